@@ -1,0 +1,59 @@
+"""What the verbs share: the data folder, output, errors."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import orjson
+from cyclopts import Parameter
+from rich.console import Console
+
+from gossamer.errors import UsageError
+
+Data = Annotated[Path, Parameter(name="--data", help="The folder that holds settings, database, segments and index.")]
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")]
+Debug = Annotated[bool, Parameter(name="--debug", negative="", help="Show tracebacks.")]
+
+DEFAULT_DATA = Path("gossamer-data")
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    data = orjson.dumps(msgspec.to_builtins(value), option=orjson.OPT_INDENT_2)
+    sys.stdout.write(data.decode() + "\n")
+
+
+def seconds(text: str) -> float:
+    """A duration such as `90`, `90s`, `10m`, `2h` or `1d`."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    if not match:
+        raise UsageError(f"{text!r} is not a duration: write 90s, 10m, 2h or 1d")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def size(count: float) -> str:
+    """Bytes for a person."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def duration(count: float) -> str:
+    """Seconds for a person."""
+    count = max(0.0, count)
+    if count < 100:
+        return f"{count:.0f} s"
+    if count < 6000:
+        return f"{count / 60:.0f} min"
+    return f"{count / 3600:.1f} h"

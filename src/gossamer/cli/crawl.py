@@ -1,0 +1,150 @@
+"""`gossamer crawl`: start a crawl, or go on with one."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from gossamer import settings as settings_file
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, seconds
+from gossamer.cli.progress import Progress, summary
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder, check_clock
+from gossamer.crawl.seeding import add_seeds, check_reachable
+from gossamer.crawl.supervisor import Supervisor
+from gossamer.discover.seeds import Seed, read_seeds
+from gossamer.errors import UsageError
+
+Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)]
+
+
+def command(
+    *seeds: str,
+    data: Data = DEFAULT_DATA,
+    seeds_from: Annotated[list[Path] | None, Parameter(name="--seeds", negative="", consume_multiple=False)] = None,
+    pages: int | None = None,
+    duration: Annotated[str | None, Parameter(name="--for")] = None,
+    scope: Literal["host", "domain", "list"] | None = None,
+    host: Many = None,
+    workers: int | None = None,
+    delay: float | None = None,
+    contact: str | None = None,
+    allow_network: Many = None,
+    resolve: Many = None,
+    strategy: Literal["breadth"] = "breadth",
+    archive: bool = True,
+    accept_clock: Annotated[bool, Parameter(negative="")] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Crawl the sites of the SEEDs; without seeds, go on where the last crawl stopped.
+
+    Parameters
+    ----------
+    seeds
+        URLs or host names to start from; `-` reads them from standard input.
+    seeds_from
+        A file with seeds, one a line.
+    pages
+        Stop after this many page requests.
+    duration
+        Stop after this time: 90s, 10m, 2h.
+    scope
+        host: the seeds' hosts; domain: their registrable domains; list: the hosts given with --host.
+    host
+        A host that belongs to the crawl; `*.example.org` includes all below.
+    workers
+        Worker processes; default: as many as cores.
+    delay
+        Seconds between two requests to a site.
+    contact
+        Your mail address or a URL about your crawl, sent with every request.
+    allow_network
+        A private network that may be crawled, such as 127.0.0.0/8.
+    resolve
+        HOST=IP: the address of a host, instead of asking the DNS.
+    strategy
+        What is fetched first.
+    archive
+        Keep raw responses as WARC.
+    accept_clock
+        Go on although the system clock is behind the last crawl.
+    quiet
+        No progress display.
+    """
+    changes = _changes(
+        crawl={"contact": contact, "workers": workers, "archive": None if archive else False},
+        scope={"mode": scope, "hosts": host},
+        politeness={"delay": delay},
+        network={"allow": allow_network, "resolve": _resolve(resolve)},
+    )
+    settings = settings_file.load(data, changes)
+    found = read_seeds(seeds, seeds_from or [], sys.stdin if "-" in seeds else None)
+    until = seconds(duration) if duration else None
+    if pages is not None and pages < 1:
+        raise UsageError("--pages must be at least 1")
+    final = run_crawl(settings, data, found, pages, until, accept_clock, quiet or json, debug)
+    if json:
+        print_json(final)
+
+
+def run_crawl(
+    settings: settings_file.Settings,
+    data: Path,
+    seeds: Sequence[Seed],
+    pages: int | None = None,
+    lasting: float | None = None,
+    accept_clock: bool = False,
+    quiet: bool = False,
+    debug: bool = False,
+) -> Any:
+    """Crawl in this process tree until it is over; returns the final status."""
+    folder, clock = DataFolder(data), SystemClock()
+    check_reachable(seeds, settings)
+    folder.create()
+    with folder.crawl_lock():
+        frontier = folder.open_frontier(settings)
+        try:
+            check_clock(frontier, clock.now(), accept_clock)
+            for line in folder.recover(frontier, clock.now()):
+                if not quiet:
+                    out.print(line, style="dim", markup=False)
+            add_seeds(frontier, settings, seeds, clock.now())
+            if not frontier.db.execute("SELECT 1 FROM seeds LIMIT 1"):
+                raise UsageError(f"nothing to crawl in {data}: name a seed, such as gossamer crawl https://example.org/")
+            frontier.limit_pages(pages)
+            supervisor = Supervisor(settings, folder, frontier, clock, debug)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: supervisor.stop())
+            until = clock.now() + lasting if lasting is not None else None
+            with Progress(folder, pages, until, enabled=not quiet) as progress:
+                final = supervisor.run(until, progress.show)
+            check_clock(frontier, clock.now(), accept=True)
+        finally:
+            frontier.db.close()
+    if not quiet:
+        summary(final, clock.now())
+    return final
+
+
+def _changes(**sections: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    given = {name: {key: value for key, value in values.items() if value is not None} for name, values in sections.items()}
+    return {name: values for name, values in given.items() if values}
+
+
+def _resolve(pairs: list[str] | None) -> dict[str, str] | None:
+    if pairs is None:
+        return None
+    mapping = {}
+    for pair in pairs:
+        host, found, address = pair.partition("=")
+        if not found or not host or not address:
+            raise UsageError(f"--resolve {pair}: write HOST=IP")
+        mapping[host.lower()] = address
+    return mapping

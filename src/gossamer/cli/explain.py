@@ -1,0 +1,45 @@
+"""`gossamer explain URL`: why it was fetched, refused, or is waiting."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from gossamer import settings as settings_file
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.clock import SystemClock
+from gossamer.crawl.explain import Explanation, as_json, explain
+from gossamer.crawl.folder import DataFolder
+
+
+def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Tell everything that is known about URL, and why it is in the state it is in."""
+    settings = settings_file.load(data)
+    db = DataFolder(data).read()
+    answer = explain(db, settings, url, SystemClock().now())
+    if json:
+        print_json(as_json(answer))
+        return
+    _print(answer)
+
+
+def _print(answer: Explanation) -> None:
+    out.print(answer.url, style="bold", markup=False)
+    rows = [("state", answer.state), ("reason", answer.reason), ("robots", answer.robots)]
+    record = answer.record
+    if record is not None:
+        rows += [
+            ("found", f"{_time(record.found_at)} via {record.via}" + (f" on {record.found_on}" if record.found_on else "")),
+            ("depth", f"{record.depth}, level {record.level}"),
+        ]
+        if record.fetched_at is not None:
+            rows.append(("fetched", f"{_time(record.fetched_at)}, status {record.status or 'none'}"))
+        if record.segment:
+            rows.append(("stored", f"segment {record.segment}, row {record.segment_row}"))
+    for name, value in rows:
+        out.print(f"  {name:8} {value}", markup=False)
+    for decision in answer.rules:
+        out.print(f"  {'allows' if decision.allowed else 'refuses':8} {decision.rule}: {decision.reason}", markup=False)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")

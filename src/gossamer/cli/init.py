@@ -1,0 +1,28 @@
+"""`gossamer init`: a data folder with commented settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gossamer import settings
+from gossamer.cli.common import DEFAULT_DATA, Debug, out
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+
+
+def command(folder: Path = DEFAULT_DATA, *, force: bool = False, debug: Debug = False) -> None:
+    """Write a commented gossamer.toml into FOLDER.
+
+    Parameters
+    ----------
+    folder
+        The data folder; made where there is none.
+    force
+        Overwrite an existing gossamer.toml.
+    """
+    path = folder / settings.FILE_NAME
+    if path.exists() and not force:
+        raise UsageError(f"{path} exists already: edit it, or overwrite it with --force")
+    DataFolder(folder).create()
+    path.write_text(settings.template(), encoding="utf-8")
+    out.print(f"Wrote {path}. Set crawl.contact, then: gossamer crawl SEED --data {folder}", markup=False)

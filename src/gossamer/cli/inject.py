@@ -1,0 +1,54 @@
+"""`gossamer inject`: more seeds, also into a running crawl."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from gossamer import settings as settings_file
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.seeding import add_seeds
+from gossamer.discover.seeds import read_seeds
+from gossamer.errors import UsageError
+from gossamer.model.records import Kind
+
+
+def command(
+    *seeds: str,
+    data: Data = DEFAULT_DATA,
+    seeds_from: Annotated[list[Path] | None, Parameter(name="--seeds", negative="", consume_multiple=False)] = None,
+    sitemap: Annotated[bool, Parameter(negative="")] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Add seeds to a crawl; workers that are running see them within seconds.
+
+    Parameters
+    ----------
+    seeds
+        URLs or host names; `-` reads them from standard input.
+    seeds_from
+        A file with seeds, one a line.
+    sitemap
+        The URLs are sitemaps.
+    """
+    settings = settings_file.load(data)
+    found = read_seeds(seeds, seeds_from or [], sys.stdin if "-" in seeds else None)
+    if not found:
+        raise UsageError("nothing to inject: name a URL, or a file with --seeds")
+    folder = DataFolder(data)
+    folder.create()
+    frontier = folder.open_frontier(settings)
+    try:
+        added = add_seeds(frontier, settings, found, SystemClock().now(), Kind.SITEMAP if sitemap else Kind.PAGE)
+    finally:
+        frontier.db.close()
+    if json:
+        print_json(added)
+    else:
+        out.print(f"{added.new} new, {added.known} known already, {added.refused} refused.")

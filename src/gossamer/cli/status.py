@@ -1,0 +1,34 @@
+"""`gossamer status`: how the crawl stands."""
+
+from __future__ import annotations
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, size
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.frontier.inspect import status, waiting_sites
+
+
+def command(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Show counts, queue, errors, and the sites that must rest with the reason."""
+    now = SystemClock().now()
+    db = DataFolder(data).read()
+    standing = status(db, now)
+    waiting = waiting_sites(db, now)
+    if json:
+        print_json({**{name: getattr(standing, name) for name in standing.__struct_fields__}, "resting": waiting})
+        return
+    rows = [
+        ("pages", f"{standing.pages} kept, {standing.fetched} fetched, {standing.duplicates} duplicates"),
+        ("urls", f"{standing.urls_known} known, {standing.urls_due} due, {standing.urls_scheduled} later, "
+                 f"{standing.urls_refused} refused"),
+        ("sites", f"{standing.sites} known, {standing.sites_active} active, {standing.sites_waiting} waiting, "
+                  f"{standing.sites_blocked} of them blocked"),
+        ("errors", f"{standing.errors}  " + "  ".join(f"{k}:{n}" for k, n in standing.errors_by_kind.items())),
+        ("queue", "  ".join(f"{level}:{urls}" for level, urls in standing.queue_by_level.items()) or "empty"),
+        ("workers", str(standing.workers)),
+        ("disk", f"{size(standing.bytes)} in {standing.segments} segments"),
+    ]  # fmt: skip
+    for name, value in rows:
+        out.print(f"{name:8} {value}", markup=False)
+    for site in waiting:
+        out.print(f"{'resting':8} {site.site} for {duration(site.until - now)}: {site.reason}", markup=False)

@@ -1,0 +1,1 @@
+"""The processes of a crawl: worker, its parsers, and the supervisor that starts them."""

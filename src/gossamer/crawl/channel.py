@@ -1,0 +1,160 @@
+"""The one way to talk to a site: in turn, with its pauses, and only while it is ours.
+
+A channel belongs to a lease. It knows the site's politeness clock, and shares the
+clock of the site's IP address with the other channels to that address. Requests
+wait here, never in the policy; a wait that is too long is not sat out but told
+to the caller, who gives the site back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import msgspec
+
+from gossamer.clock import Clock
+from gossamer.fetch import Fetcher, Request, Resolver, Trouble
+from gossamer.frontier import politeness
+from gossamer.frontier.contract import Lease, SiteReport
+from gossamer.frontier.politeness import PolitenessConfig
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Response
+from gossamer.model.site import host_of
+
+
+class Rest(msgspec.Struct, frozen=True):
+    """The site is not to be asked for a while."""
+
+    until: float
+    reason: str
+
+
+class Address:
+    """An IP address held by this worker: one request at a time over all its sites."""
+
+    def __init__(self, address: str, not_before: float) -> None:
+        self.address = address
+        self.not_before = not_before
+        self.turn = asyncio.Lock()
+        self.users = 0
+        self.changed = False
+
+
+class Grounds(Protocol):
+    """What a channel needs of its worker."""
+
+    clock: Clock
+    fetcher: Fetcher
+    resolver: Resolver
+    politeness: PolitenessConfig
+    slots: asyncio.Semaphore
+    patience: float
+    """Seconds a channel waits for its turn before it gives the site back."""
+    hold: Callable[[str, str], Awaitable[Address | None]]
+    """Makes the worker the only one to talk to an address; None while another one is."""
+    drop: Callable[[Address], None]
+    check_lease: Callable[[], None]
+    """Raises `LeaseLost` where the worker may have lost its sites."""
+    sleep: Callable[[float], Awaitable[bool]]
+    """Waits; False where the worker is stopping."""
+
+
+class Channel:
+    """Polite requests to one site."""
+
+    def __init__(self, lease: Lease, grounds: Grounds) -> None:
+        self.lease = lease
+        self.clock = lease.clock
+        self.address: Address | None = None
+        self.borrowers = 0
+        """Other sites that use this channel for their robots.txt."""
+        self.busy = asyncio.Lock()
+        self._grounds = grounds
+        self._host = host_of(lease.site)
+
+    async def request(self, request: Request) -> Response | Rest:
+        """Wait for the site's turn and its address's, then do one request."""
+        async with self.busy:
+            try:
+                address = await self._grounds.resolver.address_of(self._host)
+            except Trouble as trouble:
+                return self._unreached(request, trouble)
+            if self.address is None or self.address.address != address:
+                if rest := await self._move(address):
+                    return rest
+            return await self._in_turn(request)
+
+    def now(self) -> float:
+        """The time."""
+        return self._grounds.clock.now()
+
+    def rest(self, until: float, reason: str) -> None:
+        """Keep everybody from asking the site before a time."""
+        later = max(self.clock.not_before, until)
+        self.clock = msgspec.structs.replace(self.clock, not_before=later, reason=reason)
+
+    def report(self, unused: int = 0) -> SiteReport:
+        """The channel's state for the frontier."""
+        address = self.address.address if self.address else ""
+        return SiteReport(self.lease.site, self.lease.part, self.lease.token, self.clock, address, unused)
+
+    def close(self) -> None:
+        """Leave the address to the other sites."""
+        if self.address is not None:
+            self._grounds.drop(self.address)
+            self.address = None
+
+    async def _move(self, address: str) -> Rest | None:
+        self.close()
+        self.address = await self._grounds.hold(self.lease.site, address)
+        if self.address is None:
+            return Rest(self._grounds.clock.now(), f"another worker is talking to {address}")
+        return None
+
+    async def _in_turn(self, request: Request) -> Response | Rest:
+        assert self.address is not None
+        grounds, address = self._grounds, self.address
+        if rest := await self._wait_until(self.clock.not_before, self.clock.reason or "its delay"):
+            return rest
+        async with address.turn:
+            if rest := await self._wait_until(address.not_before, f"the delay of {address.address}"):
+                return rest
+            async with grounds.slots:
+                grounds.check_lease()
+                response = await grounds.fetcher.fetch(
+                    msgspec.structs.replace(request, address=address.address)
+                )
+            self._settle(response, address)
+        return response
+
+    async def _wait_until(self, time: float, reason: str) -> Rest | None:
+        wait = time - self._grounds.clock.now()
+        if wait <= 0:
+            return None
+        if wait > self._grounds.patience or not await self._grounds.sleep(wait):
+            return Rest(time, reason)
+        return None
+
+    def _settle(self, response: Response, address: Address) -> None:
+        config = self._grounds.politeness
+        address.not_before = max(address.not_before, response.answered_at + config.address_delay)
+        address.changed = True
+        if response.outcome.meaning.slow:
+            self._trouble(response)
+        else:
+            self.clock = politeness.answered(self.clock, response.answered_at, config)
+
+    def _trouble(self, response: Response) -> None:
+        reason = response.reason or response.outcome.meaning.sentence
+        self.clock = politeness.troubled(
+            self.clock, response.finished_at, reason, self._grounds.politeness, response.retry_after, random.random()
+        )
+
+    def _unreached(self, request: Request, trouble: Trouble) -> Response:
+        response = self._grounds.fetcher.failed(request.url, trouble)
+        if trouble.outcome is not Outcome.ADDRESS_REFUSED:
+            self._trouble(response)
+        return response

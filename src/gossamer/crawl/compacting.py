@@ -1,0 +1,42 @@
+"""Keeps the number of segments bounded while a crawl runs.
+
+The merged segment is written and synced first; one transaction then makes it count
+and points the old ones at it, so a page's stored place needs no rewriting; only
+then are the old folders deleted. A crash leaves an orphan at worst.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gossamer.frontier.database import Database
+from gossamer.store.compaction import compact, plan
+from gossamer.store.durable import delete_segments
+from gossamer.store.layout import new_segment_id
+
+_WORKER = "compact"
+
+
+def compact_once(db: Database, root: Path, now: float) -> int:
+    """Merge what is due; returns how many segments were merged away."""
+    sizes = dict(db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id"))
+    merged = 0
+    for number, ids in enumerate(plan(sizes)):
+        _merge(db, root, ids, new_segment_id(_WORKER, now, number), now)
+        merged += len(ids)
+    return merged
+
+
+def _merge(db: Database, root: Path, ids: list[str], new_id: str, now: float) -> None:
+    result = compact(root, ids, new_id)
+    with db.transaction():
+        db.execute(
+            "INSERT INTO segments (id, worker, created_at, pages, bytes) "
+            f"SELECT ?, ?, MIN(created_at), SUM(pages), ? FROM segments WHERE id IN ({','.join('?' * len(ids))})",
+            (new_id, _WORKER, result.bytes, *ids),
+        )
+        db.many(
+            "UPDATE segments SET merged_into = ?, first_row = ? WHERE id = ?",
+            [(new_id, result.first_rows[old], old) for old in ids],
+        )
+    delete_segments(root, ids)

@@ -1,0 +1,118 @@
+"""Why was this URL fetched, not fetched, or is still waiting? One answer, with everything that counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gossamer.crawl.robots import AGENT
+from gossamer.crawl.scope import scope_config
+from gossamer.errors import UsageError
+from gossamer.frontier import inspect
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import UrlRecord
+from gossamer.model.decision import Decision
+from gossamer.model.outcome import Outcome
+from gossamer.model.site import origin_of, site_of
+from gossamer.model.url import Canonicalizer
+from gossamer.robots.rules import Robots
+from gossamer.robots.verdict import Answer, RobotsState, verdict
+from gossamer.scope.chain import build_chain
+from gossamer.settings import Settings
+
+_JOINED = {Outcome.REDIRECT: "redirect", Outcome.DUPLICATE: "duplicate", Outcome.ALIAS: "duplicate"}
+
+
+class Explanation(msgspec.Struct):
+    """The answer of `gossamer explain`."""
+
+    url: str
+    state: str
+    """fetched, duplicate, redirect, failed, waiting, scheduled, refused, removed or unknown."""
+    reason: str
+    rules: list[Decision]
+    """What every rule of the scope says now, in order."""
+    robots: str
+    record: UrlRecord | None
+    waits_until: float | None = None
+    """When the site may be asked again, if that is in the future."""
+    ahead: int | None = None
+    """URLs of the site that come first."""
+
+
+def canonical_or_error(text: str, settings: Settings) -> str:
+    """A URL as the table knows it."""
+    url = Canonicalizer(settings.urls).parse(text)
+    if isinstance(url, Decision):
+        raise UsageError(f"{text}: {url.reason}")
+    return url
+
+
+def explain(db: Database, settings: Settings, text: str, now: float) -> Explanation:
+    """Everything known about a URL."""
+    url = canonical_or_error(text, settings)
+    record = inspect.find_url(db, url)
+    chain = build_chain(scope_config(settings, db))
+    decision = chain.decide(url, now)
+    answer = Explanation(url, "unknown", "", chain.verdicts(url, now), _robots(db, settings, url, now), record)
+    if record is None:
+        answer.reason = "never seen: no seed, link or sitemap of this crawl has named it" + (
+            "" if decision.allowed else f"; it would be refused by {decision.rule}: {decision.reason}"
+        )
+        answer.state = "unknown" if decision.allowed else "refused"
+        return answer
+    answer.state, answer.reason = _state(record)
+    if record.state in ("waiting", "scheduled"):
+        _add_wait(db, answer, record, now)
+    return answer
+
+
+def _state(record: UrlRecord) -> tuple[str, str]:
+    if record.state == "removed":
+        return "removed", record.reason or "removed by the operator"
+    if record.state == "refused":
+        return "refused", f"{record.rule}: {record.reason}"
+    if record.state == "waiting":
+        return "waiting", "in the queue"
+    outcome = Outcome(record.outcome) if record.outcome else Outcome.REFUSED
+    sentence = record.reason or outcome.meaning.sentence
+    if record.state == "scheduled":
+        return "scheduled", f"{outcome.value}: {sentence}; tried {record.attempts} times, to be tried again"
+    if outcome in _JOINED:
+        return _JOINED[outcome], f"{outcome.meaning.sentence}: {record.target}" + (
+            f" ({record.reason})" if record.reason else ""
+        )
+    if outcome.meaning.error:
+        return "failed", f"{outcome.value}: {sentence}"
+    return "fetched", f"{outcome.value}: {outcome.meaning.sentence}" + (f" ({record.reason})" if record.reason else "")
+
+
+def _add_wait(db: Database, answer: Explanation, record: UrlRecord, now: float) -> None:
+    clock = inspect.site_clock(db, record.site)
+    if clock is not None and clock[0] > now:
+        answer.waits_until = clock[0]
+        answer.reason += f"; the site rests for {clock[0] - now:.0f} s"
+        answer.reason += f" ({clock[2]})" if clock[2] else ""
+    if record.state == "waiting":
+        answer.ahead = inspect.queue_place(db, answer.url)
+        if answer.ahead is not None:
+            answer.reason += f"; level {record.level}, {answer.ahead} URLs of {record.site} come first"
+
+
+def _robots(db: Database, settings: Settings, url: str, now: float) -> str:
+    stored = inspect.stored_robots(db, origin_of(url))
+    if stored is None:
+        return f"the robots.txt of {site_of(url)} has not been fetched"
+    state = msgspec.msgpack.decode(stored, type=RobotsState)
+    answer = verdict(state, now, settings.robots)
+    if answer.answer is not Answer.ASK_RULES:
+        return f"{answer.answer.value}: {answer.reason}"
+    decision = Robots(state.body, AGENT).decide(url)
+    return f"{'allow' if decision.allowed else 'deny'}: {decision.reason}"
+
+
+def as_json(answer: Explanation) -> dict[str, Any]:
+    """The stable form: url, state, reason, and the factors beside them."""
+    plain: dict[str, Any] = msgspec.to_builtins(answer)
+    return plain

@@ -1,0 +1,133 @@
+"""The data folder: where everything of a crawl lies, and who may use it.
+
+    gossamer.toml    settings
+    frontier.db      the frontier database (SQLite)
+    segments/        what was downloaded
+    run/             locks: one for `crawl`, one per worker
+
+A lock is a `flock`, so the kernel frees it when its process dies, however it dies:
+that is how a dead worker on this machine is told from a slow one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from gossamer.errors import BusyError, ClockError, StorageError
+from gossamer.frontier.database import Database, open_database, read_database
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.scope.shape import path_shape
+from gossamer.settings import Settings
+from gossamer.store.durable import delete_orphans
+
+_CLOCK_SLACK = 120.0
+
+
+class DataFolder:
+    """Paths and locks of one data folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.database = root / "frontier.db"
+        self.segments = root / "segments"
+        self._run = root / "run"
+
+    def create(self) -> None:
+        """Make the folder where there is none."""
+        try:
+            self.segments.mkdir(parents=True, exist_ok=True)
+            self._run.mkdir(exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot create {self.root}: {error.strerror}: choose another --data folder") from error
+
+    def open_frontier(self, settings: Settings) -> SqlFrontier:
+        """The frontier, for writing."""
+        database = open_database(self.database)
+        return SqlFrontier(database, settings.budget, settings.politeness, path_shape)
+
+    def read(self) -> Database:
+        """The frontier database, for reading."""
+        return read_database(self.database)
+
+    def free_mebibytes(self) -> int:
+        """Free space on the folder's disk."""
+        return shutil.disk_usage(self.root).free // (1024 * 1024)
+
+    @contextlib.contextmanager
+    def crawl_lock(self) -> Iterator[None]:
+        """At most one `gossamer crawl` per folder."""
+        with self._lock("crawl") as locked:
+            if not locked:
+                raise BusyError(
+                    f"another `gossamer crawl` is running on {self.root}: "
+                    "add seeds to it with `gossamer inject`, or use another --data folder"
+                )
+            yield
+
+    @contextlib.contextmanager
+    def worker_lock(self, worker: str) -> Iterator[None]:
+        """Held by a worker for as long as it lives."""
+        self.create()
+        with self._lock(worker) as locked:
+            if not locked:
+                raise BusyError(f"a worker called {worker} is running on {self.root} already")
+            yield
+        (self._run / f"{worker}.lock").unlink(missing_ok=True)
+
+    def is_alive(self, worker: str) -> bool:
+        """Whether a worker of this machine still holds its lock."""
+        if not (self._run / f"{worker}.lock").exists():
+            return False
+        with self._lock(worker) as locked:
+            return not locked
+
+    @contextlib.contextmanager
+    def _lock(self, name: str) -> Iterator[bool]:
+        try:
+            descriptor = os.open(self._run / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StorageError(f"cannot write in {self._run}: {error.strerror}: check its permissions") from error
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+        finally:
+            os.close(descriptor)
+
+    def recover(self, frontier: SqlFrontier, now: float) -> list[str]:
+        """Free what dead workers held and delete their unfinished segments; says what was done."""
+        done = []
+        workers = [row[0] for row in frontier.db.execute("SELECT id FROM workers ORDER BY id")]
+        alive = {worker for worker in workers if self.is_alive(worker)}
+        for worker in workers:
+            if worker not in alive:
+                frontier.retire(worker, now)
+                (self._run / f"{worker}.lock").unlink(missing_ok=True)
+                done.append(f"took the sites of dead worker {worker} back")
+        known = {row[0] for row in frontier.db.execute("SELECT id FROM segments WHERE merged_into IS NULL")}
+        done += [f"deleted unfinished segment {path.name}" for path in delete_orphans(self.segments, known, alive)]
+        return done
+
+
+def check_clock(frontier: SqlFrontier, now: float, accept: bool) -> None:
+    """Refuse to go on while the system clock is behind what was written already."""
+    rows = frontier.db.execute("SELECT value FROM meta WHERE key = 'last_seen'")
+    last = float(rows[0][0]) if rows else 0.0
+    if now < last - _CLOCK_SLACK and not accept:
+        raise ClockError(
+            f"the system clock is {last - now:.0f} s behind the last crawl here: set it right, "
+            "or pass --accept-clock to go on from the present time"
+        )
+    with frontier.db.transaction():
+        frontier.db.execute(
+            "INSERT INTO meta VALUES ('last_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (repr(now),),
+        )

@@ -1,0 +1,89 @@
+"""A parser: a process that turns bodies into `Parsed`, one after the other.
+
+Parsing is nine tenths of a page's cost and the part that strangers attack. In a
+process of its own it never holds up the worker's event loop, uses another core,
+has a memory limit, and can be killed when a page keeps it busy for too long.
+
+The worker speaks first: frames of 4 bytes length and one byte type, `C` for a
+`ParserConfig` and `J` for a `ParseJob`, both msgpack. Each job is answered by one
+frame with a `Parsed`. End of input ends the process.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import signal
+import sys
+from typing import BinaryIO
+
+import msgspec
+
+from gossamer.crawl.reading import PageReader, ParserConfig
+from gossamer.model.records import Parsed, ParseJob
+
+CONFIG, JOB = b"C", b"J"
+
+
+def frame(kind: bytes, payload: bytes) -> bytes:
+    """A message of the worker."""
+    return len(payload).to_bytes(4, "little") + kind + payload
+
+
+def main() -> None:
+    """Serve until the worker closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to handle
+    source = os.fdopen(0, "rb", buffering=1 << 20)
+    sink = os.fdopen(1, "wb", buffering=0)
+    sys.stdout = sys.stderr  # a library that prints must not break the protocol
+    # Trees of pages die by reference count; scanning them for cycles costs and finds little.
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        _serve(source, sink)
+    except BrokenPipeError:
+        return
+
+
+def _serve(source: BinaryIO, sink: BinaryIO) -> None:
+    configs = msgspec.msgpack.Decoder(ParserConfig)
+    jobs = msgspec.msgpack.Decoder(ParseJob)
+    encoder = msgspec.msgpack.Encoder()
+    reader: PageReader | None = None
+    while head := source.read(5):
+        payload = source.read(int.from_bytes(head[:4], "little"))
+        if head[4:] == CONFIG:
+            config = configs.decode(payload)
+            _limit_memory(config.memory)
+            reader = PageReader(config)
+            continue
+        job = jobs.decode(payload)
+        answer = encoder.encode(_read(reader, job))
+        _write(sink, len(answer).to_bytes(4, "little") + answer)
+
+
+def _read(reader: PageReader | None, job: ParseJob) -> Parsed:
+    if reader is None:
+        return Parsed(job.url, ok=False, problem="the parser was not configured")
+    try:
+        return reader.read(job)
+    except MemoryError:
+        return Parsed(job.url, ok=False, problem="the page needs more memory than a parser may use")
+    except Exception as error:  # a page must never take the crawl down
+        return Parsed(job.url, ok=False, problem=f"{type(error).__name__}: {error}"[:300])
+
+
+def _limit_memory(mebibytes: int) -> None:
+    if mebibytes:
+        limit = mebibytes * 1024 * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _write(sink: BinaryIO, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[sink.write(view) :]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""What a worker has fetched and not yet committed, and how it is committed.
+
+First the files are written and synced, then one transaction makes them count.
+Whatever happens in between leaves an orphan folder that recovery deletes, and
+URLs that are still in the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from gossamer.frontier.contract import Batch, SiteReport, Verdict, Visit
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered, Link, PageRow, Response
+from gossamer.model.site import key64
+from gossamer.store.layout import new_segment_id
+from gossamer.store.segments import SegmentWriter
+
+_TEXTLESS = (Outcome.DUPLICATE, Outcome.ALIAS, Outcome.NOINDEX)
+_UNARCHIVED = (Outcome.TOO_LARGE, Outcome.BOMB, Outcome.BROKEN_RESPONSE, Outcome.TIMEOUT, Outcome.UNSUPPORTED_TYPE)
+
+
+class Result(msgspec.Struct):
+    """One visit with everything to be stored of it."""
+
+    visit: Visit
+    row: PageRow | None = None
+    response: Response | None = None
+    links: Sequence[Link] = ()
+    found: Sequence[Discovered] = ()
+    found_keys: Sequence[int] = ()
+
+
+class Pending:
+    """Results waiting for the next commit."""
+
+    def __init__(self) -> None:
+        self.results: list[Result] = []
+        self.bytes = 0
+        self.robots: dict[str, bytes] = {}
+        self.found: list[Discovered] = []
+        """URLs that no page led to: the sitemaps named by robots.txt."""
+
+    def add(self, result: Result) -> None:
+        """Keep a result until the next commit."""
+        self.results.append(result)
+        if result.response is not None:
+            self.bytes += len(result.response.body) + len(result.response.wire_body)
+
+    def __bool__(self) -> bool:
+        return bool(self.results or self.robots or self.found)
+
+
+class Committer:
+    """Writes pending results as segments; runs in the worker's database thread."""
+
+    def __init__(self, frontier: SqlFrontier, segments: Path, worker: str, archive: bool, info: dict[str, str]) -> None:
+        self._frontier = frontier
+        self._segments = segments
+        self._worker = worker
+        self._archive = archive
+        self._info = info
+        self._count = 0
+
+    def commit(
+        self,
+        pending: Pending,
+        sites: Sequence[SiteReport],
+        addresses: Sequence[tuple[str, float]],
+        now: float,
+    ) -> list[Verdict]:
+        """Store and report; raises without having changed anything."""
+        stored = [result for result in pending.results if result.row is not None]
+        for place, result in enumerate(stored):
+            result.visit.row = place
+        batch = Batch(
+            segment=new_segment_id(self._worker, now, self._count),
+            visits=[result.visit for result in pending.results],
+            sites=list(sites),
+            addresses=list(addresses),
+            robots=list(pending.robots.items()),
+        )
+        batch.found, batch.found_keys = _found(pending)
+        self._count += 1
+        if not stored:
+            return self._frontier.report(self._worker, batch, now)
+        return self._commit_segment(batch, pending.results, stored, now)
+
+    def _commit_segment(self, batch: Batch, results: list[Result], stored: list[Result], now: float) -> list[Verdict]:
+        writer = SegmentWriter(self._segments, batch.segment, archive=self._archive)
+        try:
+            self._write_raw(writer, stored, now)
+
+            def write_pages(verdicts: list[Verdict]) -> None:
+                rows = []
+                for result, verdict in zip(results, verdicts, strict=True):
+                    if result.row is not None:
+                        rows.append(_judged(result.row, verdict))
+                writer.write_pages(rows)
+                writer.sync()
+                batch.bytes_stored = writer.bytes
+
+            return self._frontier.report(self._worker, batch, now, write_pages)
+        except BaseException:
+            writer.abandon()
+            raise
+
+    def _write_raw(self, writer: SegmentWriter, stored: list[Result], now: float) -> None:
+        archived = [r for r in stored if r.response is not None and r.visit.outcome not in _UNARCHIVED]
+        responses = [r.response for r in archived if r.response is not None]
+        for result, place in zip(archived, writer.write_archive(responses, now, self._info), strict=True):
+            if place is not None and result.row is not None:
+                result.row.warc_offset, result.row.warc_length = place
+        writer.write_links([(r.visit.task.url, r.visit.at, r.links) for r in stored if r.links])
+
+
+def _judged(row: PageRow, verdict: Verdict) -> PageRow:
+    row.outcome = verdict.outcome.value
+    row.target = verdict.target or None
+    if verdict.outcome in _TEXTLESS:
+        row.text = row.headings = row.description = None
+    return row
+
+
+def _found(pending: Pending) -> tuple[list[Discovered], list[int]]:
+    found = list(pending.found)
+    keys = [key64(item.url) for item in found]
+    for result in pending.results:
+        found.extend(result.found)
+        keys.extend(result.found_keys)
+    return found, keys

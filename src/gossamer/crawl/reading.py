@@ -1,0 +1,88 @@
+"""What a parser does with a body, composed of the pure stages.
+
+Scope and keys of the links are worked out here and not in the worker, because
+here is a core to spare.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from gossamer.dedup.exact import content_hash
+from gossamer.dedup.simhash import simhash
+from gossamer.discover.sitemaps import parse_sitemap
+from gossamer.model.decision import Decision
+from gossamer.model.records import Kind, Parsed, ParseJob
+from gossamer.model.site import key64
+from gossamer.model.url import CanonicalRules, Canonicalizer, resolve_base
+from gossamer.parse.document import ParseContext, ParseLimits, parse_document
+from gossamer.scope.chain import ScopeConfig, build_chain
+
+
+class ParserConfig(msgspec.Struct, frozen=True):
+    """What a parser must know."""
+
+    urls: CanonicalRules
+    scope: ScopeConfig
+    limits: ParseLimits
+    memory: int = 0
+    """Mebibytes of address space; 0: no limit."""
+
+
+class PageReader:
+    """Reads pages and sitemaps by one configuration."""
+
+    def __init__(self, config: ParserConfig) -> None:
+        self._canonicalizer = Canonicalizer(config.urls)
+        self._chain = build_chain(config.scope)
+        self._limits = config.limits
+
+    def read(self, job: ParseJob) -> Parsed:
+        """Everything the frontier and the segment want to know of a body."""
+        now = time.time()
+        if job.kind is Kind.SITEMAP or looks_like_sitemap(job):
+            parsed = self._read_sitemap(job, now)
+        else:
+            context = ParseContext(
+                canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,
+                content_hash=content_hash, simhash=simhash,
+            )  # fmt: skip
+            parsed = parse_document(job, context)
+        parsed.follow_keys = [key64(url) for url in parsed.follow]
+        return parsed
+
+    def _read_sitemap(self, job: ParseJob, now: float) -> Parsed:
+        sitemap = parse_sitemap(job.body)
+        parsed = Parsed(job.url, media_type="application/xml", method="sitemap")
+        if sitemap.problem and not sitemap.entries and not sitemap.nested:
+            parsed.ok, parsed.problem = False, sitemap.problem
+            return parsed
+        base = resolve_base(job.url, None)
+        entries: dict[str, tuple[str, float]] = {}
+        for entry in sitemap.entries:
+            url = self._canonicalizer.resolve(base, entry.loc)
+            if not isinstance(url, Decision):
+                entries[url] = (entry.lastmod, 0.5 if entry.priority is None else entry.priority)
+        parsed.follow, refused = self._chain.split(list(entries), now)
+        parsed.entries = [(url, *entries[url]) for url in parsed.follow]
+        parsed.refused = _notable(refused)
+        nested = [self._canonicalizer.resolve(base, loc) for loc in sitemap.nested]
+        parsed.nested, _ = self._chain.split([url for url in nested if not isinstance(url, Decision)], now)
+        return parsed
+
+
+def _notable(refused: Sequence[tuple[str, Decision]]) -> list[tuple[str, str, str]]:
+    """Refusals worth remembering: not those of hosts outside the crawl."""
+    kept = [(url, d.rule, d.reason) for url, d in refused if not d.rule.startswith(("scope.", "url."))]
+    return kept[:100]
+
+
+def looks_like_sitemap(job: ParseJob) -> bool:
+    """Whether a page is a sitemap in disguise: XML with a sitemap's root."""
+    if "xml" not in job.content_type and not job.url.endswith((".xml", ".xml.gz")):
+        return False
+    head = job.body[:2048]
+    return b"<urlset" in head or b"<sitemapindex" in head

@@ -1,0 +1,131 @@
+"""May we? Fetches robots.txt through the site's channel, keeps the answers, and asks them.
+
+A redirect of robots.txt to another site is a request to *that* site: it goes
+through a channel of its own, borrowed for the purpose.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from gossamer.clock import Clock
+from gossamer.crawl.channel import Channel, Rest
+from gossamer.fetch import Request
+from gossamer.frontier import politeness
+from gossamer.model.decision import Decision, allow
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Response
+from gossamer.model.site import origin_of, site_of
+from gossamer.model.url import Canonicalizer, parse_base
+from gossamer.robots.rules import MAX_BYTES, Robots
+from gossamer.robots.verdict import Answer, RobotsConfig, RobotsState, after_fetch, is_fresh, verdict
+
+AGENT = "Gossamer"
+_HOPS = 6
+_KEPT = 10_000
+
+
+class Known(msgspec.Struct):
+    """An origin's robots.txt, ready to be asked."""
+
+    state: RobotsState
+    rules: Robots
+
+
+class RobotsBook:
+    """The robots.txt of the origins this worker visits."""
+
+    def __init__(
+        self,
+        config: RobotsConfig,
+        clock: Clock,
+        canonicalizer: Canonicalizer,
+        load: Callable[[str], Awaitable[bytes | None]],
+        save: Callable[[str, bytes], None],
+        borrow: Callable[[str], Awaitable[Channel | Rest]],
+        give_back: Callable[[Channel], Awaitable[None]],
+        found: Callable[[str, Sequence[str]], None],
+    ) -> None:
+        self._config, self._clock, self._canonicalizer = config, clock, canonicalizer
+        self._load, self._save = load, save
+        self._borrow, self._give_back = borrow, give_back
+        self._found = found
+        self._known: OrderedDict[str, Known] = OrderedDict()
+
+    async def may_fetch(self, url: str, channel: Channel) -> Decision | Rest | Response:
+        """A decision; or a time to come back; or the failure that keeps us from asking at all."""
+        origin = origin_of(url)
+        known = self._known.get(origin)
+        if known is None:
+            known = await self._load_known(origin, channel)
+        if known is None or not is_fresh(known.state, self._clock.now()):
+            answer = await self._fetch(origin, known, channel)
+            if isinstance(answer, (Rest, Response)):
+                return answer
+            known = answer
+        return self._decide(url, known)
+
+    def _decide(self, url: str, known: Known) -> Decision | Rest:
+        now = self._clock.now()
+        answer = verdict(known.state, now, self._config)
+        if answer.answer is Answer.ASK_RULES:
+            return known.rules.decide(url)
+        if answer.answer is Answer.ALLOW:
+            return allow("robots", answer.reason)
+        return Rest(answer.until, f"robots.txt: {answer.reason}")
+
+    async def _load_known(self, origin: str, channel: Channel) -> Known | None:
+        stored = await self._load(origin)
+        if stored is None:
+            return None
+        return self._keep(origin, msgspec.msgpack.decode(stored, type=RobotsState), channel)
+
+    async def _fetch(self, origin: str, old: Known | None, channel: Channel) -> Known | Rest | Response:
+        response = await self._follow(f"{origin}/robots.txt", channel)
+        if isinstance(response, Rest) or response.outcome is Outcome.ADDRESS_REFUSED:
+            return response
+        state = after_fetch(
+            old.state if old else None, response.status, response.outcome, response.body, self._clock.now(),
+            response.retry_after, self._config,
+        )  # fmt: skip
+        self._save(origin, msgspec.msgpack.encode(state))
+        known = self._keep(origin, state, channel)
+        if known.rules.sitemaps:
+            self._found(origin, known.rules.sitemaps)
+        return known
+
+    def _keep(self, origin: str, state: RobotsState, channel: Channel) -> Known:
+        known = Known(state, Robots(state.body, AGENT))
+        self._known[origin] = known
+        self._known.move_to_end(origin)
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        channel.clock = politeness.robots_changed(channel.clock, known.rules.crawl_delay)
+        return known
+
+    async def _follow(self, url: str, channel: Channel) -> Response | Rest:
+        for _ in range(_HOPS):
+            response = await self._ask(url, channel)
+            if isinstance(response, Rest) or response.outcome is not Outcome.REDIRECT:
+                return response
+            target = self._canonicalizer.resolve(parse_base(url), response.location)
+            if isinstance(target, Decision):
+                response.outcome, response.reason = Outcome.BAD_REDIRECT, target.reason
+                return response
+            url = target
+        return response
+
+    async def _ask(self, url: str, channel: Channel) -> Response | Rest:
+        request = Request(url, accept_types=(), max_bytes=MAX_BYTES, truncate=True)
+        if site_of(url) == channel.lease.site:
+            return await channel.request(request)
+        other = await self._borrow(site_of(url))
+        if isinstance(other, Rest):
+            return other
+        try:
+            return await other.request(request)
+        finally:
+            await self._give_back(other)

@@ -1,0 +1,157 @@
+"""One leased site: takes its URLs one by one, asks, fetches, hands over, until there is no more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Protocol
+
+from gossamer.crawl.channel import Channel, Rest
+from gossamer.crawl.pending import Result
+from gossamer.crawl.robots import RobotsBook
+from gossamer.crawl.understand import Rules, of_page, of_response, plain_result
+from gossamer.fetch import Request
+from gossamer.frontier.contract import Lease
+from gossamer.model.decision import Decision
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Kind, Parsed, ParseJob, Response, Task
+from gossamer.model.url import parse_base
+
+_XML = ("application/xml", "text/xml", "text/plain", "application/gzip", "application/x-gzip", "application/octet-stream")
+
+
+class Workshop(Protocol):
+    """What a runner needs of its worker."""
+
+    rules: Rules
+    robots: RobotsBook
+    stopping: bool
+
+    async def refill(self, runner: SiteRunner) -> list[Task]:
+        """More URLs of the site."""
+        ...
+
+    async def committed(self, runner: SiteRunner) -> None:
+        """Wait until what the runner handed over is in the frontier."""
+        ...
+
+    async def room(self) -> None:
+        """Wait until there is memory for another body."""
+        ...
+
+    def parse_later(self, runner: SiteRunner, task: Task, response: Response) -> None:
+        """Have the body parsed, then hand the result over."""
+        ...
+
+    def hand_over(self, runner: SiteRunner, result: Result) -> None:
+        """Put a result into the next commit."""
+        ...
+
+
+class SiteRunner:
+    """Works on one site until it is exhausted, must rest, or the worker stops."""
+
+    def __init__(self, lease: Lease, channel: Channel, workshop: Workshop) -> None:
+        self.site, self.part = lease.site, lease.part
+        self.channel = channel
+        self.tasks: deque[Task] = deque(lease.tasks)
+        self.holding: set[int] = {task.key for task in lease.tasks}
+        """Keys handed out to us and not yet reported."""
+        self.job: asyncio.Task[None] | None = None
+        self._workshop = workshop
+
+    @property
+    def done(self) -> bool:
+        """Whether the site can be given back: nothing under way, nothing unreported but what was not tried."""
+        under_way = self.job is None or not self.job.done() or self.channel.borrowers
+        return not under_way and len(self.holding) <= len(self.tasks)
+
+    async def run(self) -> None:
+        """Visit URL after URL."""
+        while not self._workshop.stopping:
+            task = await self._next()
+            if task is None:
+                return
+            if not await self._visit(task):
+                self.tasks.appendleft(task)
+                return
+
+    async def _next(self) -> Task | None:
+        while not self.tasks:
+            fresh = await self._workshop.refill(self)
+            self.tasks.extend(fresh)
+            self.holding.update(task.key for task in fresh)
+            if fresh:
+                break
+            if not self.holding or self._workshop.stopping:
+                return None
+            # The pages under way may lead to more: look again when they are in the table.
+            await self._workshop.committed(self)
+        return self.tasks.popleft()
+
+    async def _visit(self, task: Task) -> bool:
+        """Deal with one URL; False where the site must rest first."""
+        workshop = self._workshop
+        verdict = workshop.rules.decide(task.url, self.channel.now())
+        if not verdict.allowed:
+            self._refused(task, Outcome.REFUSED, verdict)
+            return True
+        await workshop.room()
+        permission = await workshop.robots.may_fetch(task.url, self.channel)
+        if isinstance(permission, Rest):
+            self.channel.rest(permission.until, permission.reason)
+            return False
+        if isinstance(permission, Response):
+            self._answered(task, permission)
+            return True
+        if not permission.allowed:
+            self._refused(task, Outcome.ROBOTS_DENIED, permission)
+            return True
+        response = await self._fetch(task)
+        if isinstance(response, Rest):
+            self.channel.rest(response.until, response.reason)
+            return False
+        self._answered(task, response)
+        return True
+
+    async def _fetch(self, task: Task) -> Response | Rest:
+        request = Request(
+            task.url, etag=task.etag, last_modified=task.last_modified,
+            accept_types=_XML if task.kind is Kind.SITEMAP else None,
+        )  # fmt: skip
+        response = await self.channel.request(request)
+        if isinstance(response, Response) and self._is_cookie_wall(task, response):
+            return await self.channel.request(request)
+        return response
+
+    def _is_cookie_wall(self, task: Task, response: Response) -> bool:
+        """A redirect to itself that sets a cookie lets us in the second time."""
+        if response.outcome is not Outcome.REDIRECT or not response.headers_named("set-cookie"):
+            return False
+        return self._workshop.rules.canonicalizer.resolve(parse_base(task.url), response.location) == task.url
+
+    def _refused(self, task: Task, outcome: Outcome, verdict: Decision) -> None:
+        now = self.channel.now()
+        result = plain_result(self.site, self.part, task, outcome, verdict, now)
+        self._workshop.hand_over(self, result)
+
+    def _answered(self, task: Task, response: Response) -> None:
+        if response.outcome is Outcome.DOCUMENT:
+            self._workshop.parse_later(self, task, response)
+            return
+        not_before = self.channel.clock.not_before
+        self._workshop.hand_over(
+            self, of_response(self.site, self.part, task, response, not_before, self._workshop.rules)
+        )
+
+    def parsed(self, task: Task, response: Response, parsed: Parsed) -> None:
+        """The parser is done with a page."""
+        self._workshop.hand_over(self, of_page(self.site, self.part, task, response, parsed, self._workshop.rules))
+
+
+def job_of(task: Task, response: Response) -> ParseJob:
+    """What the parser gets of a response."""
+    return ParseJob(
+        task.url, task.kind, response.header("content-type"), response.body,
+        response.headers_named("x-robots-tag"), response.headers_named("link"),
+    )  # fmt: skip

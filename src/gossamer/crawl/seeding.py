@@ -1,0 +1,53 @@
+"""How seeds enter a crawl, at its start or while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gossamer.crawl.scope import scope_config
+from gossamer.discover.seeds import Seed
+from gossamer.errors import UsageError
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.frontier.contract import Added
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.model.records import Discovered, Kind, Via
+from gossamer.model.site import host_of, site_of
+from gossamer.scope.chain import build_chain
+from gossamer.settings import Settings
+
+
+def check_reachable(seeds: Sequence[Seed], settings: Settings) -> None:
+    """A seed that names a private address outright, or has one by the settings, and may not be
+    crawled is an error of the command, not of the page."""
+    policy = AddressPolicy(settings.network.allow, settings.crawl.contact)
+    for seed in seeds:
+        host = host_of(site_of(seed.url)).strip("[]")
+        address = settings.network.resolve.get(host, "127.0.0.1" if host == "localhost" else host)
+        if ":" not in address and not address.replace(".", "").isdigit():
+            if not settings.crawl.contact:
+                raise UsageError(
+                    f"{seed.url}: crawling beyond loopback needs --contact (or crawl.contact in gossamer.toml): "
+                    "a mail address or URL that webmasters can reach you at"
+                )
+            continue
+        verdict = policy.check(address)
+        if not verdict.allowed:
+            raise UsageError(f"{seed.url}: {verdict.reason}")
+
+
+def add_seeds(
+    frontier: SqlFrontier, settings: Settings, seeds: Sequence[Seed], now: float, kind: Kind = Kind.PAGE
+) -> Added:
+    """Make the seeds known, and their hosts part of the scope; those refused are remembered with the reason."""
+    with frontier.db.transaction():
+        frontier.db.many(
+            "INSERT INTO seeds (url, site, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            [(seed.url, site_of(seed.url), now) for seed in seeds],
+        )
+    chain = build_chain(scope_config(settings, frontier.db))
+    found = []
+    for seed in seeds:
+        verdict = chain.decide(seed.url, now)
+        refusal = None if verdict.allowed else verdict
+        found.append(Discovered(seed.url, Via.SEED, kind, level=0, refusal=refusal))
+    return frontier.add(found, now)

@@ -1,0 +1,153 @@
+"""What `gossamer crawl` does: recover, add seeds, start workers, watch, end.
+
+Workers are processes. One that dies is buried (its sites are freed at once, its
+unfinished segment deleted) and replaced; one that fails with an error for a person
+(disk full, database gone) ends the crawl. The crawl is over when no worker holds a
+site and nothing becomes due within `crawl.linger` seconds.
+"""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import msgspec
+import structlog
+
+from gossamer.clock import Clock
+from gossamer.crawl.compacting import compact_once
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.worker_process import Job
+from gossamer.errors import OperationError, StorageError
+from gossamer.frontier.inspect import Status, status
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.settings import Settings
+
+log = structlog.get_logger()
+
+_TICK = 0.1
+_COMPACT_EVERY = 5.0
+_DEATHS = 50
+"""Deaths in a row, without a page in between, after which something must be wrong for good."""
+
+Watcher = Callable[[Status], None]
+
+
+class Supervisor:
+    """Runs a crawl on this machine until it is done or told to stop."""
+
+    def __init__(
+        self, settings: Settings, folder: DataFolder, frontier: SqlFrontier, clock: Clock, debug: bool = False
+    ) -> None:
+        self._settings, self._folder, self._frontier, self._clock = settings, folder, frontier, clock
+        self._debug = debug
+        self._workers: dict[str, subprocess.Popen[bytes]] = {}
+        self._stopping = False
+        self._deaths = 0
+        self._last_fetched = -1
+
+    def stop(self) -> None:
+        """End the crawl in good order."""
+        self._stopping = True
+
+    def run(self, until: float | None = None, watch: Watcher | None = None) -> Status:
+        """Crawl; returns how it stood at the end."""
+        try:
+            for _ in range(self._settings.workers):
+                self._start_worker()
+            self._loop(until, watch)
+            self._stop_workers()
+        finally:
+            self._kill_workers()
+        self._compact()
+        return status(self._frontier.db, self._clock.now())
+
+    def _loop(self, until: float | None, watch: Watcher | None) -> None:
+        next_compaction = time.monotonic() + _COMPACT_EVERY
+        while not self._stopping:
+            time.sleep(_TICK)
+            self._bury_dead()
+            now = self._clock.now()
+            standing = status(self._frontier.db, now)
+            self._note_progress(standing)
+            if watch is not None:
+                watch(standing)
+            if self._is_over(standing, now) or (until is not None and now >= until):
+                return
+            if time.monotonic() >= next_compaction:
+                self._compact()
+                self._check_disk()
+                next_compaction = time.monotonic() + _COMPACT_EVERY
+
+    def _is_over(self, standing: Status, now: float) -> bool:
+        if standing.sites_active:
+            return False
+        if self._frontier.page_limit_reached():
+            return True
+        return standing.next_due_at is None or standing.next_due_at > now + self._settings.crawl.linger
+
+    def _start_worker(self) -> None:
+        name = f"w{secrets.token_hex(4)}"
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gossamer.crawl.worker_process"], stdin=subprocess.PIPE, start_new_session=True
+        )
+        job = Job(str(self._folder.root), self._settings, name, self._debug)
+        payload = msgspec.msgpack.encode(job)
+        assert process.stdin is not None
+        process.stdin.write(len(payload).to_bytes(4, "little") + payload)
+        process.stdin.flush()
+        self._workers[name] = process
+
+    def _bury_dead(self) -> None:
+        for name, process in list(self._workers.items()):
+            code = process.poll()
+            if code is None:
+                continue
+            del self._workers[name]
+            if code > 0:
+                raise OperationError("a worker failed and said why above; everything committed is safe")
+            self._deaths += 1
+            if self._deaths > _DEATHS:
+                raise OperationError(f"workers died {_DEATHS} times without fetching a page: see the messages above")
+            log.warning("a worker died and is replaced", worker=name, signal=-code)
+            self._folder.recover(self._frontier, self._clock.now())
+            self._start_worker()
+
+    def _note_progress(self, standing: Status) -> None:
+        if standing.fetched > self._last_fetched:
+            self._last_fetched, self._deaths = standing.fetched, 0
+
+    def _check_disk(self) -> None:
+        free = self._folder.free_mebibytes()
+        if free < self._settings.crawl.min_free_disk:
+            self._stop_workers()
+            raise StorageError(
+                f"only {free} MiB are free on the disk of {self._folder.root} (crawl.min_free_disk): "
+                "the crawl stopped in good order; free some space and start it again"
+            )
+
+    def _compact(self) -> None:
+        compact_once(self._frontier.db, self._folder.segments, self._clock.now())
+
+    def _stop_workers(self) -> None:
+        """Closing the pipe asks a worker to stop; it has the time a download may take."""
+        for process in self._workers.values():
+            if process.stdin is not None:
+                process.stdin.close()
+        deadline = time.monotonic() + self._settings.fetch.total_timeout + 10
+        for process in self._workers.values():
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                log.warning("a worker did not stop in time and is killed", pid=process.pid)
+
+    def _kill_workers(self) -> None:
+        for process in self._workers.values():
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        self._workers.clear()
+        self._folder.recover(self._frontier, self._clock.now())

@@ -1,0 +1,196 @@
+"""From a response (and what the parser made of it) to a result: which outcome, which row,
+which new URLs. No I/O: everything that happened comes in as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from gossamer.crawl.pending import Result
+from gossamer.frontier.contract import Budgets, Visit
+from gossamer.model.decision import Decision
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
+from gossamer.model.site import host_of, key64, registrable_domain, site_of
+from gossamer.model.url import Canonicalizer, parse_base
+from gossamer.priority.breadth import level_of, sitemap_level
+
+_PATIENT = (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE)
+
+
+class Rules(msgspec.Struct):
+    """What the worker knows and this file needs."""
+
+    canonicalizer: Canonicalizer
+    decide: Callable[[str, float], Decision]
+    seen: Callable[[int], bool]
+    """Whether a key is surely in the table, so that it need not be offered again."""
+    budgets: Budgets
+    max_redirects: int
+    worker: str
+
+
+def plain_result(site: str, part: int, task: Task, outcome: Outcome, verdict: Decision, now: float) -> Result:
+    """A task that was refused without a request."""
+    visit = Visit(site, part, task, outcome, now, reason=verdict.reason, rule=verdict.rule, fetched=False)
+    return Result(visit)
+
+
+def of_response(site: str, part: int, task: Task, response: Response, not_before: float, rules: Rules) -> Result:
+    """A response that needs no parser: a redirect, an error, an unchanged page."""
+    visit = _visit(site, part, task, response)
+    row = _row(site, task, response, rules.worker)
+    result = Result(visit, row, response if response.status else None)
+    if response.outcome is Outcome.REDIRECT:
+        _follow_redirect(result, response.location, Via.REDIRECT, rules)
+    elif response.outcome.meaning.retry:
+        tries = rules.budgets.patience if response.outcome in _PATIENT else rules.budgets.retries
+        if task.attempts + 1 < tries:
+            visit.retry_at = max(not_before, response.finished_at)
+    row.outcome, row.reason = visit.outcome.value, visit.reason
+    return result
+
+
+def of_page(site: str, part: int, task: Task, response: Response, parsed: Parsed, rules: Rules) -> Result:
+    """A page (or sitemap) that was parsed."""
+    visit = _visit(site, part, task, response)
+    row = _row(site, task, response, rules.worker)
+    result = Result(visit, row, response)
+    if parsed.unsupported or not parsed.ok:
+        visit.outcome = Outcome.UNSUPPORTED_TYPE if parsed.unsupported else Outcome.PARSE_FAILED
+        visit.reason = parsed.problem
+    elif parsed.method == "sitemap":
+        visit.outcome = Outcome.RESOURCE
+        _from_sitemap(result, parsed, rules)
+    elif parsed.refresh and parsed.refresh != task.url:
+        _follow_redirect(result, parsed.refresh, Via.REFRESH, rules)
+        _fill_row(row, parsed)
+    else:
+        _from_page(result, parsed, rules)
+    row.outcome, row.reason = visit.outcome.value, visit.reason
+    row.media_type, row.charset = parsed.media_type, parsed.charset
+    return result
+
+
+def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
+    visit, task = result.visit, result.visit.task
+    assert result.row is not None
+    _fill_row(result.row, parsed)
+    visit.content_hash = parsed.content_hash
+    if parsed.noindex:
+        visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
+        visit.content_hash = ""
+        result.row.text = result.row.headings = result.row.description = None
+    if parsed.noarchive or parsed.noindex:
+        result.response = None
+    result.links = parsed.links
+    depth = task.depth + 1
+    level = level_of(depth)
+    found, keys = [], []
+    for url, key in zip(parsed.follow, parsed.follow_keys, strict=True):
+        if not rules.seen(key):
+            found.append(Discovered(url, depth=depth, level=level, referrer=task.url))
+            keys.append(key)
+    result.found, result.found_keys = found, keys
+    _remember_refusals(result, parsed)
+    if parsed.canonical:
+        _join_canonical(result, parsed.canonical, rules)
+
+
+def _join_canonical(result: Result, canonical: str, rules: Rules) -> None:
+    visit, task = result.visit, result.visit.task
+    if canonical == task.url or not rules.decide(canonical, visit.at).allowed:
+        return
+    visit.canonical = canonical
+    item = Discovered(
+        canonical, via=Via.CANONICAL, depth=task.depth, hops=task.hops, level=task.level, referrer=task.url
+    )
+    _add(result, item)
+
+
+def _from_sitemap(result: Result, parsed: Parsed, rules: Rules) -> None:
+    task = result.visit.task
+    found, keys = [], []
+    for (url, _, priority), key in zip(parsed.entries, parsed.follow_keys, strict=True):
+        if not rules.seen(key):
+            level = sitemap_level(priority)
+            found.append(Discovered(url, via=Via.SITEMAP, depth=1, level=level, referrer=task.url))
+            keys.append(key)
+    for url in parsed.nested:
+        if task.hops < rules.max_redirects:
+            item = Discovered(url, Via.SITEMAP, Kind.SITEMAP, hops=task.hops + 1, level=0, referrer=task.url)
+            found.append(item)
+            keys.append(key64(url))
+    result.found, result.found_keys = found, keys
+    _remember_refusals(result, parsed)
+
+
+def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> None:
+    visit, task = result.visit, result.visit.task
+    target = rules.canonicalizer.resolve(parse_base(task.url), location)
+    if isinstance(target, Decision):
+        visit.outcome, visit.reason = Outcome.BAD_REDIRECT, f"redirects to {location[:200]!r}: {target.reason}"
+    elif target == task.url:
+        visit.outcome, visit.reason = Outcome.BAD_REDIRECT, "redirects to itself"
+    elif task.hops + 1 > rules.max_redirects:
+        visit.outcome = Outcome.BAD_REDIRECT
+        visit.reason = f"more than {rules.max_redirects} redirects in a row (crawl.max_redirects)"
+    else:
+        visit.outcome, visit.target = Outcome.REDIRECT, target
+        verdict = rules.decide(target, visit.at)
+        visit.reason = "" if verdict.allowed else f"its target is refused: {verdict.reason}"
+        known_host = verdict.allowed or not verdict.rule.startswith("scope.")
+        if known_host:
+            refusal = None if verdict.allowed else verdict
+            _add(result, Discovered(target, via, task.kind, task.depth, task.hops + 1, task.level, task.url, refusal))
+
+
+def _remember_refusals(result: Result, parsed: Parsed) -> None:
+    task = result.visit.task
+    for url, rule, reason in parsed.refused:
+        item = Discovered(url, depth=task.depth + 1, referrer=task.url, refusal=Decision(False, rule, reason))
+        _add(result, item)
+
+
+def _add(result: Result, item: Discovered) -> None:
+    result.found = [*result.found, item]
+    result.found_keys = [*result.found_keys, key64(item.url)]
+
+
+def _visit(site: str, part: int, task: Task, response: Response) -> Visit:
+    return Visit(
+        site, part, task, response.outcome, response.answered_at, response.status, response.reason,
+        response.header("etag")[:512], response.header("last-modified")[:128],
+    )  # fmt: skip
+
+
+def _row(site: str, task: Task, response: Response, worker: str) -> PageRow:
+    return PageRow(
+        url=task.url, site=site, domain=registrable_domain(host_of(site)), fetched_at=response.answered_at,
+        outcome=response.outcome.value, status=response.status, reason=response.reason, depth=task.depth,
+        size=len(response.body), duration=response.finished_at - response.started_at, address=response.address,
+        etag=response.header("etag")[:512] or None, last_modified=response.header("last-modified")[:128] or None,
+        worker=worker,
+    )  # fmt: skip
+
+
+def _fill_row(row: PageRow, parsed: Parsed) -> None:
+    row.title, row.description, row.headings = parsed.title, parsed.description, parsed.headings
+    row.text, row.method = parsed.text, parsed.method
+    row.lang, row.claimed_lang = parsed.language or None, parsed.claimed_language or None
+    row.date, row.date_source = parsed.date or None, parsed.date_source or None
+    row.canonical = parsed.canonical or None
+    row.content_hash, row.simhash = parsed.content_hash or None, parsed.simhash
+    row.links = len(parsed.links)
+    row.ai_signals = parsed.ai_signals or None
+
+
+def robots_sitemaps(urls: Sequence[str], origin: str, rules: Rules, now: float) -> list[Discovered]:
+    """The sitemaps a robots.txt names, as far as the scope allows them."""
+    found = []
+    for text in urls[:100]:
+        url = rules.canonicalizer.parse(text)
+        if not isinstance(url, Decision) and rules.decide(url, now).allowed:
+            found.append(Discovered(url, Via.ROBOTS, Kind.SITEMAP, level=0, referrer=f"{origin}/robots.txt"))
+    return found

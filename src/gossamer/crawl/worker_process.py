@@ -1,0 +1,69 @@
+"""The process of a worker: started by the supervisor or by `gossamer work`.
+
+The supervisor writes a `Job` to standard input and keeps the pipe open. When the
+pipe ends, the supervisor is gone (perhaps killed) and the worker stops in good
+order. Errors for a person go to standard error, one line each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import msgspec
+
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.worker import Worker, run_worker
+from gossamer.errors import GossamerError
+from gossamer.settings import Settings
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What a worker is told."""
+
+    data: str
+    settings: Settings
+    name: str = ""
+    debug: bool = False
+
+
+async def _serve(worker: Worker) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, worker.stop)
+    loop.add_reader(0, _ended, worker)
+    await worker.run()
+
+
+def _ended(worker: Worker) -> None:
+    """The supervisor closed the pipe, or died."""
+    asyncio.get_running_loop().remove_reader(0)
+    worker.stop()
+
+
+def main() -> None:
+    """Read the job, work, exit with 0 where the worker was asked to stop."""
+    size = int.from_bytes(sys.stdin.buffer.raw.read(4), "little")  # type: ignore[attr-defined]
+    job = msgspec.msgpack.decode(_read_exactly(size), type=Job)
+    worker = Worker(job.settings, DataFolder(Path(job.data)), SystemClock(), job.name)
+    try:
+        run_worker(_serve(worker))
+    except GossamerError as error:
+        if job.debug:
+            raise
+        print(f"gossamer: {error}", file=sys.stderr, flush=True)
+        sys.exit(error.exit_code)
+
+
+def _read_exactly(size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        data += sys.stdin.buffer.raw.read(size - len(data))  # type: ignore[attr-defined]
+    return data
+
+
+if __name__ == "__main__":
+    main()

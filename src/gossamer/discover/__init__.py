@@ -1,0 +1,1 @@
+"""Where URLs come from before any page is read: seeds and sitemaps."""

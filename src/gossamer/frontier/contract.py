@@ -1,0 +1,185 @@
+"""What every frontier promises, whatever it is built on.
+
+The life of a URL: somebody points at it (`add`), it is refused or queued in the
+FIFO of its level; a worker leases its site (`take`) and gets the best due URLs;
+it fetches them one by one, politely; `report` records what happened, in one
+transaction with the segment that holds the page. A URL leaves the queue only in
+that transaction. So whatever dies, and whenever, each URL is either still queued
+or its result is stored: nothing is lost, nothing is stored twice.
+
+Laws, checked by `tests/contract/test_frontier.py` for each implementation:
+
+1. A site is leased to at most one live worker, so a URL is handed out by at most one.
+2. After a worker's death its undone URLs are handed out again when its lease has run
+   out, and the site counts as asked at the moment of the take-over.
+3. Inside a site, lower levels come first and each level is first in, first out.
+4. A report by a worker that lost a lease changes nothing and raises `LeaseLost`.
+5. Of two pages with the same text in a registrable domain exactly one is a document.
+6. An address (IP) is held by at most one live worker at a time.
+7. Memory grows with the sites being worked on, not with the URLs known.
+8. Same calls, same clock, same results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from gossamer.frontier.politeness import SiteClock
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered, Task
+
+
+class Budgets(msgspec.Struct, frozen=True):
+    """How much of everything (S4.6)."""
+
+    batch: int = 1000
+    """URLs a worker may hold at once, over all its sites."""
+    per_site: int = 50
+    """URLs of one site handed out at once."""
+    pages_per_site: int = 100_000
+    """URLs a site may have in the table; more are refused."""
+    sites: int = 100_000
+    """Sites the crawl may know; URLs of further ones are refused."""
+    similar_paths: int = 20_000
+    """URLs of one shape (digits and ids replaced) a site may have; more are refused as a trap."""
+    refused_per_site: int = 10_000
+    """Refused URLs remembered for `explain`, per site; further ones are only counted."""
+    retries: int = 3
+    """Tries of a URL that fails."""
+    patience: int = 10
+    """Tries of a URL whose server asks us to come back later (429, 503, robots.txt)."""
+    lease: float = 60.0
+    """Seconds a worker may be silent before its sites are given to others."""
+
+
+class Lease(msgspec.Struct):
+    """A worker's right to talk to a site, with the first URLs to fetch."""
+
+    site: str
+    part: int
+    token: int
+    clock: SiteClock
+    address: str
+    """The site's last known address, `""` before the first visit."""
+    tasks: list[Task] = []
+
+
+class Visit(msgspec.Struct):
+    """What happened to a task."""
+
+    site: str
+    part: int
+    task: Task
+    outcome: Outcome
+    at: float
+    status: int = 0
+    reason: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    content_hash: str = ""
+    canonical: str = ""
+    """Where the page's canonical link points, if it is to be followed."""
+    target: str = ""
+    """Where a redirect points."""
+    retry_at: float | None = None
+    """When to try again, for outcomes that are retried."""
+    fetched: bool = True
+    """A page request was made: it counts against `--pages`."""
+    row: int | None = None
+    """Row of the page in the segment."""
+    rule: str = ""
+    """Who refused it, where it was refused."""
+
+
+class SiteReport(msgspec.Struct):
+    """The politeness state of a site at the end of a batch."""
+
+    site: str
+    part: int
+    token: int
+    clock: SiteClock
+    address: str = ""
+    unused: int = 0
+    """On release: URLs handed out and given back untried."""
+
+
+class Batch(msgspec.Struct):
+    """All that one transaction records."""
+
+    segment: str
+    visits: list[Visit] = []
+    found: list[Discovered] = []
+    found_keys: list[int] | None = None
+    sites: list[SiteReport] = []
+    addresses: list[tuple[str, float]] = []
+    """Address, not before."""
+    robots: list[tuple[str, bytes]] = []
+    """Origin, encoded state of its robots.txt."""
+    bytes_stored: int = 0
+
+
+class Verdict(msgspec.Struct):
+    """The outcome of a visit after duplicates were told apart."""
+
+    outcome: Outcome
+    target: str = ""
+    """The URL that stands for a duplicate or alias."""
+
+
+class Added(msgspec.Struct):
+    """What became of discovered URLs."""
+
+    new: int = 0
+    known: int = 0
+    refused: int = 0
+
+
+WritePages = Callable[[list[Verdict]], None]
+"""Writes and syncs the segment's pages; called inside the transaction of `report`."""
+
+
+class Frontier(Protocol):
+    """See the module's text; all times are seconds since 1970."""
+
+    def add(self, found: Sequence[Discovered], now: float) -> Added:
+        """Queue what is new; remember what was refused."""
+        ...
+
+    def register(self, worker: str, now: float) -> None:
+        """A worker starts: its leases live until `now + budgets.lease` without a sign of life."""
+        ...
+
+    def take(self, worker: str, now: float, sites: int, urls: int) -> list[Lease]:
+        """Lease up to `sites` ready sites and hand out up to `urls` of their best due URLs."""
+        ...
+
+    def refill(self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int) -> list[Task]:
+        """More URLs of a leased site; `holding` are the keys of those not yet reported."""
+        ...
+
+    def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
+        """Ask for an IP address: when it may be asked next, or None while another worker holds it."""
+        ...
+
+    def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
+        """Record a batch in one transaction, or raise and change nothing."""
+        ...
+
+    def renew(self, worker: str, now: float) -> None:
+        """A sign of life; raises `LeaseLost` where it comes too late."""
+        ...
+
+    def release(self, worker: str, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]], now: float) -> None:
+        """Give sites and addresses back in good order, with their clocks."""
+        ...
+
+    def retire(self, worker: str, now: float) -> None:
+        """The worker is gone: free what it held, counting its sites as asked now."""
+        ...
+
+    def block_until(self, site: str, until: float, reason: str) -> None:
+        """Nobody asks the site before `until`."""
+        ...

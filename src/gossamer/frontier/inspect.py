@@ -1,0 +1,207 @@
+"""Reading questions to the frontier database: how it stands, and what is known of a URL.
+
+Everything shown while a crawl runs comes from counters kept with the rows, so
+looking costs the same with a thousand URLs and with a hundred million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from gossamer.frontier.database import Database
+from gossamer.frontier.schema import STATE_NAMES
+from gossamer.model.outcome import Outcome
+from gossamer.model.site import key64, site_of
+
+
+class Status(msgspec.Struct):
+    """How a crawl stands; every figure is over the whole life of the data folder."""
+
+    pages: int
+    """Documents kept."""
+    fetched: int
+    """Page requests made, those that failed or were redirected included; robots.txt not counted."""
+    urls_known: int
+    """URLs accepted into the table."""
+    urls_due: int
+    """URLs waiting in the queue."""
+    urls_scheduled: int
+    """URLs to be tried again later."""
+    urls_refused: int
+    """URLs refused by filters, trap guards, budgets or robots.txt."""
+    duplicates: int
+    """Pages with the text of another page of their domain, and pages whose canonical link names another."""
+    errors: int
+    """URLs whose last try failed."""
+    errors_by_kind: dict[str, int]
+    outcomes: dict[str, int]
+    """URLs by the outcome of their last visit."""
+    sites: int
+    sites_active: int
+    """Sites a worker holds now."""
+    sites_waiting: int
+    """Sites with URLs due that no worker holds."""
+    sites_blocked: int
+    """Of those, the ones that must rest first."""
+    queue_by_level: dict[str, int]
+    workers: int
+    segments: int
+    bytes: int
+    """Size of the segments."""
+    next_due_at: float | None
+    """When the next site becomes ready, None where nothing is queued."""
+
+
+class Waiting(msgspec.Struct):
+    """A site that has to rest, and why."""
+
+    site: str
+    until: float
+    reason: str
+
+
+def status(db: Database, now: float) -> Status:
+    """The counters of a crawl."""
+    outcomes = dict(db.execute("SELECT outcome, SUM(urls) FROM outcomes GROUP BY outcome HAVING SUM(urls) > 0"))
+    errors = {name: urls for name, urls in outcomes.items() if Outcome(name).meaning.error}
+    sites, known, fetched, refused = db.execute(
+        "SELECT COUNT(*), COALESCE(SUM(known), 0), COALESCE(SUM(fetched), 0), COALESCE(SUM(refused), 0) FROM sites"
+    )[0]
+    levels = db.execute("SELECT level, queued FROM levels WHERE queued > 0 ORDER BY level")
+    segments, size = db.execute("SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM segments WHERE merged_into IS NULL")[0]
+    parts = db.execute(
+        "SELECT SUM(CASE WHEN owner IS NOT NULL THEN 1 ELSE 0 END), "
+        "SUM(CASE WHEN owner IS NULL AND ready_at IS NOT NULL THEN 1 ELSE 0 END), "
+        "SUM(CASE WHEN owner IS NULL AND ready_at > ? THEN 1 ELSE 0 END), "
+        "MIN(CASE WHEN owner IS NULL THEN ready_at END) FROM parts",
+        (now,),
+    )[0]
+    return Status(
+        pages=outcomes.get("document", 0),
+        fetched=fetched,
+        urls_known=known,
+        urls_due=sum(queued for _, queued in levels),
+        urls_scheduled=db.execute("SELECT COUNT(*) FROM schedule")[0][0],
+        urls_refused=refused + outcomes.get("robots_denied", 0) + outcomes.get("refused", 0),
+        duplicates=outcomes.get("duplicate", 0) + outcomes.get("alias", 0),
+        errors=sum(errors.values()),
+        errors_by_kind=dict(sorted(errors.items(), key=lambda item: -item[1])),
+        outcomes=dict(sorted(outcomes.items())),
+        sites=sites,
+        sites_active=parts[0] or 0,
+        sites_waiting=parts[1] or 0,
+        sites_blocked=parts[2] or 0,
+        queue_by_level={str(level): queued for level, queued in levels},
+        workers=db.execute("SELECT COUNT(*) FROM workers WHERE expires_at >= ?", (now,))[0][0],
+        segments=segments,
+        bytes=size,
+        next_due_at=parts[3],
+    )
+
+
+def waiting_sites(db: Database, now: float, limit: int = 20) -> list[Waiting]:
+    """Sites that must rest, those with a reason first."""
+    rows = db.execute(
+        "SELECT name, not_before, wait_reason FROM sites WHERE not_before > ? AND wait_reason <> '' "
+        "ORDER BY not_before DESC LIMIT ?",
+        (now, limit),
+    )
+    return [Waiting(*row) for row in rows]
+
+
+class UrlRecord(msgspec.Struct):
+    """What the table knows of a URL."""
+
+    url: str
+    state: str
+    site: str
+    kind: str
+    via: str
+    level: int
+    depth: int
+    found_at: float
+    found_on: str | None
+    attempts: int
+    due_at: float | None
+    outcome: str | None
+    rule: str | None
+    reason: str | None
+    status: int | None
+    fetched_at: float | None
+    target: str | None
+    content_hash: str | None
+    segment: str | None
+    segment_row: int | None
+
+
+_RECORD = """SELECT u.url, u.state, s.name, u.kind, u.via, u.level, u.depth, u.found_at, f.url, u.attempts, u.due_at,
+    u.outcome, u.rule, u.reason, u.status, u.fetched_at, u.target, u.content_hash, u.segment, u.segment_row
+    FROM urls u LEFT JOIN sites s ON s.id = u.site_id
+    LEFT JOIN urls f ON f.site_id = u.found_site AND f.key = u.found_key"""
+
+
+def find_url(db: Database, url: str) -> UrlRecord | None:
+    """The row of a canonical URL."""
+    rows = db.execute(f"{_RECORD} WHERE u.site_id = ? AND u.key = ?", (key64(site_of(url)), key64(url)))
+    return _record(rows[0]) if rows else None
+
+
+def all_urls(db: Database) -> Iterator[UrlRecord]:
+    """Every row of the table, site by site."""
+    for row in db.iterate(f"{_RECORD} ORDER BY u.site_id, u.key"):
+        yield _record(row)
+
+
+def _record(row: tuple[object, ...]) -> UrlRecord:
+    url, state, site, *rest = row
+    values = [url, STATE_NAMES[int(str(state))], site or site_of(str(url)), *rest]
+    return msgspec.convert(dict(zip(UrlRecord.__struct_fields__, values, strict=True)), UrlRecord, strict=False)
+
+
+def place_of(db: Database, segment: str, row: int) -> tuple[str, int] | None:
+    """Where a stored row lies now, after its segment may have been merged into others."""
+    for _ in range(64):
+        found = db.execute("SELECT merged_into, first_row FROM segments WHERE id = ?", (segment,))
+        if not found:
+            return None
+        if found[0][0] is None:
+            return segment, row
+        segment, row = found[0][0], row + found[0][1]
+    return None
+
+
+def segment_ids(db: Database) -> list[str]:
+    """The segments that count, in the order they were made."""
+    return [row[0] for row in db.execute("SELECT id FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")]
+
+
+def queue_place(db: Database, url: str) -> int | None:
+    """How many URLs of its site are fetched before a waiting URL."""
+    site_id, key = key64(site_of(url)), key64(url)
+    place = db.execute(
+        "SELECT q.part, q.level, q.seq FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.level = q.level "
+        "WHERE q.site_id = ? AND q.key = ? AND u.key = ? LIMIT 1",
+        (site_id, key, key),
+    )
+    if not place:
+        return None
+    part, level, seq = place[0]
+    ahead: int = db.execute(
+        "SELECT COUNT(*) FROM queue WHERE site_id = ? AND part = ? AND (level < ? OR (level = ? AND seq < ?))",
+        (site_id, part, level, level, seq),
+    )[0][0]
+    return ahead
+
+
+def site_clock(db: Database, site: str) -> tuple[float, float, str] | None:
+    """A site's not-before time, Crawl-delay, and why it waits."""
+    rows = db.execute("SELECT not_before, crawl_delay, wait_reason FROM sites WHERE id = ?", (key64(site),))
+    return (rows[0][0], rows[0][1], rows[0][2]) if rows else None
+
+
+def stored_robots(db: Database, origin: str) -> bytes | None:
+    """The stored state of an origin's robots.txt."""
+    row = db.execute("SELECT state FROM robots WHERE origin = ?", (origin,))
+    return bytes(row[0][0]) if row else None

@@ -1,0 +1,347 @@
+"""How URLs enter the table: in batches, each new one once, within the budgets.
+
+Nine of ten links point at URLs that are known already. Most of those are in the
+recently-seen cache and cost a set lookup; the rest are looked up site by site in
+key order, so a batch reads neighbouring pages of the table, and what is new is
+written in the same order.
+
+A URL that was refused on entry is looked at again when somebody points at it under
+rules that allow it (other settings, or a shorter way to it); so is one that a rule
+refused on its visit, but not one that robots.txt denied: that would go round for
+as long as pages link to it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from gossamer.frontier.contract import Added, Budgets
+from gossamer.frontier.database import Database
+from gossamer.frontier.schema import QUEUED, REFUSED
+from gossamer.frontier.seen import SeenCache
+from gossamer.model.decision import Decision, refuse
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered
+from gossamer.model.site import host_of, key64, registrable_domain, site_of
+
+CHUNK = 256
+"""Values in one IN list: under SQLite's old limit of 999 variables."""
+
+INSERT_URL = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at,
+    found_site, found_key, rule, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT_QUEUE = "INSERT INTO queue (site_id, part, level, seq, key) VALUES (?, ?, ?, ?, ?)"
+_REVIVE_URL = """UPDATE urls SET state = ?, kind = ?, via = ?, level = ?, depth = ?, hops = ?, found_at = ?,
+    found_site = ?, found_key = ?, rule = NULL, reason = NULL WHERE site_id = ? AND key = ?"""
+_ADD_SHAPES = """INSERT INTO shapes (site_id, shape, urls) VALUES (?, ?, ?)
+    ON CONFLICT (site_id, shape) DO UPDATE SET urls = shapes.urls + excluded.urls"""
+
+
+class _Row(msgspec.Struct):
+    """What the table says about a URL that is offered again."""
+
+    state: int
+    outcome: str | None
+
+    @property
+    def entry_refused(self) -> bool:
+        return self.state == REFUSED and self.outcome is None
+
+    @property
+    def revivable(self) -> bool:
+        return self.state == REFUSED and self.outcome != Outcome.ROBOTS_DENIED.value
+
+
+class _Item(msgspec.Struct):
+    """A URL that may be queued."""
+
+    key: int
+    found: Discovered
+    row: _Row | None
+    shape: int = 0
+
+
+class _Record(msgspec.Struct):
+    """A site's counters."""
+
+    known: int
+    refused: int
+    not_before: float
+
+
+class _Writes:
+    """Rows collected over the sites of a batch, written table by table."""
+
+    def __init__(self) -> None:
+        self.urls: list[tuple[Any, ...]] = []
+        self.revived: list[tuple[Any, ...]] = []
+        self.shapes: list[tuple[int, int, int]] = []
+        self.sites: list[tuple[int, int, int]] = []
+        self.queue: list[tuple[int, int, int, int, int]] = []
+
+    def flush(self, db: Database) -> None:
+        db.many(INSERT_URL, self.urls)
+        db.many(_REVIVE_URL, self.revived)
+        db.many(_ADD_SHAPES, self.shapes)
+        db.many("UPDATE sites SET known = known + ?, refused = refused + ? WHERE id = ?", self.sites)
+        db.many(INSERT_QUEUE, self.queue)
+        count_levels(db, Counter(row[2] for row in self.queue))
+
+
+class Intake:
+    """Adds discovered URLs; call `add` inside a transaction and `committed` after it."""
+
+    def __init__(self, database: Database, budgets: Budgets, shape_of: Callable[[str], str]) -> None:
+        self._db = database
+        self._budgets = budgets
+        self._shape_of = shape_of
+        self.seen = SeenCache()
+        """Keys that need not be offered again, whatever the rules say of them now."""
+        self._refused = SeenCache(200_000)
+        """Keys that need not be offered again as refused ones."""
+        self._pending: list[int] = []
+        self._pending_refused: list[int] = []
+
+    def add(self, found: Sequence[Discovered], keys: Sequence[int] | None, now: float) -> Added:
+        """Queue the new ones, remember the refused ones."""
+        items = self._unseen(found, keys)
+        added = Added(known=len(found) - len(items))
+        writes = _Writes()
+        for name, site_items in _by_site(items):
+            self._add_site(name, site_items, now, added, writes)
+        writes.flush(self._db)
+        return added
+
+    def committed(self) -> None:
+        """The transaction is durable: its URLs need not be looked up again."""
+        self.seen.update(self._pending)
+        self._refused.update(self._pending_refused)
+        self._pending, self._pending_refused = [], []
+
+    def rolled_back(self) -> None:
+        """The transaction is gone: forget what it would have taught us."""
+        self._pending, self._pending_refused = [], []
+
+    def _unseen(self, found: Sequence[Discovered], keys: Sequence[int] | None) -> dict[int, Discovered]:
+        """The URLs to be looked up, each once: its first sighting that is not refused, if there is one."""
+        items: dict[int, Discovered] = {}
+        seen, refused = self.seen, self._refused
+        for key, item in zip(keys or [key64(item.url) for item in found], found, strict=True):
+            if key in seen:
+                continue
+            earlier = items.get(key)
+            if item.refusal is not None and (earlier is not None or key in refused):
+                continue
+            if earlier is None or earlier.refusal is not None:
+                items[key] = item
+        return items
+
+    def _add_site(
+        self, name: str, offered: list[tuple[int, Discovered]], now: float, added: Added, writes: _Writes
+    ) -> None:
+        site_id = key64(name)
+        rows = self._rows(site_id, sorted(key for key, _ in offered))
+        items = []
+        for key, found in offered:
+            row = rows.get(key)
+            if row is None or (row.revivable and found.refusal is None):
+                items.append(_Item(key, found, row))
+            else:
+                added.known += 1
+                (self._pending_refused if row.revivable else self._pending).append(key)
+        if not items:
+            return
+        record = self._site_record(site_id, name, now)
+        if record is None:
+            added.refused += len(items)
+            return
+        verdicts = self._judge(site_id, items, record, writes)
+        self._store(site_id, items, verdicts, record, now, added, writes)
+
+    def _rows(self, site_id: int, keys: Sequence[int]) -> dict[int, _Row]:
+        found: dict[int, _Row] = {}
+        for chunk in chunks(keys):
+            sql = f"SELECT key, state, outcome FROM urls WHERE site_id = ? AND key IN ({marks(chunk)})"
+            for key, state, outcome in self._db.execute(sql, (site_id, *chunk)):
+                found[key] = _Row(state, outcome)
+        return found
+
+    def _site_record(self, site_id: int, name: str, now: float) -> _Record | None:
+        """The site's counters; makes the row; None where the crawl has sites enough."""
+        rows = self._db.execute("SELECT known, refused, not_before FROM sites WHERE id = ?", (site_id,))
+        if rows:
+            return _Record(*rows[0])
+        if not self._count_site():
+            return None
+        domain = registrable_domain(host_of(name))
+        self._db.execute(
+            "INSERT INTO sites (id, name, domain, added_at) VALUES (?, ?, ?, ?)", (site_id, name, domain, now)
+        )
+        self._db.execute("INSERT INTO parts (site_id, part) VALUES (?, 0)", (site_id,))
+        return _Record(0, 0, 0.0)
+
+    def _count_site(self) -> bool:
+        """Whether the crawl may know one more site; the number is kept, not counted."""
+        kept = self._db.execute("SELECT value FROM meta WHERE key = 'sites'")
+        sites = int(kept[0][0] if kept else self._db.execute("SELECT COUNT(*) FROM sites")[0][0])
+        if sites >= self._budgets.sites:
+            return False
+        self._db.execute(
+            "INSERT INTO meta VALUES ('sites', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (str(sites + 1),),
+        )
+        return True
+
+    def _judge(
+        self, site_id: int, items: list[_Item], record: _Record, writes: _Writes
+    ) -> list[Decision | None]:
+        """What each item is refused by, if anything; counts the shapes of the others."""
+        shapes = self._shapes(site_id, items)
+        new: Counter[int] = Counter()
+        known = record.known
+        verdicts: list[Decision | None] = []
+        for item in items:
+            counted = item.row is not None and not item.row.entry_refused
+            verdict = item.found.refusal
+            if verdict is None and not counted:
+                verdict = self._over_budget(known, shapes.get(item.shape, 0) + new[item.shape])
+                if verdict is None:
+                    known += 1
+                    new[item.shape] += 1
+            verdicts.append(verdict)
+        writes.shapes.extend((site_id, shape, urls) for shape, urls in sorted(new.items()) if urls)
+        return verdicts
+
+    def _over_budget(self, known: int, alike: int) -> Decision | None:
+        budgets = self._budgets
+        if known >= budgets.pages_per_site:
+            return refuse("trap.site_budget", f"the site has {known} URLs already (budget.pages_per_site)")
+        if alike >= budgets.similar_paths:
+            return refuse(
+                "trap.similar_paths", f"the site has {alike} URLs of this shape already (budget.similar_paths)"
+            )
+        return None
+
+    def _shapes(self, site_id: int, items: list[_Item]) -> dict[int, int]:
+        for item in items:
+            if item.found.refusal is None:
+                item.shape = key64(self._shape_of(item.found.url))
+        counts: dict[int, int] = {}
+        for chunk in chunks(sorted({item.shape for item in items})):
+            sql = f"SELECT shape, urls FROM shapes WHERE site_id = ? AND shape IN ({marks(chunk)})"
+            counts.update(self._db.execute(sql, (site_id, *chunk)))
+        return counts
+
+    def _store(
+        self, site_id: int, items: list[_Item], verdicts: list[Decision | None], record: _Record, now: float,
+        added: Added, writes: _Writes,
+    ) -> None:  # fmt: skip
+        urls: list[tuple[Any, ...]] = []
+        queued: list[tuple[int, int]] = []
+        known, refused = record.known, record.refused
+        for item, verdict in zip(items, verdicts, strict=True):
+            key, found, row = item.key, item.found, item.row
+            if verdict is not None:
+                if row is not None:
+                    added.known += 1
+                    self._pending.append(key)
+                    continue
+                refused += 1
+                added.refused += 1
+                if refused > self._budgets.refused_per_site:
+                    continue
+                (self._pending if found.refusal is None else self._pending_refused).append(key)
+            else:
+                queued.append((found.level, key))
+                self._pending.append(key)
+                if row is None or row.entry_refused:
+                    known += 1
+                    refused -= row is not None
+            if row is None:
+                urls.append(_url_row(site_id, key, found, verdict, now))
+            else:
+                writes.revived.append(_revived_row(site_id, key, found, now))
+        urls.sort()
+        writes.urls.extend(urls)
+        writes.sites.append((known - record.known, refused - record.refused, site_id))
+        writes.queue.extend(queue_rows(self._db, site_id, 0, queued, now, record.not_before))
+        added.new += len(queued)
+
+
+def queue_rows(
+    db: Database, site_id: int, part: int, items: Sequence[tuple[int, int]], now: float, not_before: float
+) -> list[tuple[int, int, int, int, int]]:
+    """Make the site ready and number (level, key) pairs for the ends of their levels' FIFOs."""
+    if not items:
+        return []
+    ready = max(now, not_before)
+    row = db.execute(
+        "UPDATE parts SET next_seq = next_seq + ?, "
+        "ready_at = CASE WHEN ready_at IS NULL OR ready_at > ? THEN ? ELSE ready_at END "
+        "WHERE site_id = ? AND part = ? RETURNING next_seq",
+        (len(items), ready, ready, site_id, part),
+    )
+    first = row[0][0] - len(items)
+    return sorted((site_id, part, level, first + place, key) for place, (level, key) in enumerate(items))
+
+
+def enqueue(
+    db: Database, site_id: int, part: int, items: Sequence[tuple[int, int]], now: float, not_before: float
+) -> None:
+    """Put (level, key) pairs at the ends of their levels' FIFOs and make the site ready."""
+    rows = queue_rows(db, site_id, part, items, now, not_before)
+    db.many(INSERT_QUEUE, rows)
+    count_levels(db, Counter(row[2] for row in rows))
+
+
+def count_levels(db: Database, changes: dict[int, int]) -> None:
+    """Keep the number of queued URLs per level, so that nobody has to count them."""
+    db.many(
+        "INSERT INTO levels (level, queued) VALUES (?, ?) "
+        "ON CONFLICT (level) DO UPDATE SET queued = levels.queued + excluded.queued",
+        sorted((level, change) for level, change in changes.items() if change),
+    )
+
+
+def _by_site(items: dict[int, Discovered]) -> list[tuple[str, list[tuple[int, Discovered]]]]:
+    sites: dict[str, list[tuple[int, Discovered]]] = {}
+    for key, item in items.items():
+        sites.setdefault(site_of(item.url), []).append((key, item))
+    return sorted(sites.items(), key=lambda site: key64(site[0]))
+
+
+def _found_on(item: Discovered) -> tuple[int | None, int | None]:
+    return (key64(site_of(item.referrer)), key64(item.referrer)) if item.referrer else (None, None)
+
+
+def _url_row(site_id: int, key: int, item: Discovered, verdict: Decision | None, now: float) -> tuple[Any, ...]:
+    state = QUEUED if verdict is None else REFUSED
+    rule, reason = (verdict.rule, verdict.reason) if verdict else (None, None)
+    return (
+        site_id, key, item.url, 0, state, item.kind.value, item.via.value, item.level, item.depth, item.hops, now,
+        *_found_on(item), rule, reason,
+    )  # fmt: skip
+
+
+def _revived_row(site_id: int, key: int, item: Discovered, now: float) -> tuple[Any, ...]:
+    return (
+        QUEUED, item.kind.value, item.via.value, item.level, item.depth, item.hops, now, *_found_on(item),
+        site_id, key,
+    )  # fmt: skip
+
+
+def chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Pieces for IN lists, filled up to a power of two by repeating the last value: few
+    lengths mean few statements, and prepared ones are found again."""
+    for start in range(0, len(values), CHUNK):
+        piece = values[start : start + CHUNK]
+        missing = (1 << (len(piece) - 1).bit_length()) - len(piece)
+        yield [*piece, *[piece[-1]] * missing]
+
+
+def marks(values: Sequence[Any]) -> str:
+    """As many placeholders as there are values."""
+    return ",".join("?" * len(values))

@@ -1,0 +1,196 @@
+"""Who works on which site: claims, signs of life, take-overs, addresses.
+
+A lease is `parts.owner` with a token that grows at each claim; it lives as long
+as its worker gives signs of life (`workers.expires_at`), so one row is touched
+per heartbeat however many sites a worker holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from gossamer.errors import LeaseLost
+from gossamer.frontier import politeness
+from gossamer.frontier.contract import Budgets, Lease, SiteReport
+from gossamer.frontier.database import Database, Row
+from gossamer.frontier.intake import enqueue
+from gossamer.frontier.politeness import PolitenessConfig, SiteClock
+from gossamer.frontier.schema import QUEUED
+from gossamer.model.records import Kind, Task
+
+_READY = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble, s.not_before, s.wait_reason, s.address
+    FROM parts p JOIN sites s ON s.id = p.site_id
+    LEFT JOIN addresses a ON a.address = s.address
+    WHERE p.owner IS NULL AND p.ready_at <= ? AND (a.owner IS NULL OR a.owner = ?)
+    ORDER BY p.ready_at, p.site_id LIMIT ?"""
+
+_TASKS = """SELECT u.url, q.key, u.kind, q.level, q.seq, u.depth, u.hops, u.attempts, u.keep_alias,
+    u.etag, u.last_modified, u.content_hash, u.outcome
+    FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.key = q.key
+    WHERE q.site_id = ? AND q.part = ? ORDER BY q.level, q.seq LIMIT ?"""
+
+
+def register(db: Database, worker: str, now: float, budgets: Budgets) -> None:
+    """Enter a worker."""
+    db.execute(
+        "INSERT INTO workers (id, started_at, expires_at) VALUES (?, ?, ?) "
+        "ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at",
+        (worker, now, now + budgets.lease),
+    )
+
+
+def renew(db: Database, worker: str, now: float, budgets: Budgets) -> None:
+    """Extend a worker's life, unless its sites were given away already."""
+    if not db.change("UPDATE workers SET expires_at = ? WHERE id = ?", (now + budgets.lease, worker)):
+        raise LeaseLost(f"worker {worker} was silent too long: its sites have other owners now")
+
+
+def expired(db: Database, now: float) -> list[str]:
+    """Workers whose time has run out."""
+    return [row[0] for row in db.execute("SELECT id FROM workers WHERE expires_at < ? ORDER BY id", (now,))]
+
+
+def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> None:
+    """Free what a dead worker held; its sites and addresses count as asked now."""
+    rows = db.execute(
+        "SELECT p.site_id, p.part, s.crawl_delay, s.trouble, s.not_before, s.wait_reason "
+        "FROM parts p JOIN sites s ON s.id = p.site_id WHERE p.owner = ? ORDER BY 1, 2",
+        (worker,),
+    )
+    for site_id, part, *clock in rows:
+        after = politeness.taken_over(SiteClock(*clock), now, config)
+        db.execute("UPDATE sites SET not_before = ? WHERE id = ?", (after.not_before, site_id))
+        free_part(db, site_id, part, now, after.not_before)
+    db.execute(
+        "UPDATE addresses SET owner = NULL, not_before = CASE WHEN not_before > ? THEN not_before ELSE ? END "
+        "WHERE owner = ?",
+        (now + config.address_delay, now + config.address_delay, worker),
+    )
+    gone = db.execute("DELETE FROM workers WHERE id = ? RETURNING fetched", (worker,))
+    if gone and gone[0][0]:
+        add_number(db, "fetched_before", gone[0][0])
+
+
+def free_part(db: Database, site_id: int, part: int, now: float, not_before: float) -> None:
+    """Take the owner off a site and work out when the site is ready again."""
+    ready: float | None = None
+    if db.execute("SELECT 1 FROM queue WHERE site_id = ? AND part = ? LIMIT 1", (site_id, part)):
+        ready = now
+    else:
+        ready = db.execute("SELECT MIN(due_at) FROM schedule WHERE site_id = ? AND part = ?", (site_id, part))[0][0]
+    if ready is not None:
+        ready = max(ready, not_before)
+    db.execute(
+        "UPDATE parts SET owner = NULL, ready_at = ? WHERE site_id = ? AND part = ?", (ready, site_id, part)
+    )
+
+
+_ONE = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble, s.not_before, s.wait_reason, s.address
+    FROM parts p JOIN sites s ON s.id = p.site_id WHERE p.owner IS NULL AND p.site_id = ? AND p.part = 0"""
+
+
+def claim_site(db: Database, worker: str, site_id: int, now: float, config: PolitenessConfig) -> Lease | None:
+    """Lease one site, ready or not; None where it has an owner."""
+    rows = db.execute(_ONE + db.lock_rows, (site_id,))
+    return _leased(db, worker, rows[0], now, config)[1] if rows else None
+
+
+def claim(db: Database, worker: str, now: float, sites: int, config: PolitenessConfig) -> list[tuple[int, Lease]]:
+    """Lease ready sites, those that waited longest first."""
+    ready = db.execute(_READY + db.lock_rows, (now, worker, sites))
+    return [_leased(db, worker, row, now, config) for row in ready]
+
+
+def _leased(db: Database, worker: str, row: Row, now: float, config: PolitenessConfig) -> tuple[int, Lease]:
+    site_id, part, token, name, *clock, address = row
+    site_clock = politeness.believable(SiteClock(*clock), now, config)
+    db.execute(
+        "UPDATE parts SET owner = ?, token = ? WHERE site_id = ? AND part = ?", (worker, token + 1, site_id, part)
+    )
+    return site_id, Lease(name, part, token + 1, site_clock, address)
+
+
+def anything_ready(db: Database, worker: str, now: float) -> bool:
+    """Whether a claim could succeed: a reading question, asked before the writing one."""
+    return bool(db.execute(_READY, (now, worker, 1)))
+
+
+def promote(db: Database, site_id: int, part: int, now: float) -> bool:
+    """Move what has come due from the schedule to the end of its level."""
+    due = db.execute(
+        "SELECT s.due_at, s.key, u.level FROM schedule s JOIN urls u ON u.site_id = s.site_id AND u.key = s.key "
+        "WHERE s.site_id = ? AND s.part = ? AND s.due_at <= ? ORDER BY s.due_at, s.key LIMIT 1000",
+        (site_id, part, now),
+    )
+    if not due:
+        return False
+    db.many(
+        "DELETE FROM schedule WHERE site_id = ? AND part = ? AND due_at = ? AND key = ?",
+        [(site_id, part, due_at, key) for due_at, key, _ in due],
+    )
+    db.many(
+        "UPDATE urls SET state = ?, due_at = NULL WHERE site_id = ? AND key = ?",
+        [(QUEUED, site_id, key) for _, key, _ in due],
+    )
+    enqueue(db, site_id, part, [(level, key) for _, key, level in due], now, 0.0)
+    return True
+
+
+def has_due(db: Database, site_id: int, part: int, now: float) -> bool:
+    """Whether `promote` would move anything."""
+    sql = "SELECT 1 FROM schedule WHERE site_id = ? AND part = ? AND due_at <= ? LIMIT 1"
+    return bool(db.execute(sql, (site_id, part, now)))
+
+
+def tasks(db: Database, site_id: int, part: int, holding: Collection[int], urls: int) -> list[Task]:
+    """The best due URLs of a site that are not held already."""
+    rows = db.execute(_TASKS, (site_id, part, urls + len(holding)))
+    return [_task(row) for row in rows if row[1] not in holding][:urls]
+
+
+def _task(row: Row) -> Task:
+    url, key, kind, level, seq, depth, hops, attempts, keep, etag, modified, content_hash, outcome = row
+    return Task(
+        url, key, Kind(kind), level, seq, depth, hops, attempts, bool(keep),
+        etag or "", modified or "", content_hash or "", outcome or "",
+    )  # fmt: skip
+
+
+def check_leases(db: Database, worker: str, sites: Sequence[SiteReport]) -> dict[tuple[str, int], int]:
+    """Site ids of the reported sites; raises `LeaseLost` where one has another owner."""
+    rows = db.execute(
+        "SELECT s.name, p.part, p.token, s.id FROM parts p JOIN sites s ON s.id = p.site_id WHERE p.owner = ?",
+        (worker,),
+    )
+    owned = {(name, part): (token, site_id) for name, part, token, site_id in rows}
+    for site in sites:
+        if owned.get((site.site, site.part), (None, None))[0] != site.token:
+            raise LeaseLost(f"{site.site} has another owner now")
+    return {place: site_id for place, (_, site_id) in owned.items()}
+
+
+def hold_address(db: Database, worker: str, site_id: int, address: str, now: float) -> float | None:
+    """Make the worker the only one to talk to an address, if it is free."""
+    db.execute("UPDATE sites SET address = ? WHERE id = ?", (address, site_id))
+    row = db.execute(
+        "SELECT a.owner, a.not_before, w.expires_at FROM addresses a LEFT JOIN workers w ON w.id = a.owner "
+        "WHERE a.address = ?",
+        (address,),
+    )
+    if row and row[0][0] not in (None, worker) and row[0][2] is not None and row[0][2] >= now:
+        return None
+    db.execute(
+        "INSERT INTO addresses (address, owner) VALUES (?, ?) "
+        "ON CONFLICT (address) DO UPDATE SET owner = excluded.owner",
+        (address, worker),
+    )
+    return float(row[0][1]) if row else 0.0
+
+
+def add_number(db: Database, key: str, amount: int) -> None:
+    """Add to a number kept in `meta`."""
+    old = db.execute("SELECT value FROM meta WHERE key = ?", (key,))
+    total = (int(old[0][0]) if old else 0) + amount
+    db.execute(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, str(total))
+    )

@@ -1,0 +1,386 @@
+"""The frontier as a few dictionaries: slow, forgetful, and plain enough to be believed.
+
+The contract suite runs the same calls against this and against the SQL frontier
+and compares every answer.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
+
+from gossamer.errors import LeaseLost
+from gossamer.frontier import politeness
+from gossamer.frontier.contract import (
+    Added, Batch, Budgets, Lease, SiteReport, Verdict, Visit, WritePages,
+)  # fmt: skip
+from gossamer.frontier.politeness import PolitenessConfig, SiteClock
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered, Task
+from gossamer.model.site import host_of, key64, registrable_domain, site_of
+
+_JOINED = (Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT)
+_STANDS = (Outcome.DOCUMENT, Outcome.NOT_MODIFIED, Outcome.NOINDEX, *_JOINED)
+_REFUSALS = (Outcome.REFUSED, Outcome.ROBOTS_DENIED)
+
+
+class _Url(msgspec.Struct):
+    found: Discovered
+    state: str = "queued"
+    seq: int = 0
+    attempts: int = 0
+    due_at: float | None = None
+    outcome: Outcome | None = None
+    target: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    content_hash: str = ""
+    keep_alias: bool = False
+
+
+class _Site(msgspec.Struct):
+    clock: SiteClock = SiteClock()
+    address: str = ""
+    owner: str | None = None
+    token: int = 0
+    known: int = 0
+    refused: int = 0
+    ready_at: float | None = None
+    next_seq: int = 1
+
+
+class MemoryFrontier:
+    """The reference for the contract suite."""
+
+    def __init__(self, budgets: Budgets, config: PolitenessConfig, shape_of: Callable[[str], str]) -> None:
+        self._budgets, self._config, self._shape_of = budgets, config, shape_of
+        self._urls: dict[str, _Url] = {}
+        self._sites: dict[str, _Site] = {}
+        self._workers: dict[str, float] = {}
+        self._addresses: dict[str, tuple[str | None, float]] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+
+    # -- intake -------------------------------------------------------------------------------
+
+    def add(self, found: Sequence[Discovered], now: float) -> Added:
+        """Queue what is new; remember what was refused."""
+        items: dict[str, Discovered] = {}
+        for item in found:
+            if item.url not in items or (items[item.url].refusal is not None and item.refusal is None):
+                items[item.url] = item
+        added = Added(known=len(found) - len(items))
+        for item in sorted(items.values(), key=lambda item: key64(site_of(item.url))):
+            self._add(item, now, added)
+        return added
+
+    def _add(self, item: Discovered, now: float, added: Added) -> None:
+        row = self._urls.get(item.url)
+        if row is not None and (row.state != "refused" or row.outcome is Outcome.ROBOTS_DENIED or item.refusal):
+            added.known += 1
+            return
+        name = site_of(item.url)
+        if name not in self._sites and len(self._sites) >= self._budgets.sites:
+            added.refused += 1
+            return
+        site = self._sites.setdefault(name, _Site())
+        visited = row is not None and row.outcome is not None
+        if not visited and self._refuses(site, item):
+            self._refuse(site, item, row, added)
+            return
+        added.new += 1
+        if not visited:
+            site.known += 1
+            site.refused -= row is not None
+        row = row or _Url(item)
+        self._urls[item.url] = msgspec.structs.replace(row, found=item)
+        self._enqueue(site, self._urls[item.url], now)
+
+    def _refuse(self, site: _Site, item: Discovered, row: _Url | None, added: Added) -> None:
+        if row is not None:
+            added.known += 1
+            return
+        added.refused += 1
+        site.refused += 1
+        if site.refused <= self._budgets.refused_per_site:
+            self._urls[item.url] = _Url(item, "refused")
+
+    def _refuses(self, site: _Site, item: Discovered) -> bool:
+        if item.refusal is not None or site.known >= self._budgets.pages_per_site:
+            return True
+        shape = self._shape_of(item.url)
+        mine = [url for url, row in self._rows(site_of(item.url)) if row.state != "refused" or row.outcome]
+        return sum(self._shape_of(url) == shape for url in mine) >= self._budgets.similar_paths
+
+    def _rows(self, site: str) -> list[tuple[str, _Url]]:
+        return [(url, row) for url, row in self._urls.items() if site_of(url) == site]
+
+    def _enqueue(self, site: _Site, row: _Url, now: float) -> None:
+        row.state, row.due_at = "queued", None
+        row.seq, site.next_seq = site.next_seq, site.next_seq + 1
+        ready = max(now, site.clock.not_before)
+        site.ready_at = ready if site.ready_at is None else min(site.ready_at, ready)
+
+    # -- leases -------------------------------------------------------------------------------
+
+    def register(self, worker: str, now: float) -> None:
+        """Enter a worker; what an earlier one of that name held is free."""
+        self.retire(worker, now)
+        self._workers[worker] = now + self._budgets.lease
+
+    def renew(self, worker: str, now: float) -> None:
+        """A sign of life."""
+        self._check_alive(worker)
+        self._workers[worker] = now + self._budgets.lease
+
+    def take(self, worker: str, now: float, sites: int, urls: int) -> list[Lease]:
+        """Lease ready sites, with their first URLs."""
+        self._expire(now)
+        free = [
+            (site.ready_at, key64(name), name)
+            for name, site in self._sites.items()
+            if site.owner is None and site.ready_at is not None and site.ready_at <= now
+            and self._addresses.get(site.address, (None, 0.0))[0] in (None, worker)
+        ]  # fmt: skip
+        if not free or sites <= 0 or urls <= 0:
+            return []
+        self.renew(worker, now)
+        leases: list[Lease] = []
+        urls = min(urls, self._budgets.batch)
+        for _, _, name in sorted(free)[:sites]:
+            if urls <= 0:
+                break
+            site = self._sites[name]
+            site.owner, site.token = worker, site.token + 1
+            clock = politeness.believable(site.clock, now, self._config)
+            tasks = self._tasks(name, (), now, min(self._budgets.per_site, urls))
+            urls -= len(tasks)
+            if tasks:
+                leases.append(Lease(name, 0, site.token, clock, site.address, tasks))
+            else:
+                self._free(name, now)
+        return leases
+
+    def refill(
+        self, worker: str, site: str, part: int, holding: Collection[int], now: float, urls: int
+    ) -> list[Task]:
+        """More URLs of a leased site."""
+        if site not in self._sites or self._sites[site].owner != worker:
+            raise LeaseLost(f"{site} has another owner now")
+        return self._tasks(site, holding, now, min(urls, self._budgets.per_site))
+
+    def _tasks(self, site: str, holding: Collection[int], now: float, urls: int) -> list[Task]:
+        rows = [row for _, row in self._rows(site)]
+        due = [row for row in rows if row.state == "scheduled" and row.due_at is not None and row.due_at <= now]
+        for row in sorted(due, key=lambda row: (row.due_at, key64(row.found.url))):
+            self._enqueue(self._sites[site], row, now)
+        queued = sorted((r for r in rows if r.state == "queued"), key=lambda r: (r.found.level, r.seq))
+        return [task for task in map(_task, queued) if task.key not in holding][: max(urls, 0)]
+
+    def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
+        """Become the only worker that talks to an address, if it is free."""
+        self._expire(now)
+        self._check_alive(worker)
+        self._sites[site].address = address
+        owner, not_before = self._addresses.get(address, (None, 0.0))
+        if owner not in (None, worker):
+            return None
+        self._addresses[address] = (worker, not_before)
+        return not_before
+
+    def release(
+        self, worker: str, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]], now: float
+    ) -> None:
+        """Give sites and addresses back in good order."""
+        self._check_leases(worker, sites)
+        self._set_clocks(sites, addresses)
+        for site in sites:
+            self._free(site.site, now)
+        for address, _ in addresses:
+            owner, not_before = self._addresses.get(address, (None, 0.0))
+            if owner == worker:
+                self._addresses[address] = (None, not_before)
+
+    def _free(self, name: str, now: float) -> None:
+        site = self._sites[name]
+        rows = [row for _, row in self._rows(name)]
+        due = [row.due_at for row in rows if row.state == "scheduled" and row.due_at is not None]
+        ready = now if any(row.state == "queued" for row in rows) else min(due, default=None)
+        site.owner = None
+        site.ready_at = None if ready is None else max(ready, site.clock.not_before)
+
+    def retire(self, worker: str, now: float) -> None:
+        """The worker is gone: its sites are free, and count as asked now."""
+        for name, site in self._sites.items():
+            if site.owner == worker:
+                site.clock = politeness.taken_over(site.clock, now, self._config)
+                self._free(name, now)
+        for address, (owner, not_before) in self._addresses.items():
+            if owner == worker:
+                self._addresses[address] = (None, max(not_before, now + self._config.address_delay))
+        self._workers.pop(worker, None)
+
+    def block_until(self, site: str, until: float, reason: str) -> None:
+        """Nobody asks the site before `until`."""
+        row = self._sites.get(site)
+        if row is None or row.clock.not_before >= until:
+            return
+        row.clock = msgspec.structs.replace(row.clock, not_before=until, reason=reason)
+        if row.owner is None and row.ready_at is not None:
+            row.ready_at = max(row.ready_at, until)
+
+    def _expire(self, now: float) -> None:
+        for worker in sorted(w for w, expires in self._workers.items() if expires < now):
+            self.retire(worker, now)
+
+    def _check_alive(self, worker: str) -> None:
+        if worker not in self._workers:
+            raise LeaseLost(f"worker {worker} was silent too long")
+
+    def _check_leases(self, worker: str, sites: Sequence[SiteReport]) -> None:
+        for site in sites:
+            row = self._sites.get(site.site)
+            if row is None or row.owner != worker or row.token != site.token:
+                raise LeaseLost(f"{site.site} has another owner now")
+
+    # -- reports ------------------------------------------------------------------------------
+
+    def report(
+        self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None
+    ) -> list[Verdict]:
+        """Record a batch, or put everything back as it was."""
+        before = copy.deepcopy((self._urls, self._sites, self._workers, self._addresses, self._texts))
+        try:
+            return self._report(worker, batch, now, write_pages)
+        except BaseException:
+            self._urls, self._sites, self._workers, self._addresses, self._texts = before
+            raise
+
+    def _report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None) -> list[Verdict]:
+        self.renew(worker, now)
+        self._check_leases(worker, batch.sites)
+        if not {visit.site for visit in batch.visits} <= {site.site for site in batch.sites}:
+            raise LeaseLost("a visit comes without the lease of its site")
+        self.add(batch.found, now)
+        verdicts = self._judge(batch.visits)
+        if write_pages is not None:
+            write_pages(verdicts)
+        judged = list(zip(batch.visits, verdicts, strict=True))
+        for visit, verdict in judged:
+            self._record(visit, verdict)
+        for visit, verdict in judged:
+            self._wake(visit, verdict, now)
+        self._set_clocks(batch.sites, batch.addresses)
+        return verdicts
+
+    def _judge(self, visits: Sequence[Visit]) -> list[Verdict]:
+        verdicts: list[Verdict] = []
+        joined: dict[str, str] = {}
+        for visit in visits:
+            verdict = Verdict(visit.outcome, visit.target)
+            if visit.outcome is Outcome.DOCUMENT and visit.canonical and not visit.task.keep_alias:
+                if self._stands(visit.canonical, visit.task.url, joined):
+                    verdict = Verdict(Outcome.ALIAS, visit.canonical)
+            if verdict.outcome in _JOINED:
+                joined[visit.task.url] = verdict.target
+            verdicts.append(verdict)
+        judged = list(zip(visits, verdicts, strict=True))
+        for visit, verdict in judged:
+            place = (_domain(visit.site), visit.task.content_hash)
+            if _lost_text(visit, verdict) and self._texts.get(place) == visit.task.url:
+                del self._texts[place]
+        for visit, verdict in judged:
+            if verdict.outcome is Outcome.DOCUMENT and visit.content_hash:
+                owner = self._texts.setdefault((_domain(visit.site), visit.content_hash), visit.task.url)
+                if owner != visit.task.url:
+                    verdict.outcome, verdict.target = Outcome.DUPLICATE, owner
+        return verdicts
+
+    def _stands(self, target: str, page: str, joined: dict[str, str]) -> bool:
+        """Whether following `target` ends at a page that can stand for `page`."""
+        for _ in range(5):
+            row = self._urls.get(target)
+            if target == page or row is None:
+                return False
+            if target in joined:
+                target = joined[target]
+            elif row.state == "refused" or row.outcome not in (None, *_STANDS):
+                return False
+            elif row.outcome not in _JOINED:
+                return True
+            else:
+                target = row.target
+        return False
+
+    def _record(self, visit: Visit, verdict: Verdict) -> None:
+        row = self._urls[visit.task.url]
+        settled = row.outcome is not None and not row.outcome.meaning.retry
+        row.due_at = visit.retry_at
+        if visit.retry_at is not None:
+            row.state, row.attempts = "scheduled", row.attempts + 1
+        else:
+            row.state, row.attempts = "refused" if verdict.outcome in _REFUSALS else "done", 0
+        if settled and (visit.retry_at is not None or verdict.outcome is Outcome.NOT_MODIFIED):
+            return
+        joined = verdict.outcome in _JOINED
+        row.outcome, row.target = verdict.outcome, verdict.target
+        row.etag, row.last_modified = ("", "") if joined else (visit.etag, visit.last_modified)
+        row.content_hash = visit.content_hash if verdict.outcome is Outcome.DOCUMENT else ""
+        row.keep_alias = row.keep_alias and visit.retry_at is not None
+
+    def _wake(self, visit: Visit, verdict: Verdict, now: float) -> None:
+        if visit.retry_at is not None:
+            return
+        url = visit.task.url
+        if verdict.outcome is Outcome.REDIRECT and not self._stands(verdict.target, url, {}):
+            self._wake_joined(url, Outcome.ALIAS, now, set())
+        if verdict.outcome not in _STANDS:
+            self._wake_joined(url, Outcome.ALIAS, now, set())
+        if _lost_text(visit, verdict):
+            self._wake_joined(url, Outcome.DUPLICATE, now, set())
+
+    def _wake_joined(self, target: str, outcome: Outcome, now: float, walked: set[str]) -> None:
+        """Queue again what leans on a page by this outcome, also by way of redirects to it."""
+        walked.add(target)
+        joined = [u for u, row in self._urls.items() if row.target == target and u not in walked]
+        for url in sorted(joined, key=lambda u: (key64(site_of(u)), key64(u))):
+            row = self._urls[url]
+            if row.outcome is outcome and row.state == "done":
+                row.target, row.keep_alias = "", row.keep_alias or outcome is Outcome.ALIAS
+                self._enqueue(self._sites[site_of(url)], row, now)
+            elif row.outcome is Outcome.REDIRECT and outcome is Outcome.ALIAS:
+                self._wake_joined(url, outcome, now, walked)
+
+    def _set_clocks(self, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]]) -> None:
+        for site in sites:
+            row = self._sites[site.site]
+            later = row.clock.not_before > site.clock.not_before
+            kept = row.clock if later else site.clock
+            row.clock = SiteClock(site.clock.crawl_delay, site.clock.trouble, kept.not_before, kept.reason)
+            row.address = site.address or row.address
+        for address, not_before in addresses:
+            if address in self._addresses:
+                owner, before = self._addresses[address]
+                self._addresses[address] = (owner, max(before, not_before))
+
+
+def _task(row: _Url) -> Task:
+    found = row.found
+    return Task(
+        found.url, key64(found.url), found.kind, found.level, row.seq, found.depth, found.hops, row.attempts,
+        row.keep_alias, row.etag, row.last_modified, row.content_hash, row.outcome.value if row.outcome else "",
+    )  # fmt: skip
+
+
+def _domain(site: str) -> str:
+    return registrable_domain(host_of(site))
+
+
+def _lost_text(visit: Visit, verdict: Verdict) -> bool:
+    """Whether a page that was a document is so no longer with the same text."""
+    if visit.task.previous != "document" and not visit.task.content_hash:
+        return False
+    if verdict.outcome is Outcome.NOT_MODIFIED or visit.retry_at is not None:
+        return False
+    return verdict.outcome is not Outcome.DOCUMENT or visit.content_hash != visit.task.content_hash

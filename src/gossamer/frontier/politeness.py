@@ -1,0 +1,107 @@
+"""How often a site may be asked: pure, `(state, event, now) → state`.
+
+Nothing here sleeps or reads a clock. The state is a row in the database, so it
+survives restarts and goes with the site from worker to worker.
+
+- The gap between requests is the site's delay: the operator's, or robots.txt's
+  Crawl-delay where that is longer. It counts from the moment the response's
+  head arrived, because the server has seen the request by then: the gap *the
+  server* sees can only be longer.
+- Trouble (429, 503, 5xx, time-outs, refused connections) makes the whole site
+  wait: doubling from `backoff_first` up to `backoff_cap`, with jitter so that
+  sites do not come back in step. A Retry-After that asks for more wins.
+- Each good answer forgives one step. While there is trouble left the gap is
+  doubled for each step, so a recovering site is asked gently.
+- A site taken over from a dead worker counts as asked just now: its last
+  request may not have been recorded.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+DAY = 86_400.0
+
+
+class PolitenessConfig(msgspec.Struct, frozen=True):
+    """The operator's side of politeness."""
+
+    delay: float = 1.0
+    """Seconds between two requests to a site."""
+    ip_delay: float | None = None
+    """Seconds between two requests to an IP address; unset: the same as `delay`."""
+    backoff_first: float = 5.0
+    """Seconds a site waits after its first trouble."""
+    backoff_cap: float = 3600.0
+    """Seconds a site waits at most for trouble alone."""
+    retry_after_cap: float = DAY
+    """Seconds a Retry-After is believed at most."""
+    crawl_delay_cap: float = DAY
+    """Seconds a Crawl-delay is believed at most."""
+
+    @property
+    def address_delay(self) -> float:
+        """The delay that counts for an IP address."""
+        return self.delay if self.ip_delay is None else self.ip_delay
+
+
+class SiteClock(msgspec.Struct, frozen=True):
+    """A site's politeness state."""
+
+    crawl_delay: float = 0.0
+    """What robots.txt asks for, seconds."""
+    trouble: int = 0
+    """Unforgiven troubles in a row."""
+    not_before: float = 0.0
+    """The next request may start at this time."""
+    reason: str = ""
+    """Why the site waits longer than its delay; `""` where it does not."""
+
+
+def gap(clock: SiteClock, config: PolitenessConfig) -> float:
+    """Seconds between two requests in the present state."""
+    calm = max(config.delay, min(clock.crawl_delay, config.crawl_delay_cap))
+    return min(calm * 2 ** min(clock.trouble, 5), max(calm, config.backoff_cap))
+
+
+def answered(clock: SiteClock, at: float, config: PolitenessConfig) -> SiteClock:
+    """The site answered in good order; the head of its response arrived at `at`."""
+    calmer = msgspec.structs.replace(clock, trouble=max(0, clock.trouble - 1), reason="")
+    return msgspec.structs.replace(calmer, not_before=max(clock.not_before, at + gap(calmer, config)))
+
+
+def troubled(
+    clock: SiteClock,
+    at: float,
+    reason: str,
+    config: PolitenessConfig,
+    retry_after: float | None = None,
+    jitter: float = 0.0,
+) -> SiteClock:
+    """The site is in trouble, or told us to wait; `jitter` is a random number of 0…1."""
+    trouble = clock.trouble + 1
+    wait = min(config.backoff_cap, config.backoff_first * 2 ** min(trouble - 1, 30))
+    wait *= 1 + 0.25 * jitter
+    if retry_after is not None:
+        wait = max(wait, min(retry_after, config.retry_after_cap))
+    wait = max(wait, gap(clock, config))
+    return SiteClock(clock.crawl_delay, trouble, max(clock.not_before, at + wait), reason)
+
+
+def robots_changed(clock: SiteClock, crawl_delay: float | None) -> SiteClock:
+    """A new robots.txt is in force."""
+    return msgspec.structs.replace(clock, crawl_delay=max(0.0, crawl_delay or 0.0))
+
+
+def taken_over(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:
+    """The site's last owner died: count its last request as made now."""
+    return msgspec.structs.replace(clock, not_before=max(clock.not_before, now + gap(clock, config)))
+
+
+def believable(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:
+    """A clock that waits longer than any rule could ask for was set while the system
+    clock was wrong: start the wait again from now."""
+    longest = max(config.backoff_cap * 1.25, config.retry_after_cap, gap(clock, config))
+    if clock.not_before <= now + longest:
+        return clock
+    return msgspec.structs.replace(clock, not_before=now + gap(clock, config))

@@ -1,0 +1,168 @@
+"""The tables of the frontier database, written for SQLite and PostgreSQL alike.
+
+Rows are clustered by site: a batch touches a few sites, so it touches few pages
+of the file however large the table is. Keys are 64-bit hashes (`model.site.key64`),
+so no sequence has to be shared between workers.
+
+The queue holds only what is due; what is to be tried later waits in `schedule`
+by time. A URL's row in `urls` says in which of the two it is.
+"""
+
+from __future__ import annotations
+
+VERSION = 1
+
+QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
+"""`urls.state`."""
+
+STATE_NAMES = {QUEUED: "waiting", SCHEDULED: "scheduled", DONE: "done", REFUSED: "refused", REMOVED: "removed"}
+
+TABLES = """
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+CREATE TABLE workers (
+    id TEXT PRIMARY KEY,
+    started_at DOUBLE PRECISION NOT NULL,
+    expires_at DOUBLE PRECISION NOT NULL,
+    reserved BIGINT NOT NULL DEFAULT 0,
+    fetched BIGINT NOT NULL DEFAULT 0
+);
+CREATE TABLE sites (
+    id BIGINT PRIMARY KEY,
+    name TEXT NOT NULL,
+    domain TEXT NOT NULL,
+    added_at DOUBLE PRECISION NOT NULL,
+    crawl_delay DOUBLE PRECISION NOT NULL DEFAULT 0,
+    trouble INTEGER NOT NULL DEFAULT 0,
+    not_before DOUBLE PRECISION NOT NULL DEFAULT 0,
+    wait_reason TEXT NOT NULL DEFAULT '',
+    address TEXT NOT NULL DEFAULT '',
+    known BIGINT NOT NULL DEFAULT 0,
+    fetched BIGINT NOT NULL DEFAULT 0,
+    refused BIGINT NOT NULL DEFAULT 0
+);
+CREATE TABLE parts (
+    site_id BIGINT NOT NULL,
+    part INTEGER NOT NULL,
+    owner TEXT,
+    token BIGINT NOT NULL DEFAULT 0,
+    ready_at DOUBLE PRECISION,
+    next_seq BIGINT NOT NULL DEFAULT 1,
+    PRIMARY KEY (site_id, part)
+) {clustered};
+CREATE INDEX parts_ready ON parts (ready_at) WHERE owner IS NULL;
+CREATE INDEX parts_owner ON parts (owner) WHERE owner IS NOT NULL;
+CREATE TABLE addresses (
+    address TEXT PRIMARY KEY,
+    owner TEXT,
+    not_before DOUBLE PRECISION NOT NULL DEFAULT 0
+);
+CREATE TABLE urls (
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    url TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    via TEXT NOT NULL,
+    level INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    hops INTEGER NOT NULL,
+    found_at DOUBLE PRECISION NOT NULL,
+    found_site BIGINT,
+    found_key BIGINT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    keep_alias INTEGER NOT NULL DEFAULT 0,
+    due_at DOUBLE PRECISION,
+    outcome TEXT,
+    rule TEXT,
+    reason TEXT,
+    status INTEGER,
+    fetched_at DOUBLE PRECISION,
+    target TEXT,
+    etag TEXT,
+    last_modified TEXT,
+    content_hash TEXT,
+    segment TEXT,
+    segment_row INTEGER,
+    PRIMARY KEY (site_id, key)
+) {clustered};
+CREATE TABLE queue (
+    site_id BIGINT NOT NULL,
+    part INTEGER NOT NULL,
+    level INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    PRIMARY KEY (site_id, part, level, seq)
+) {clustered};
+CREATE TABLE schedule (
+    site_id BIGINT NOT NULL,
+    part INTEGER NOT NULL,
+    due_at DOUBLE PRECISION NOT NULL,
+    key BIGINT NOT NULL,
+    PRIMARY KEY (site_id, part, due_at, key)
+) {clustered};
+CREATE TABLE levels (
+    level INTEGER PRIMARY KEY,
+    queued BIGINT NOT NULL
+);
+CREATE TABLE outcomes (
+    site_id BIGINT NOT NULL,
+    outcome TEXT NOT NULL,
+    urls BIGINT NOT NULL,
+    PRIMARY KEY (site_id, outcome)
+) {clustered};
+CREATE TABLE shapes (
+    site_id BIGINT NOT NULL,
+    shape BIGINT NOT NULL,
+    urls BIGINT NOT NULL,
+    PRIMARY KEY (site_id, shape)
+) {clustered};
+CREATE TABLE texts (
+    domain BIGINT NOT NULL,
+    content_hash TEXT NOT NULL,
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    segment TEXT NOT NULL,
+    worker TEXT NOT NULL,
+    PRIMARY KEY (domain, content_hash)
+) {clustered};
+CREATE TABLE aliases (
+    target_site BIGINT NOT NULL,
+    target_key BIGINT NOT NULL,
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    outcome TEXT NOT NULL,
+    PRIMARY KEY (target_site, target_key, site_id, key)
+) {clustered};
+CREATE TABLE robots (
+    origin TEXT PRIMARY KEY,
+    state BYTEA NOT NULL
+);
+CREATE TABLE segments (
+    id TEXT PRIMARY KEY,
+    worker TEXT NOT NULL,
+    created_at DOUBLE PRECISION NOT NULL,
+    pages BIGINT NOT NULL,
+    bytes BIGINT NOT NULL,
+    merged_into TEXT,
+    first_row BIGINT NOT NULL DEFAULT 0
+);
+CREATE TABLE removals (
+    prefix TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,
+    removed_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE seeds (
+    url TEXT PRIMARY KEY,
+    site TEXT NOT NULL,
+    added_at DOUBLE PRECISION NOT NULL
+)
+"""
+
+
+def statements(clustered: str) -> list[str]:
+    """The DDL, one statement each; `clustered` is the dialect's word for a table kept in key order."""
+    return [text.strip() for text in TABLES.format(clustered=clustered).split(";") if text.strip()]

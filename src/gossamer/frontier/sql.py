@@ -1,0 +1,228 @@
+"""The frontier on an SQL database: see `contract` for what it promises.
+
+Each public method is one transaction. The methods block; a worker calls them
+from a thread of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gossamer.errors import LeaseLost
+from gossamer.frontier import duplicates, leases, recording
+from gossamer.frontier.contract import Added, Batch, Budgets, Lease, SiteReport, Verdict, WritePages
+from gossamer.frontier.database import Database
+from gossamer.frontier.intake import Intake, SeenCache
+from gossamer.frontier.politeness import PolitenessConfig
+from gossamer.model.records import Discovered, Task
+from gossamer.model.site import key64
+
+
+class SqlFrontier:
+    """The one implementation for SQLite and, by another `Database`, PostgreSQL."""
+
+    def __init__(
+        self, database: Database, budgets: Budgets, politeness: PolitenessConfig, shape_of: Callable[[str], str]
+    ) -> None:
+        self.db = database
+        self._budgets = budgets
+        self._politeness = politeness
+        self._intake = Intake(database, budgets, shape_of)
+
+    def add(self, found: Sequence[Discovered], now: float) -> Added:
+        """Queue what is new; remember what was refused."""
+        try:
+            with self.db.transaction():
+                added = self._intake.add(found, None, now)
+        except BaseException:
+            self._intake.rolled_back()
+            raise
+        self._intake.committed()
+        return added
+
+    def register(self, worker: str, now: float) -> None:
+        """Enter a worker."""
+        with self.db.transaction():
+            leases.register(self.db, worker, now, self._budgets)
+
+    def renew(self, worker: str, now: float) -> None:
+        """A sign of life."""
+        with self.db.transaction():
+            leases.renew(self.db, worker, now, self._budgets)
+
+    def take(self, worker: str, now: float, sites: int, urls: int) -> list[Lease]:
+        """Lease ready sites, with their first URLs."""
+        self._expire(now)
+        if sites <= 0 or urls <= 0 or not leases.anything_ready(self.db, worker, now):
+            return []
+        taken: list[Lease] = []
+        with self.db.transaction():
+            leases.renew(self.db, worker, now, self._budgets)
+            urls = min(urls, self._page_allowance())
+            if urls <= 0:
+                return []
+            for site_id, lease in leases.claim(self.db, worker, now, sites, self._politeness):
+                leases.promote(self.db, site_id, lease.part, now)
+                lease.tasks = leases.tasks(self.db, site_id, lease.part, (), min(self._budgets.per_site, max(urls, 0)))
+                urls -= len(lease.tasks)
+                if lease.tasks:
+                    taken.append(lease)
+                else:
+                    leases.free_part(self.db, site_id, lease.part, now, lease.clock.not_before)
+            self._reserve(worker, sum(len(lease.tasks) for lease in taken))
+        return taken
+
+    def refill(
+        self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int
+    ) -> list[Task]:
+        """More URLs of a leased site."""
+        site_id = key64(site)
+        urls = min(urls, self._budgets.per_site)
+        if leases.has_due(self.db, site_id, part, now):
+            with self.db.transaction():
+                leases.promote(self.db, site_id, part, now)
+        if self._page_limit() is None:
+            return leases.tasks(self.db, site_id, part, set(holding), urls)
+        with self.db.transaction():
+            allowed = min(urls, self._page_allowance())
+            tasks = leases.tasks(self.db, site_id, part, set(holding), allowed) if allowed > 0 else []
+            self._reserve(worker, len(tasks))
+        return tasks
+
+    def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
+        """Become the only worker that talks to an address, if it is free."""
+        self._expire(now)
+        with self.db.transaction():
+            return leases.hold_address(self.db, worker, key64(site), address, now)
+
+    def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
+        """Record a batch; the segment's pages are written inside the transaction, because
+        only here it is known which of them are documents."""
+        try:
+            with self.db.transaction():
+                verdicts = self._report(worker, batch, now, write_pages)
+        except BaseException:
+            self._intake.rolled_back()
+            raise
+        self._intake.committed()
+        return verdicts
+
+    def _report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None) -> list[Verdict]:
+        leases.renew(self.db, worker, now, self._budgets)
+        owned = leases.check_leases(self.db, worker, batch.sites)
+        for visit in batch.visits:
+            if (visit.site, visit.part) not in owned:
+                raise LeaseLost(f"{visit.site} has another owner now")
+        verdicts = duplicates.judge(self.db, batch.visits, batch.segment, worker)
+        if write_pages is not None:
+            write_pages(verdicts)
+        recording.record_visits(self.db, batch, verdicts, now)
+        self._intake.add(batch.found, batch.found_keys, now)
+        recording.record_sites(self.db, batch)
+        stored = sum(visit.row is not None for visit in batch.visits)
+        if stored:
+            self.db.execute(
+                "INSERT INTO segments (id, worker, created_at, pages, bytes) VALUES (?, ?, ?, ?, ?)",
+                (batch.segment, worker, now, stored, batch.bytes_stored),
+            )
+        self._count(worker, batch)
+        return verdicts
+
+    def release(
+        self, worker: str, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]], now: float
+    ) -> None:
+        """Give sites and addresses back in good order."""
+        with self.db.transaction():
+            owned = leases.check_leases(self.db, worker, sites)
+            recording.record_sites(self.db, Batch("", sites=list(sites), addresses=list(addresses)))
+            for site in sites:
+                leases.free_part(self.db, owned[site.site, site.part], site.part, now, site.clock.not_before)
+            self.db.many(
+                "UPDATE addresses SET owner = NULL WHERE address = ? AND owner = ?",
+                [(address, worker) for address, _ in addresses],
+            )
+            self._unreserve(worker, sum(site.unused for site in sites))
+
+    def retire(self, worker: str, now: float) -> None:
+        """The worker is gone: its sites are free, and count as asked now."""
+        with self.db.transaction():
+            leases.retire(self.db, worker, now, self._politeness)
+
+    def borrow(self, worker: str, site: str, now: float) -> Lease | None:
+        """Lease one site by name, known or not, without URLs; None while another worker has it."""
+        self._expire(now)
+        with self.db.transaction():
+            leases.renew(self.db, worker, now, self._budgets)
+            self._intake.make_site(site, now)
+            return leases.claim_site(self.db, worker, key64(site), now, self._politeness)
+
+    def robots(self, origin: str) -> bytes | None:
+        """The stored state of an origin's robots.txt."""
+        row = self.db.execute("SELECT state FROM robots WHERE origin = ?", (origin,))
+        return bytes(row[0][0]) if row else None
+
+    @property
+    def seen(self) -> SeenCache:
+        """Keys of URLs that are surely in the table."""
+        return self._intake.seen
+
+    def block_until(self, site: str, until: float, reason: str) -> None:
+        """Nobody asks the site before `until`."""
+        with self.db.transaction():
+            self.db.execute(
+                "UPDATE sites SET not_before = ?, wait_reason = ? WHERE id = ?", (until, reason, key64(site))
+            )
+            self.db.execute(
+                "UPDATE parts SET ready_at = ? WHERE site_id = ? AND owner IS NULL AND ready_at IS NOT NULL",
+                (until, key64(site)),
+            )
+
+    def limit_pages(self, pages: int | None) -> None:
+        """Fetch at most this many pages from now on, over all workers; None lifts the limit."""
+        with self.db.transaction():
+            self.db.execute("DELETE FROM meta WHERE key = 'page_limit'")
+            if pages is not None:
+                total = str(pages + self.fetched())
+                self.db.execute("INSERT INTO meta VALUES ('page_limit', ?)", (total,))
+
+    def page_limit_reached(self) -> bool:
+        """Whether nothing more may be fetched."""
+        return self._page_limit() is not None and self._page_allowance() <= 0
+
+    def fetched(self) -> int:
+        """Pages requested since the crawl began."""
+        before = self.db.execute("SELECT value FROM meta WHERE key = 'fetched_before'")
+        now: int = self.db.execute("SELECT COALESCE(SUM(fetched), 0) FROM workers")[0][0]
+        return now + (int(before[0][0]) if before else 0)
+
+    def _expire(self, now: float) -> None:
+        for worker in leases.expired(self.db, now):
+            with self.db.transaction():
+                if worker in leases.expired(self.db, now):
+                    leases.retire(self.db, worker, now, self._politeness)
+
+    def _page_limit(self) -> int | None:
+        row = self.db.execute("SELECT value FROM meta WHERE key = 'page_limit'")
+        return int(row[0][0]) if row else None
+
+    def _page_allowance(self) -> int:
+        limit = self._page_limit()
+        if limit is None:
+            return self._budgets.batch
+        reserved: int = self.db.execute("SELECT COALESCE(SUM(reserved), 0) FROM workers")[0][0]
+        return limit - self.fetched() - reserved
+
+    def _reserve(self, worker: str, urls: int) -> None:
+        if urls:
+            self.db.execute("UPDATE workers SET reserved = reserved + ? WHERE id = ?", (urls, worker))
+
+    def _count(self, worker: str, batch: Batch) -> None:
+        fetched = sum(visit.fetched for visit in batch.visits)
+        self.db.execute("UPDATE workers SET fetched = fetched + ? WHERE id = ?", (fetched, worker))
+        self._unreserve(worker, len(batch.visits))
+
+    def _unreserve(self, worker: str, urls: int) -> None:
+        self.db.execute(
+            "UPDATE workers SET reserved = CASE WHEN reserved > ? THEN reserved - ? ELSE 0 END WHERE id = ?",
+            (urls, urls, worker),
+        )

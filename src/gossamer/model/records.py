@@ -1,0 +1,243 @@
+"""The records that stages hand to each other.
+
+Each belongs to the stage that makes it and is never changed afterwards. They
+are msgspec structs because some of them cross process borders thousands of
+times a second.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+from gossamer.model.decision import Decision
+from gossamer.model.outcome import Outcome
+
+LEVELS = 32
+"""Priority levels; 0 is fetched first (S3.8)."""
+
+
+class Kind(Enum):
+    """What a URL is fetched for."""
+
+    PAGE = "page"
+    SITEMAP = "sitemap"
+    FEED = "feed"
+
+
+class Via(Enum):
+    """How a URL was found."""
+
+    SEED = "seed"
+    LINK = "link"
+    SITEMAP = "sitemap"
+    FEED = "feed"
+    REDIRECT = "redirect"
+    CANONICAL = "canonical"
+    REFRESH = "refresh"
+    ROBOTS = "robots"
+
+
+class Discovered(msgspec.Struct, frozen=True):
+    """discover, parse → frontier: a URL somebody pointed at, in canonical form."""
+
+    url: str
+    via: Via = Via.LINK
+    kind: Kind = Kind.PAGE
+    depth: int = 0
+    """Links followed from the nearest seed; a redirect or canonical link does not count."""
+    hops: int = 0
+    """Redirects in a row that led here."""
+    level: int = 16
+    referrer: str = ""
+    refusal: Decision | None = None
+    """Set where a rule refused the URL: it is remembered, not queued."""
+
+
+class Task(msgspec.Struct, frozen=True):
+    """frontier → worker: fetch this URL."""
+
+    url: str
+    key: int
+    kind: Kind
+    level: int
+    seq: int
+    """Place in the FIFO of its level."""
+    depth: int
+    hops: int
+    attempts: int
+    """Failed tries so far."""
+    keep_alias: bool = False
+    """Its canonical link led nowhere: keep the page itself this time."""
+    etag: str = ""
+    last_modified: str = ""
+    content_hash: str = ""
+    """The text hash of the stored version, `""` where there is none."""
+    previous: str = ""
+    """The outcome of the last visit, `""` before the first."""
+
+
+class Response(msgspec.Struct):
+    """fetch → worker: what came back for one request, or why nothing did."""
+
+    url: str
+    outcome: Outcome
+    """By status and transport alone; parse and dedup refine DOCUMENT."""
+    started_at: float
+    answered_at: float
+    """When the response's head arrived, or the attempt was given up: the server saw the
+    request no later than this, so politeness counts from here."""
+    finished_at: float
+    status: int = 0
+    reason: str = ""
+    """One sentence where the outcome is not a plain success."""
+    headers: list[tuple[str, str]] = []
+    wire_body: bytes = b""
+    """The body as it was transferred, for the archive."""
+    body: bytes = b""
+    """The body with its content encoding undone."""
+    address: str = ""
+    location: str = ""
+    """The unresolved target of a redirect."""
+    retry_after: float | None = None
+    """Seconds the server asked us to wait."""
+    request_headers: list[tuple[str, str]] = []
+    http_version: str = "1.1"
+
+    def header(self, name: str) -> str:
+        """The first value of a header, any case; `""` where there is none."""
+        name = name.lower()
+        return next((value for key, value in self.headers if key.lower() == name), "")
+
+    def headers_named(self, name: str) -> list[str]:
+        """All values of a header, any case."""
+        name = name.lower()
+        return [value for key, value in self.headers if key.lower() == name]
+
+
+class Link(msgspec.Struct, frozen=True, array_like=True):
+    """A link of a page, its target in canonical form."""
+
+    url: str
+    anchor: str = ""
+    rel: str = ""
+    """The rel words, lower case, separated by a space."""
+    tag: str = "a"
+    """Where it stood: a, area, iframe, frame, link, meta."""
+
+
+class ParseJob(msgspec.Struct, frozen=True):
+    """worker → parser: a body to understand."""
+
+    url: str
+    kind: Kind
+    content_type: str
+    body: bytes
+    robots_headers: list[str] = []
+    """Values of X-Robots-Tag."""
+    link_headers: list[str] = []
+    """Values of Link (canonical, next)."""
+
+
+class Parsed(msgspec.Struct):
+    """parser → worker: what a body says. Strings hold no control characters."""
+
+    url: str
+    ok: bool = True
+    problem: str = ""
+    """Why `ok` is false."""
+    unsupported: bool = False
+    """The body is of a type no parser reads."""
+    media_type: str = ""
+    charset: str = ""
+    title: str = ""
+    description: str = ""
+    headings: list[str] = []
+    text: str = ""
+    method: str = ""
+    """Which extractor cut the text out."""
+    language: str = ""
+    """ISO 639-1, from the text; `""` where it cannot be told."""
+    claimed_language: str = ""
+    date: str = ""
+    """Publication date as ISO 8601, `""` where none was found."""
+    date_source: str = ""
+    canonical: str = ""
+    """Target of rel=canonical, canonical form."""
+    refresh: str = ""
+    """Target of a meta refresh that acts as a redirect, canonical form."""
+    noindex: bool = False
+    nofollow: bool = False
+    noarchive: bool = False
+    ai_signals: list[str] = []
+    """AI-use wishes found on the page (noai, noimageai, tdm-reservation …), recorded only."""
+    links: list[Link] = []
+    """All http(s) links, also outside the scope."""
+    alternates: list[tuple[str, str]] = []
+    """hreflang, URL."""
+    feeds: list[str] = []
+    content_hash: str = ""
+    """Hash of the normalised text; `""` where there is no text to compare."""
+    simhash: int = 0
+    follow: list[str] = []
+    """Targets worth adding to the frontier: followed, allowed by the scope, each once."""
+    follow_keys: list[int] = []
+    """`model.site.key64` of each of them, worked out where there is a core to spare."""
+    refused: list[tuple[str, str, str]] = []
+    """Targets on known hosts that a rule refused: URL, rule, reason."""
+    entries: list[tuple[str, str, float]] = []
+    """Of a sitemap or feed: URL, last modification, priority (0…1)."""
+    nested: list[str] = []
+    """Of a sitemap index: further sitemaps."""
+
+
+class PageRow(msgspec.Struct):
+    """worker → segment: one row of `pages`, one visit to one URL."""
+
+    url: str
+    site: str
+    domain: str
+    fetched_at: float
+    outcome: str
+    status: int
+    reason: str = ""
+    depth: int = 0
+    media_type: str = ""
+    charset: str = ""
+    title: str | None = None
+    description: str | None = None
+    headings: list[str] | None = None
+    text: str | None = None
+    method: str | None = None
+    lang: str | None = None
+    claimed_lang: str | None = None
+    date: str | None = None
+    date_source: str | None = None
+    canonical: str | None = None
+    target: str | None = None
+    """Where a redirect, alias or duplicate points."""
+    content_hash: str | None = None
+    simhash: int | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    size: int = 0
+    links: int = 0
+    duration: float = 0.0
+    address: str = ""
+    ai_signals: list[str] | None = None
+    worker: str = ""
+    warc_offset: int | None = None
+    """Where the raw response starts in the segment's WARC file."""
+    warc_length: int | None = None
+
+
+class LinkRow(msgspec.Struct, frozen=True):
+    """worker → segment: one row of `links`."""
+
+    source: str
+    target: str
+    anchor: str
+    rel: str
+    tag: str
+    fetched_at: float

@@ -1,0 +1,142 @@
+"""URLs: parsed as browsers parse them, and brought to one canonical form.
+
+Equal canonical strings mean the same row of the frontier, so this file decides
+what "the same page" means before anything is fetched:
+
+- WHATWG parsing (host case, IDNA, default ports, dot segments, odd IPv4 forms);
+- the fragment, user name and password are dropped: a fragment never reaches the
+  server, and credentials found in a link are not ours to send;
+- percent-encoding is written one way: unreserved characters plain, hex in capitals;
+- parameters that only track visitors or carry a session are dropped, as the
+  settings say, and so are session ids in the path (`;jsessionid=…`, `/(S(…))/`);
+- the order of the remaining parameters stays: some servers care.
+
+Garbage is an answer, not an accident: functions return a `Decision` with the
+reason and never raise.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import url as whatwg
+
+from gossamer.model.decision import Decision, refuse
+
+Base = whatwg.URL
+
+# The look-behinds leave `%2%65` alone: decoding it would write a new escape, and the
+# canonical form of the canonical form would be a third URL.
+_ESCAPE = re.compile(r"%(?<!%%)(?<!%[0-9a-fA-F]%)([0-9a-fA-F]{2})")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|sessionid)=[^/;?]*", re.IGNORECASE)
+_ASP_SESSION = re.compile(r"/\((?:[A-Z]\([^()/]*\))+\)(?=/|$)")
+
+TRACKING = (
+    "utm_*", "fbclid", "gclid", "gclsrc", "dclid", "msclkid", "yclid", "ysclid", "_openstat", "mc_cid",
+    "mc_eid", "igshid", "wt_mc", "twclid", "ttclid", "gbraid", "wbraid", "_ga", "_gl", "vero_id",
+    "oly_enc_id", "oly_anon_id", "__hssc", "__hstc", "__hsfp", "hsctatracking", "mkt_tok",
+)  # fmt: skip
+SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "sessionid", "session_id", "zenid", "cfid", "cftoken")
+
+
+class CanonicalRules(msgspec.Struct, frozen=True):
+    """Which query parameters do not belong to a page's identity; `*` ends a prefix."""
+
+    tracking: tuple[str, ...] = TRACKING
+    sessions: tuple[str, ...] = SESSIONS
+
+
+class Canonicalizer:
+    """Turns links into canonical URLs by one set of rules."""
+
+    def __init__(self, rules: CanonicalRules | None = None) -> None:
+        rules = rules or CanonicalRules()
+        names = [name.lower() for name in (*rules.tracking, *rules.sessions)]
+        self._exact = frozenset(n for n in names if not n.endswith("*"))
+        self._prefixes = tuple(n[:-1] for n in names if n.endswith("*"))
+
+    def parse(self, text: str) -> str | Decision:
+        """The canonical form of an absolute URL, or why there is none."""
+        try:
+            return self._canonical(whatwg.URL.parse(text))
+        except (whatwg.URLError, ValueError) as error:
+            return refuse("url.syntax", f"not a URL: {error}")
+
+    def resolve(self, base: Base, reference: str) -> str | Decision:
+        """The canonical form of a link found on a page with this base."""
+        try:
+            return self._canonical(base.join(reference))
+        except (whatwg.URLError, ValueError) as error:
+            return refuse("url.syntax", f"not a URL: {error}")
+
+    def _canonical(self, url: Base) -> str | Decision:
+        if url.scheme not in ("http", "https"):
+            return refuse("url.scheme", f"{url.scheme}: is not crawled, only http: and https:")
+        host = url.host_str
+        if not host:
+            return refuse("url.host", "the URL has no host")
+        text = str(url)
+        plain = not url.username and url.password is None and not host.endswith(".")
+        if plain and "%" not in text and "?" not in text and "(" not in text and ";" not in text:
+            return text.partition("#")[0]
+        return self._rebuild(url, host)
+
+    def _rebuild(self, url: Base, host: str) -> str | Decision:
+        bare = host.rstrip(".")
+        if not bare:
+            return refuse("url.host", "the URL has no host")
+        port = f":{url.port}" if url.port is not None else ""
+        path = _normalise_escapes(url.path)
+        kept = _without_session(path)
+        query = self._clean_query(_normalise_escapes(url.query)) if url.query else ""
+        text = f"{url.scheme}://{bare}{port}{kept}{'?' + query if query else ''}"
+        if bare != host or kept != path:
+            # What was cut may have hidden a dot segment (`/..;sid=1/`) or an address (`1..`).
+            return self._canonical(whatwg.URL.parse(text))
+        return text
+
+    def _clean_query(self, query: str) -> str:
+        kept = []
+        for pair in query.split("&"):
+            name = pair.partition("=")[0].lower()
+            if pair and name not in self._exact and not name.startswith(self._prefixes):
+                kept.append(pair)
+        return "&".join(kept)
+
+
+def parse_base(canonical_url: str) -> Base:
+    """A canonical URL in the form that links are resolved against."""
+    return whatwg.URL.parse(canonical_url)
+
+
+def resolve_base(document_url: str, base_href: str | None) -> Base:
+    """The base of a page's links: its `<base href>` where that is usable, else itself."""
+    document = whatwg.URL.parse(document_url)
+    if not base_href:
+        return document
+    try:
+        base = document.join(base_href)
+    except (whatwg.URLError, ValueError):
+        return document
+    return base if base.scheme in ("http", "https") else document
+
+
+def _without_session(path: str) -> str:
+    if ";" in path:
+        path = _PATH_SESSION.sub("", path)
+    if "(" in path:
+        path = _ASP_SESSION.sub("", path) or "/"
+    return path
+
+
+def _normalise_escapes(text: str) -> str:
+    if "%" not in text:
+        return text
+
+    def one(match: re.Match[str]) -> str:
+        char = chr(int(match[1], 16))
+        return char if char in _UNRESERVED else "%" + match[1].upper()
+
+    return _ESCAPE.sub(one, text)

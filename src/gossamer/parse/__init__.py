@@ -1,0 +1,1 @@
+"""From bytes to a document: text, links, metadata, language, date. Pure, and never raises."""

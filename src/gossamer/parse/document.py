@@ -1,0 +1,177 @@
+"""The entry point: a body in, everything known about it out.
+
+`parse_document` is pure and never raises. Whatever a page does to us ends as
+`ok=False` with the problem named, so a worker loses one page and not a batch.
+
+Steps: choose the reader by type and first bytes; decode; parse once; read metadata
+and links from the tree; ask the scope about the targets; cut out the main text,
+which consumes the tree; language, date and fingerprints from what is there.
+
+Time and memory are bounded by `ParseLimits`: the body is cut at `max_bytes` and
+`max_tags`, and every list and string has a limit of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from gossamer.model.decision import Decision
+from gossamer.model.records import Kind, Parsed, ParseJob
+from gossamer.model.site import host_of, site_of
+from gossamer.model.url import Canonicalizer, parse_base, resolve_base
+from gossamer.parse.charset import decode
+from gossamer.parse.clean import clean_line, clean_text
+from gossamer.parse.date import find_date
+from gossamer.parse.html import Tree
+from gossamer.parse.language import detect_language
+from gossamer.parse.links import Resolver, collect_links, followable
+from gossamer.parse.metadata import Metadata, apply_headers, read_metadata
+from gossamer.parse.sniff import Reader, choose_reader, media_type
+from gossamer.parse.text import main_text
+
+Decide = Callable[[Sequence[str], float], tuple[list[str], list[tuple[str, Decision]]]]
+"""The scope's batch decision: URLs and the time → allowed URLs, refused URLs with the reason."""
+SitemapReader = Callable[[bytes], tuple[list[tuple[str, str, float]], list[str], str]]
+"""A body → entries (URL, last modification, priority), nested sitemaps, problem."""
+
+
+class ParseLimits(msgspec.Struct, frozen=True):
+    """What one page may cost."""
+
+    max_bytes: int = 16 * 1024 * 1024
+    """Bytes of a body that are read; the rest is ignored."""
+    max_tags: int = 300_000
+    """Opening angle brackets after which the rest of a page is ignored; about 100 MB of tree."""
+    max_links: int = 5_000
+    """Links kept per page."""
+    max_text_chars: int = 2_000_000
+    """Characters of main text kept per page."""
+    max_refused: int = 100
+    """Refused targets remembered per page."""
+
+
+class ParseContext(msgspec.Struct, frozen=True):
+    """What parsing needs from the rest of the crawl."""
+
+    canonicalizer: Canonicalizer
+    decide: Decide
+    now: float
+    """Seconds since 1970, for the scope and for the plausibility of dates."""
+    limits: ParseLimits = ParseLimits()
+    content_hash: Callable[[str], str] | None = None
+    """Text → hash for exact duplicates; not computed where None."""
+    simhash: Callable[[str], int] | None = None
+    """Text → SimHash; not computed where None."""
+    read_sitemap: SitemapReader | None = None
+    agent: str = "gossamer"
+    """The name, lower case, under which pages may address us in robots directives."""
+
+
+def parse_document(job: ParseJob, context: ParseContext) -> Parsed:
+    """Understand a body; never raises."""
+    try:
+        return _parse(job, context)
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic in a Rust library is not an Exception
+        problem = clean_line(f"parser failed: {type(error).__name__}: {error}", 300)
+        return Parsed(job.url, ok=False, problem=problem, media_type=media_type(job.content_type))
+
+
+def _parse(job: ParseJob, context: ParseContext) -> Parsed:
+    media = media_type(job.content_type)
+    if job.kind is Kind.SITEMAP and context.read_sitemap is not None:
+        return _parse_sitemap(job, media, context.read_sitemap)
+    reader = Reader.NONE if job.kind is not Kind.PAGE else choose_reader(media, job.body)
+    if reader is Reader.HTML:
+        return _parse_html(job, media, context)
+    if reader is Reader.PLAIN:
+        return _parse_plain(job, media, context)
+    problem = f"no reader for a {job.kind.value} of type {media or 'unknown'}"
+    return Parsed(job.url, ok=False, problem=problem, unsupported=True, media_type=media)
+
+
+def _parse_sitemap(job: ParseJob, media: str, read: SitemapReader) -> Parsed:
+    entries, nested, problem = read(job.body)
+    ok = not problem or bool(entries or nested)
+    return Parsed(job.url, ok=ok, problem=problem, media_type=media, entries=entries, nested=nested)
+
+
+def _parse_plain(job: ParseJob, media: str, context: ParseContext) -> Parsed:
+    decoded = decode(job.body[: context.limits.max_bytes], job.content_type, _top_level_domain(job.url))
+    text = clean_text(decoded.text[: context.limits.max_text_chars])
+    parsed = Parsed(
+        job.url, media_type=media or "text/plain", charset=decoded.charset, text=text, method="plain"
+    )
+    base = parse_base(job.url)
+    data = Metadata()
+    apply_headers(
+        data, job.robots_headers, job.link_headers, Resolver(context.canonicalizer, base), context.agent
+    )
+    _take_metadata(parsed, data)
+    _fingerprint(parsed, context)
+    return parsed
+
+
+def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
+    limits = context.limits
+    html, charset = decode(job.body[: limits.max_bytes], job.content_type, _top_level_domain(job.url))
+    tree = Tree(html, limits.max_tags)
+    parsed = Parsed(job.url, media_type=media or "text/html", charset=charset)
+    base = tree.first("base[href]")
+    resolve = Resolver(context.canonicalizer, resolve_base(job.url, base.attr("href") if base else None))
+    data = read_metadata(tree, resolve, job.url, context.agent)
+    parsed.date, parsed.date_source = find_date(html, tree, data.metas, job.url, context.now)
+    links = collect_links(tree, resolve, limits.max_links)
+    parsed.links = links + data.neighbours if data.neighbours else links
+    if job.robots_headers or job.link_headers:
+        own = Resolver(context.canonicalizer, parse_base(job.url))
+        apply_headers(data, job.robots_headers, job.link_headers, own, context.agent)
+    _take_metadata(parsed, data)
+    _decide_targets(parsed, context)
+    parsed.text, parsed.method = main_text(tree, limits.max_text_chars)
+    _fingerprint(parsed, context)
+    return parsed
+
+
+def _take_metadata(parsed: Parsed, data: Metadata) -> None:
+    parsed.title = data.title
+    parsed.description = data.description
+    parsed.headings = data.headings
+    parsed.claimed_language = data.claimed_language
+    parsed.canonical = data.canonical
+    parsed.refresh = data.refresh
+    parsed.alternates = data.alternates
+    parsed.feeds = data.feeds
+    parsed.noindex = data.robots.noindex
+    parsed.nofollow = data.robots.nofollow
+    parsed.noarchive = data.robots.noarchive
+    parsed.ai_signals = sorted(data.robots.ai_signals)
+
+
+def _decide_targets(parsed: Parsed, context: ParseContext) -> None:
+    targets = [] if parsed.nofollow else followable(parsed.links, parsed.url)
+    if not targets:
+        return
+    parsed.follow, refused = context.decide(targets, context.now)
+    # what lies outside the scope or is no URL of ours is not worth a row in the frontier
+    parsed.refused = [
+        (url, decision.rule, decision.reason)
+        for url, decision in refused
+        if not decision.rule.startswith(("scope.", "url."))
+    ][: context.limits.max_refused]
+
+
+def _fingerprint(parsed: Parsed, context: ParseContext) -> None:
+    text = parsed.text
+    parsed.language = detect_language(text)
+    if context.content_hash is not None:
+        parsed.content_hash = context.content_hash(text)
+    if context.simhash is not None:
+        parsed.simhash = context.simhash(text)
+
+
+def _top_level_domain(url: str) -> str:
+    return host_of(site_of(url)).rpartition(".")[2]

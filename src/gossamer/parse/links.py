@@ -1,0 +1,90 @@
+"""The links of a page: where to, with which words, and may they be followed.
+
+Two passes would cost twice, so there is one, and it does as little as possible for
+links that are not wanted: page-internal and `javascript:`-like references are
+dropped by their first characters, and each distinct reference is resolved once.
+
+Nested anchors let a page make us read the same text again for every link, so the
+characters read for anchor texts are budgeted; links beyond the budget have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gossamer.model.records import Link
+from gossamer.model.url import Base, Canonicalizer
+from gossamer.parse.clean import clean_line
+from gossamer.parse.html import Element, Tree
+
+ANCHOR_CHARS = 200
+"""Longest anchor text kept."""
+MAX_REFERENCE = 4096
+"""Longest reference resolved; what is longer is data or a trap."""
+_ANCHOR_BUDGET = 1_000_000
+"""Characters read for all anchor texts of a page."""
+_OTHER_SCHEMES = ("javascript:", "mailto:", "tel:", "data:", "about:", "blob:", "sms:", "callto:", "skype:")
+
+
+class Resolver:
+    """Canonical URLs for the references of one page, each worked out once."""
+
+    def __init__(self, canonicalizer: Canonicalizer, base: Base) -> None:
+        self._canonicalizer = canonicalizer
+        self._base = base
+        self._known: dict[str, str] = {}
+
+    def __call__(self, reference: str | None) -> str:
+        """The canonical URL, or `""` where the reference leads to no http(s) page."""
+        if not reference or len(reference) > MAX_REFERENCE:
+            return ""
+        url = self._known.get(reference)
+        if url is None:
+            url = self._known[reference] = self._resolve(reference)
+        return url
+
+    def _resolve(self, reference: str) -> str:
+        if reference[0] == "#" or reference[:11].lower().startswith(_OTHER_SCHEMES):
+            return ""
+        found = self._canonicalizer.resolve(self._base, reference)
+        return found if isinstance(found, str) else ""
+
+
+def collect_links(tree: Tree, resolve: Resolver, max_links: int) -> list[Link]:
+    """The links of a page in document order, at most `max_links`."""
+    links: list[Link] = []
+    budget = _ANCHOR_BUDGET
+    for element in tree.all("a", "area", "iframe", "frame"):
+        tag = element.tag
+        url = resolve(element.attr("href" if tag in ("a", "area") else "src"))
+        if not url:
+            continue
+        anchor = ""
+        if tag == "a" and budget > 0:
+            text = element.text
+            budget -= len(text)
+            anchor = clean_line(text, ANCHOR_CHARS) or _image_text(element)
+        elif tag == "area":
+            anchor = clean_line(element.attr("alt") or "", ANCHOR_CHARS)
+        links.append(Link(url, anchor, rel_words(element), tag))
+        if len(links) >= max_links:
+            break
+    return links
+
+
+def followable(links: Iterable[Link], own_url: str) -> list[str]:
+    """The targets that may be followed, each once, in order, without the page itself."""
+    targets = dict.fromkeys(link.url for link in links if not link.rel or "nofollow" not in link.rel.split())
+    targets.pop(own_url, None)
+    return list(targets)
+
+
+def rel_words(element: Element) -> str:
+    """The words of `rel`, lower case, one space between."""
+    rel = element.attr("rel")
+    return clean_line(rel, 100).lower() if rel else ""
+
+
+def _image_text(element: Element) -> str:
+    image = element.select_one("img[alt]")
+    return clean_line(image.attr("alt") or "", ANCHOR_CHARS) if image is not None else ""

@@ -1,0 +1,206 @@
+"""What a page says about itself: title, canonical, robots wishes, alternates, feeds.
+
+Robots wishes come from `<meta name="robots">`, `<meta name="gossamer">` and
+`X-Robots-Tag`; the strictest wins. A header line may begin with an agent's name,
+which then rules until the next name; lines for other agents are not ours.
+A canonical link counts only where the page names exactly one: two that disagree
+are a mistake, and guessing would merge pages that are not the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from gossamer.model.records import Link
+from gossamer.parse.clean import clean_line
+from gossamer.parse.html import Element, Tree
+from gossamer.parse.links import Resolver, rel_words
+
+TITLE_CHARS = 300
+DESCRIPTION_CHARS = 1000
+HEADING_CHARS = 200
+MAX_HEADINGS = 50
+MAX_ALTERNATES = 200
+MAX_FEEDS = 20
+MAX_TAGS = 500
+"""`<meta>` and `<link>` elements looked at."""
+REFRESH_SECONDS = 10.0
+"""Longest delay with which a refresh is a redirect and not a page that reloads."""
+_HEADING_BUDGET = 200_000
+"""Characters read for all headings of a page."""
+
+_FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
+_AI_WORDS = frozenset(("noai", "noimageai", "noml"))
+_WITH_VALUE = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
+_REFRESH = re.compile(r"\s*(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*[;,]?\s*(?:url\s*=\s*)?(.*)", re.I | re.S)
+_LINK_HEADER = re.compile(r"<([^<>]{1,4096})>([^<]{0,1000})")
+_REL_CANONICAL = re.compile(r";\s*rel\s*=\s*(?:\"[^\"]*\bcanonical\b[^\"]*\"|canonical\b)", re.I)
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")
+
+
+class RobotsWishes(msgspec.Struct):
+    """What the page asks of crawlers."""
+
+    noindex: bool = False
+    nofollow: bool = False
+    noarchive: bool = False
+    ai_signals: set[str] = msgspec.field(default_factory=set)
+
+    def add(self, words: Iterable[str]) -> None:
+        """Take in directives; unknown ones are ignored."""
+        for word in words:
+            self.noindex |= word in ("noindex", "none")
+            self.nofollow |= word in ("nofollow", "none")
+            self.noarchive |= word == "noarchive"
+            if word in _AI_WORDS:
+                self.ai_signals.add(word)
+
+
+class Metadata(msgspec.Struct):
+    """The head of a page, read."""
+
+    title: str = ""
+    description: str = ""
+    headings: list[str] = []
+    claimed_language: str = ""
+    canonical: str = ""
+    refresh: str = ""
+    robots: RobotsWishes = msgspec.field(default_factory=RobotsWishes)
+    alternates: list[tuple[str, str]] = []
+    feeds: list[str] = []
+    neighbours: list[Link] = []
+    """`<link rel="next">` and `prev`."""
+    metas: dict[str, str] = {}
+    """First content of each meta name or property, lower-case names."""
+
+
+def read_metadata(tree: Tree, resolve: Resolver, own_url: str, agent: str) -> Metadata:
+    """Everything but the text and the links."""
+    data = Metadata()
+    _read_metas(tree, data, resolve, own_url, agent)
+    _read_link_elements(tree, data, resolve)
+    data.title = _title(tree) or clean_line(data.metas.get("og:title", ""), TITLE_CHARS)
+    description = data.metas.get("description") or data.metas.get("og:description", "")
+    data.description = clean_line(description, DESCRIPTION_CHARS)
+    data.headings = _headings(tree)
+    language = _LANGUAGE_TAG.match((tree.language or data.metas.get("content-language", "")).strip())
+    data.claimed_language = language[0].lower() if language else ""
+    return data
+
+
+def apply_headers(data: Metadata, robots: list[str], links: list[str], resolve: Resolver, agent: str) -> None:
+    """Add what X-Robots-Tag and Link say; `resolve` is relative to the page, not to `<base>`."""
+    for value in robots:
+        data.robots.add(header_directives(value, agent))
+    targets = {url for value in links for url in _header_canonicals(value, resolve)}
+    if targets:
+        if data.canonical:
+            targets.add(data.canonical)
+        data.canonical = targets.pop() if len(targets) == 1 else ""
+
+
+def header_directives(value: str, agent: str) -> list[str]:
+    """The directives of one X-Robots-Tag value that concern this agent."""
+    words, ours = [], True
+    for part in value[:2000].lower().split(","):
+        name, colon, rest = (piece.strip() for piece in part.partition(":"))
+        if colon and name not in _WITH_VALUE:
+            ours = name in (agent, "*")
+            name = rest
+        if ours and name:
+            words.append(name)
+    return words
+
+
+def _header_canonicals(value: str, resolve: Resolver) -> list[str]:
+    found = (
+        resolve(m[1].strip()) for m in _LINK_HEADER.finditer(value[:20_000]) if _REL_CANONICAL.search(m[2])
+    )
+    return [url for url in found if url]
+
+
+def _read_metas(tree: Tree, data: Metadata, resolve: Resolver, own_url: str, agent: str) -> None:
+    metas: dict[str, str] = {}
+    for _, element in zip(range(MAX_TAGS), tree.all("meta"), strict=False):
+        content = element.attr("content")
+        if content is None:
+            continue
+        name = element.attr("name") or element.attr("property") or element.attr("http-equiv")
+        if not name:
+            name = element.attr("itemprop") or ""
+        name = name.strip().lower()
+        metas.setdefault(name, content)
+        if name in ("robots", agent):
+            data.robots.add(content[:2000].lower().replace(",", " ").split())
+        elif name == "tdm-reservation" and content.strip() == "1":
+            data.robots.ai_signals.add("tdm-reservation")
+        elif name == "refresh" and not data.refresh and element.closest("noscript") is None:
+            data.refresh = _refresh_target(content, resolve, own_url)
+    data.metas = metas
+
+
+def _refresh_target(content: str, resolve: Resolver, own_url: str) -> str:
+    found = _REFRESH.match(content[:5000])
+    if not found or float(found[1]) > REFRESH_SECONDS:
+        return ""
+    target = found[2].strip()
+    if target[:1] in ("'", '"'):
+        target = target[1:].partition(target[0])[0]
+    url = resolve(target)
+    return "" if url == own_url else url
+
+
+def _read_link_elements(tree: Tree, data: Metadata, resolve: Resolver) -> None:
+    canonicals: set[str] = set()
+    for element in tree.select("head > link[rel][href]")[:MAX_TAGS]:
+        rel = rel_words(element)
+        words = rel.split()
+        if "canonical" in words:
+            canonicals.add(resolve(element.attr("href")))
+        elif "alternate" in words:
+            _read_alternate(element, data, resolve)
+        elif "next" in words or "prev" in words:
+            url = resolve(element.attr("href"))
+            if url:
+                data.neighbours.append(Link(url, "", rel, "link"))
+    canonicals.discard("")
+    data.canonical = canonicals.pop() if len(canonicals) == 1 else ""
+
+
+def _read_alternate(element: Element, data: Metadata, resolve: Resolver) -> None:
+    hreflang = element.attr("hreflang")
+    kind = (element.attr("type") or "").partition(";")[0].strip().lower()
+    if kind in _FEED_TYPES or (
+        kind == "application/json" and "feed" in (element.attr("title") or "").lower()
+    ):
+        url = resolve(element.attr("href"))
+        if url and url not in data.feeds and len(data.feeds) < MAX_FEEDS:
+            data.feeds.append(url)
+    elif hreflang and len(data.alternates) < MAX_ALTERNATES:
+        url = resolve(element.attr("href"))
+        if url:
+            data.alternates.append((clean_line(hreflang, 35).lower(), url))
+
+
+def _title(tree: Tree) -> str:
+    for element in tree.select("title")[:5]:
+        if element.namespace.value == "html":  # an SVG picture has titles too
+            return clean_line(element.text, TITLE_CHARS)
+    return ""
+
+
+def _headings(tree: Tree) -> list[str]:
+    headings: list[str] = []
+    budget = _HEADING_BUDGET
+    for element in tree.all("h1", "h2", "h3"):
+        text = element.text
+        budget -= len(text)
+        heading = clean_line(text, HEADING_CHARS)
+        if heading:
+            headings.append(heading)
+        if len(headings) >= MAX_HEADINGS or budget < 0:
+            break
+    return headings

@@ -1,0 +1,1 @@
+"""Which page next: strategies give scores, levels cut them."""

@@ -1,0 +1,179 @@
+"""The chain: every rule in order, and who decided.
+
+Begin by rejecting nothing. Then ask each rule in turn: the first refusal ends the
+matter, a rule without an opinion is passed over, and a URL that no rule refuses is
+allowed. The chain that `build_chain` makes reads:
+
+    reject what is outside the hosts of the crawl,
+    then among the filters let the first that matches decide: an allow rule saves the
+      URL from the filters below it, and from nothing else,
+    then reject what looks like a trap.
+
+So an allow filter never brings in a foreign host or a trap. A rule that crashes
+rejects, under its name with `.crashed`, and is counted: a promise is not kept by
+failing open.
+
+Nine of ten links of a page have been seen on the page before it, so `split` can
+remember verdicts. It does so within a day (UTC) and up to a number of URLs; a rule in
+such a chain must depend on nothing but the URL and the day.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+from gossamer.model.decision import Decision, allow, refuse
+from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES, FilterRule, Filters, deny_suffixes
+from gossamer.scope.hosts import HostScope, Mode
+from gossamer.scope.traps import TrapGuard, TrapLimits
+
+REMEMBERED_URLS = 65_536
+"""Verdicts that a built chain keeps: about 15 MB, the links of some thousand pages."""
+
+_DAY: Final = 86_400
+_UNKNOWN: Final = Decision(False, "", "")
+
+
+class Rule(Protocol):
+    """Anything with an opinion about URLs.
+
+    It may also have `verdicts(url, now) -> list[Decision]` to tell `explain` more than
+    the one thing that counts.
+    """
+
+    @property
+    def name(self) -> str:
+        """A stable name, such as `filter`."""
+        ...
+
+    def decide(self, url: str, now: float) -> Decision | None:
+        """A verdict on a canonical URL, or None for no opinion."""
+        ...
+
+
+class Chain:
+    """Rules in order; decides, explains, and counts the rules that crash."""
+
+    def __init__(self, rules: Sequence[Rule], remember: int = 0) -> None:
+        """`remember`: URLs whose verdicts `split` keeps; 0 where a rule depends on more than URL and day."""
+        self.rules = tuple(rules)
+        self.crashes: Counter[str] = Counter()
+        """Crashes by the name of the rule."""
+        self._remember = remember
+        self._memo: dict[str, Decision | None] = {}
+        self._day = 0
+
+    def decide(self, url: str, now: float) -> Decision:
+        """The first refusal; else what the last rule with an opinion said."""
+        last = None
+        for rule in self.rules:
+            verdict = self._ask(rule, url, now)
+            if verdict is not None:
+                if not verdict.allowed:
+                    return verdict
+                last = verdict
+        return last or allow("scope", "no rule refuses it")
+
+    def verdicts(self, url: str, now: float) -> list[Decision]:
+        """What every rule says, in order, also after a refusal."""
+        found: list[Decision] = []
+        for rule in self.rules:
+            found += self._ask_all(rule, url, now)
+        return found
+
+    def split(self, urls: Iterable[str], now: float) -> tuple[list[str], list[tuple[str, Decision]]]:
+        """The URLs that pass, and the others each with its refusal; both in the order given."""
+        allowed: list[str] = []
+        refused: list[tuple[str, Decision]] = []
+        memo = self._memory(now)
+        for url in urls:
+            verdict = memo.get(url, _UNKNOWN)
+            if verdict is _UNKNOWN:
+                verdict = self._refusal(url, now, memo)
+            if verdict is None:
+                allowed.append(url)
+            else:
+                refused.append((url, verdict))
+        return allowed, refused
+
+    def _refusal(self, url: str, now: float, memo: dict[str, Decision | None]) -> Decision | None:
+        """The first refusal, as `decide` finds it, with less work; a crash is not remembered."""
+        verdict = None
+        try:
+            for rule in self.rules:
+                verdict = rule.decide(url, now)
+                if verdict is not None and not verdict.allowed:
+                    break
+            else:
+                verdict = None
+        except Exception as error:
+            return self._crashed(rule, error)
+        if self._remember:
+            memo[url] = verdict
+        return verdict
+
+    def _memory(self, now: float) -> dict[str, Decision | None]:
+        day = int(now // _DAY)
+        if day != self._day or len(self._memo) >= self._remember:
+            self._day, self._memo = day, {}
+        return self._memo
+
+    def with_rule(self, rule: Rule) -> Chain:
+        """The same chain with this rule in place of the one of its name; crashes are kept."""
+        chain = Chain([rule if old.name == rule.name else old for old in self.rules], self._remember)
+        chain.crashes = self.crashes
+        return chain
+
+    def with_hosts(self, hosts: Iterable[str]) -> Chain:
+        """A chain that also covers these hosts (names or seed URLs); compiled rules are shared."""
+        chain, hosts = self, list(hosts)
+        for rule in self.rules:
+            if isinstance(rule, HostScope) and (wider := rule.with_hosts(hosts)) is not rule:
+                chain = chain.with_rule(wider)
+        return chain
+
+    def _ask(self, rule: Rule, url: str, now: float) -> Decision | None:
+        try:
+            return rule.decide(url, now)
+        except Exception as error:
+            return self._crashed(rule, error)
+
+    def _ask_all(self, rule: Rule, url: str, now: float) -> list[Decision]:
+        try:
+            ask = getattr(rule, "verdicts", None)
+            if ask is not None:
+                return list(ask(url, now))
+            return [rule.decide(url, now) or allow(rule.name, "no opinion")]
+        except Exception as error:
+            return [self._crashed(rule, error)]
+
+    def _crashed(self, rule: Rule, error: Exception) -> Decision:
+        self.crashes[rule.name] += 1
+        text = " ".join(str(error).split())
+        return refuse(f"{rule.name}.crashed", f"the rule {rule.name} failed: {type(error).__name__}: {text}")
+
+
+class ScopeConfig(msgspec.Struct, frozen=True):
+    """What belongs to a crawl. Small and encodable: each process builds its own chain from it."""
+
+    mode: Mode = "host"
+    """How hosts are read: the very sites, their registrable domains, or a list with wildcards."""
+    hosts: tuple[str, ...] = ()
+    """Seeds (hosts, `host:port` or URLs), or in the mode `list` hosts and `*.host` patterns."""
+    filters: tuple[FilterRule, ...] = ()
+    """The operator's filters, in order."""
+    deny_suffixes: tuple[str, ...] = DEFAULT_DENY_SUFFIXES
+    """Endings of paths that are not fetched, asked after the filters; empty for none."""
+    traps: TrapLimits = TrapLimits()
+    """How far a URL may go before it counts as a trap."""
+
+
+def build_chain(config: ScopeConfig) -> Chain:
+    """The chain that a configuration describes; `UsageError` where it is wrong."""
+    filters = (*config.filters, *deny_suffixes(config.deny_suffixes))
+    rules: list[Rule] = [HostScope(config.mode, config.hosts), Filters(filters), TrapGuard(config.traps)]
+    return Chain(rules, REMEMBERED_URLS)

@@ -1,0 +1,261 @@
+"""Prefix, suffix and regular-expression filters, with allow and deny rules.
+
+Filters stand in order and the first one that matches a URL decides; a URL that none
+matches passes. So an allow rule makes an exception from the deny rules *below* it, and
+`deny regex .` at the end turns the allow rules above it into the only way in.
+
+What a pattern is compared with, always in the canonical URL:
+
+- prefix `https://a.org/x`: the whole URL; `//a.org/x` or `a.org/x`: host and path, either
+  scheme; `/x`: path and query on any host. The host is whole: `a.org` is not `a.org.evil.com`.
+- suffix `.jpg`, `/print`: the end of the path, without the query, in any case;
+  `//a.org`: the host `a.org` and all below it; `//.a.org`: only those below it.
+- regex: found anywhere in the URL (`re.search`); `^` and `$` anchor it, `(?i)` ignores case.
+
+Letters beyond ASCII are escaped as in canonical URLs, except in a regex.
+
+The cost hardly grows with the number of rules: prefixes are kept by host, endings such
+as `.jpg` in one dictionary, plain regexes in one alternation. The hole that remains: a
+regex with nested repetition can take exponential time; who writes it has to know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+from urllib.parse import quote
+
+import msgspec
+
+from gossamer.errors import UsageError
+from gossamer.model.decision import Decision, allow, refuse
+from gossamer.model.site import host_of, site_of
+from gossamer.model.url import Canonicalizer
+
+Kind = Literal["prefix", "suffix", "regex"]
+Action = Literal["allow", "deny"]
+
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
+_CANONICAL = Canonicalizer()
+_NEVER = 1 << 60
+
+_NO_DOCUMENTS = """
+bmp gif ico jpe jpeg jpg png svg svgz tif tiff webp avif heic heif psd eps cr2 nef
+aac aif aiff flac m4a mid midi mka mp3 oga ogg opus ra wav weba wma m3u m3u8 pls
+3gp asf avi f4v flv m2ts m4v mkv mov mp4 mpe mpeg mpg ogv rm rmvb swf vob webm wmv
+7z ace arj bz2 cab gz lz lz4 lzma rar tar tbz tbz2 tgz txz xz zip zst jar war ear
+css less scss js mjs map wasm eot otf ttf woff woff2
+apk appimage bin crx deb dll dmg exe img ipa iso msi msix pkg rpm so xpi vhd vmdk
+class pyc pyo db dbf mdb sqlite sqlite3 dat parquet h5 hdf5 npy pkl
+dwg dxf stl obj fbx blend kml kmz gpx shp torrent sig asc md5 sha1 sha256 sha512 pem crt cer crl
+"""  # pictures, sound, video, archives, page furniture, programs, data, plans and signatures
+
+DEFAULT_DENY_SUFFIXES: tuple[str, ...] = tuple("." + name for name in _NO_DOCUMENTS.split())
+"""Endings of paths that are no documents. What may be one (`.php .xml .txt .pdf .doc …`) is not
+here, nor what ends the names of sites (`.com .ai .run`). The price is known: an article at
+`/wiki/Node.js` needs an allow rule."""
+
+
+class FilterRule(msgspec.Struct, frozen=True):
+    """One filter."""
+
+    kind: Kind
+    action: Action
+    pattern: str
+    name: str = ""
+    """What `explain` calls it; its place in the list where empty."""
+
+
+class Filters:
+    """The rule `filter`: the first filter that matches decides."""
+
+    name = "filter"
+
+    def __init__(self, rules: Sequence[FilterRule]) -> None:
+        """`UsageError` where a pattern, kind or action makes no sense."""
+        self._rules = tuple(rules)
+        for rule in self._rules:
+            _check(rule)
+        self._verdicts = [_verdict(number, rule) for number, rule in enumerate(self._rules, 1)]
+        self._prefixes = _Prefixes(self._of("prefix"))
+        self._suffixes = _Suffixes(self._of("suffix"))
+        self._regexes = _Regexes(self._of("regex"))
+        self._extensions, self._double = self._suffixes.extensions, self._suffixes.double
+
+    def decide(self, url: str, now: float) -> Decision | None:
+        """What the first matching filter says; None where none matches."""
+        end = url.find("?")
+        path = url if end < 0 else url[:end]
+        # The most common case, a path without a denied ending, costs two look-ups here.
+        ending = path[path.rfind(".") :].lower()
+        first = self._extensions.get(ending, _NEVER)
+        if self._suffixes.others or ending in self._double:
+            first = min(first, self._suffixes.first(path))
+        if self._prefixes.any:
+            first = min(first, self._prefixes.first(url))
+        if self._regexes.any:
+            first = min(first, self._regexes.first(url))
+        return self._verdicts[first] if first != _NEVER else None
+
+    def verdicts(self, url: str, now: float) -> list[Decision]:
+        """What every matching filter would say, in order; the first one counts."""
+        found = [
+            verdict
+            for verdict, rule in zip(self._verdicts, self._rules, strict=True)
+            if Filters([rule]).decide(url, now)
+        ]
+        return found or [allow(self.name, f"none of {len(self._rules)} filters matches")]
+
+    def _of(self, kind: Kind) -> list[tuple[int, str]]:
+        return [(place, rule.pattern) for place, rule in enumerate(self._rules) if rule.kind == kind]
+
+
+def deny_suffixes(suffixes: Iterable[str]) -> list[FilterRule]:
+    """Deny rules for endings that are no documents; packed sitemaps stay allowed."""
+    denied = [FilterRule("suffix", "deny", suffix, "not_document") for suffix in suffixes]
+    return [FilterRule("suffix", "allow", ".xml.gz", "sitemap"), *denied] if denied else []
+
+
+class _Prefixes:
+    """Prefixes by what they begin with: an origin, `//site`, or nothing (a path on any host)."""
+
+    def __init__(self, patterns: list[tuple[int, str]]) -> None:
+        self._by_start: dict[str, list[tuple[int, str]]] = {}
+        for place, pattern in patterns:
+            start, path = _split_prefix(pattern)
+            self._by_start.setdefault(start, []).append((place, path))
+        self._gates = {start: tuple(p for _, p in rules) for start, rules in self._by_start.items()}
+        self.any = bool(patterns)
+
+    def first(self, url: str) -> int:
+        """The place of the first rule that matches."""
+        slash = url.find("/", 8)
+        found = _NEVER
+        for start in (url[:slash], url[url.find("/") : slash], ""):
+            gate = self._gates.get(start)
+            if gate and url.startswith(gate, slash):
+                rules = self._by_start[start]
+                found = min(found, next(place for place, path in rules if url.startswith(path, slash)))
+        return found
+
+
+class _Suffixes:
+    """Endings such as `.jpg` in a dictionary, all others (of paths and hosts) one by one."""
+
+    def __init__(self, patterns: list[tuple[int, str]]) -> None:
+        self.extensions: dict[str, int] = {}
+        self.double: set[str] = set()
+        """The last part of endings such as `.tar.gz`: only paths that end so are looked at twice."""
+        self.others = False
+        """There are endings of other kinds, so every path is looked at twice."""
+        self._paths: list[tuple[int, str]] = []
+        self._hosts: dict[str, int] = {}
+        for place, pattern in patterns:
+            self._add(place, _escape(pattern).lower())
+        self._gate = tuple(path for _, path in self._paths)
+
+    def _add(self, place: int, pattern: str) -> None:
+        dot = pattern.rfind(".")
+        if pattern.startswith("//"):
+            self._hosts.setdefault(_host_suffix(pattern), place)
+            self.others = True
+        elif dot == 0:
+            self.extensions.setdefault(pattern, place)
+        else:
+            self._paths.append((place, pattern))
+            if dot > 0:
+                self.double.add(pattern[dot:])
+            else:
+                self.others = True
+
+    def first(self, path: str) -> int:
+        """The place of the first rule, extensions aside, that matches a URL without its query."""
+        found = _NEVER
+        if self._paths:
+            lower = path[path.find("/", 8) :].lower()
+            if lower.endswith(self._gate):
+                found = next(place for place, ending in self._paths if lower.endswith(ending))
+        if self._hosts:
+            found = min(found, self._first_host(host_of(site_of(path))))
+        return found
+
+    def _first_host(self, host: str) -> int:
+        found = self._hosts.get(host, _NEVER)
+        dot = host.find(".")
+        while dot >= 0:
+            # Both `//a.org` and `//.a.org` cover what is below a.org.
+            below = min(self._hosts.get(host[dot:], _NEVER), self._hosts.get(host[dot + 1 :], _NEVER))
+            found = min(found, below)
+            dot = host.find(".", dot + 1)
+        return found
+
+
+class _Regexes:
+    """Expressions in order, behind one alternation of all that can be joined."""
+
+    def __init__(self, patterns: list[tuple[int, str]]) -> None:
+        self._rules = [(place, _compile(pattern)) for place, pattern in patterns]
+        plain = [regex.pattern for _, regex in self._rules if _is_plain(regex)]
+        self._gate = re.compile("|".join(f"(?:{pattern})" for pattern in plain)) if plain else None
+        self._apart = [(place, regex) for place, regex in self._rules if not _is_plain(regex)]
+        self.any = bool(patterns)
+
+    def first(self, url: str) -> int:
+        """The place of the first rule that matches."""
+        rules = self._rules if self._gate and self._gate.search(url) else self._apart
+        return next((place for place, regex in rules if regex.search(url)), _NEVER)
+
+
+def _is_plain(regex: re.Pattern[str]) -> bool:
+    """Groups would be renumbered and flags would spread if the regex were joined with others."""
+    return regex.groups == 0 and regex.flags == re.UNICODE
+
+
+def _check(rule: FilterRule) -> None:
+    if rule.kind not in ("prefix", "suffix", "regex"):
+        raise UsageError(f"filter kind {rule.kind!r} is unknown: use prefix, suffix or regex")
+    if rule.action not in ("allow", "deny"):
+        raise UsageError(f"filter action {rule.action!r} is unknown: use allow or deny")
+    if not rule.pattern:
+        raise UsageError(f"a {rule.action} {rule.kind} filter has an empty pattern")
+
+
+def _verdict(number: int, rule: FilterRule) -> Decision:
+    name = f"filter.{rule.name or f'{rule.action}.{number}'}"
+    sentence = f"filter {number}, {rule.action} {rule.kind} {rule.pattern!r}, matches"
+    return allow(name, sentence) if rule.action == "allow" else refuse(name, sentence)
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UsageError(f"filter regex {pattern!r} is wrong: {error}") from None
+
+
+def _escape(text: str) -> str:
+    return quote(text, safe=_ASCII)
+
+
+def _split_prefix(pattern: str) -> tuple[str, str]:
+    """Where a prefix applies and what the path there begins with."""
+    if pattern.startswith("/") and not pattern.startswith("//"):
+        return "", _escape(pattern)
+    scheme, mark, rest = pattern.partition("//")
+    if not mark or scheme not in ("", "http:", "https:"):
+        scheme, rest = "", pattern
+    host, _, path = rest.partition("/")
+    url = _CANONICAL.parse(f"{scheme or 'http:'}//{host}/")
+    if isinstance(url, Decision):
+        raise UsageError(f"filter prefix {pattern!r} names no host: {url.reason}")
+    return f"{scheme}//{site_of(url)}", "/" + _escape(path)
+
+
+def _host_suffix(pattern: str) -> str:
+    """A host suffix as canonical URLs spell it, with its leading dot where it has one."""
+    bare = pattern[2:].removeprefix(".")
+    url = _CANONICAL.parse(f"http://{bare}/")
+    if isinstance(url, Decision):
+        raise UsageError(f"filter suffix {pattern!r} names no host: {url.reason}")
+    return ("." if pattern.startswith("//.") else "") + host_of(site_of(url))

@@ -1,0 +1,257 @@
+"""Every setting: name, type, unit, default and one sentence, in one place.
+
+`gossamer.toml` in the data folder has one table per section below; an unknown
+key is an error, and so is a value of the wrong type. Command-line options win
+over the file, the file wins over the defaults. The sentences are the docstrings
+of the fields: `gossamer init` and `docs/settings.md` are made from them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from gossamer.errors import UsageError
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.identity import check_contact
+from gossamer.fetch.limits import FetchConfig, SiteAccess
+from gossamer.frontier.contract import Budgets
+from gossamer.frontier.politeness import PolitenessConfig
+from gossamer.model.url import CanonicalRules
+from gossamer.parse.document import ParseLimits
+from gossamer.robots.verdict import RobotsConfig
+from gossamer.scope.filters import FilterRule
+from gossamer.scope.traps import TrapLimits
+
+FILE_NAME = "gossamer.toml"
+
+
+class CrawlSettings(msgspec.Struct, frozen=True):
+    """The processes of a crawl and their rhythm."""
+
+    contact: str = ""
+    """Mail address or URL of the operator, sent with every request; without it only loopback is crawled."""
+    workers: int = 0
+    """Worker processes; 0: as many as there are cores."""
+    parsers: int = 1
+    """Parser processes of each worker: a page that kills or hangs its parser harms nothing else."""
+    parse_timeout: float = 20.0
+    """Seconds a page may keep its parser busy."""
+    parse_memory: int = 2048
+    """Mebibytes of address space a parser may use."""
+    sites: int = 400
+    """Sites a worker works on at once."""
+    downloads: int = 128
+    """Downloads a worker has under way at once."""
+    commit_seconds: float = 0.5
+    """Seconds between two commits of a worker while pages arrive."""
+    commit_pages: int = 400
+    """Pages after which a worker commits at once."""
+    commit_bytes: int = 64 * 1024 * 1024
+    """Bytes of bodies after which a worker commits at once."""
+    hold_bytes: int = 256 * 1024 * 1024
+    """Bytes of bodies a worker holds; it starts no download above that."""
+    linger: float = 120.0
+    """Seconds a crawl waits for retries that are due later, before it ends and leaves them for the next run."""
+    archive: bool = True
+    """Whether raw responses are kept as WARC."""
+    max_redirects: int = 10
+    """Redirects in a row that are followed."""
+    min_free_disk: int = 256
+    """Mebibytes that must stay free on the disk; below, the crawl stops in good order."""
+
+
+class ScopeSettings(msgspec.Struct, frozen=True):
+    """Which URLs belong to the crawl."""
+
+    mode: Literal["host", "domain", "list"] = "host"
+    """host: the seeds' hosts; domain: their registrable domains; list: the hosts listed."""
+    hosts: tuple[str, ...] = ()
+    """Hosts of the mode `list`, or further ones of the other modes; `*.example.org` includes all below."""
+    filters: tuple[FilterRule, ...] = ()
+    """Rules that allow or deny URLs by prefix, suffix or regular expression; the first that matches decides."""
+    skip_files: bool = True
+    """Whether URLs that end like images, archives, programs and the like are left out."""
+
+
+class NetworkSettings(msgspec.Struct, frozen=True):
+    """Which addresses may be crawled."""
+
+    allow: tuple[str, ...] = ()
+    """Private networks (CIDR) that may be crawled, such as `127.0.0.0/8` or `10.1.0.0/16`."""
+    resolve: dict[str, str] = {}
+    """Addresses of hosts by name, instead of asking the DNS."""
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """All settings, a section each."""
+
+    crawl: CrawlSettings = CrawlSettings()
+    scope: ScopeSettings = ScopeSettings()
+    traps: TrapLimits = TrapLimits()
+    urls: CanonicalRules = CanonicalRules()
+    politeness: PolitenessConfig = PolitenessConfig()
+    budget: Budgets = Budgets()
+    robots: RobotsConfig = RobotsConfig()
+    fetch: FetchConfig = FetchConfig()
+    parse: ParseLimits = ParseLimits()
+    network: NetworkSettings = NetworkSettings()
+    sites: dict[str, SiteAccess] = {}
+    """Cookies, login and headers for single sites: `[sites."intranet.example.org"]`."""
+
+    @property
+    def workers(self) -> int:
+        """Worker processes, with 0 resolved to the number of cores."""
+        return self.crawl.workers or len(os.sched_getaffinity(0))
+
+    def check(self) -> None:
+        """Raise a `UsageError` for what a type cannot rule out."""
+        if self.crawl.contact:
+            check_contact(self.crawl.contact)
+        AddressPolicy(self.network.allow, self.crawl.contact).check("127.0.0.1")
+        self.fetch.check()
+        for name, value in (("politeness.delay", self.politeness.delay), ("crawl.linger", self.crawl.linger)):
+            if not value >= 0:
+                raise UsageError(f"{name} is {value}: it must not be negative")
+        for name, number in (("crawl.workers", self.crawl.workers + 1), ("crawl.parsers", self.crawl.parsers),
+                             ("crawl.sites", self.crawl.sites), ("crawl.downloads", self.crawl.downloads),
+                             ("budget.per_site", self.budget.per_site), ("budget.batch", self.budget.batch)):  # fmt: skip
+            if number < 1:
+                raise UsageError(f"{name} must be at least 1")
+        if self.budget.lease < 2:
+            raise UsageError(f"budget.lease is {self.budget.lease}: it must be at least 2 seconds")
+
+
+def load(data: Path, changes: dict[str, dict[str, Any]] | None = None) -> Settings:
+    """The settings of a data folder, with changes by section and name from the command line."""
+    path = data / FILE_NAME
+    tables = _read(path) if path.exists() else {}
+    for section, values in (changes or {}).items():
+        tables.setdefault(section, {}).update(values)
+    try:
+        settings = msgspec.convert(tables, Settings)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{path if path.exists() else 'settings'}: {_plain(str(error))}") from error
+    _check_unknown(tables, path)
+    settings.check()
+    return settings
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+
+
+def _plain(message: str) -> str:
+    return message.replace("`$.", "`").replace(" - at ", " at ")
+
+
+def _check_unknown(tables: dict[str, Any], path: Path) -> None:
+    for section, values in tables.items():
+        if section not in Settings.__struct_fields__:
+            raise UsageError(f"{path}: unknown section [{section}]: known are {', '.join(Settings.__struct_fields__)}")
+        if section == "sites":
+            for site, access in values.items():
+                _check_keys(access, SiteAccess, f'[sites."{site}"]', path)
+        else:
+            _check_keys(values, type(getattr(Settings(), section)), f"[{section}]", path)
+
+
+def _check_keys(values: dict[str, Any], section: type[msgspec.Struct], where: str, path: Path) -> None:
+    for key in values:
+        if key not in section.__struct_fields__:
+            close = _closest(key, section.__struct_fields__)
+            raise UsageError(f"{path}: unknown setting {key} in {where}" + (f": did you mean {close}?" if close else ""))
+
+
+def _closest(key: str, known: tuple[str, ...]) -> str:
+    import difflib
+
+    return next(iter(difflib.get_close_matches(key, known, 1)), "")
+
+
+class Described(msgspec.Struct, frozen=True):
+    """One setting as documentation shows it."""
+
+    section: str
+    name: str
+    type: str
+    default: Any
+    sentence: str
+
+
+def describe() -> Iterator[Described]:
+    """All settings with their sentences, in order."""
+    for section in Settings.__struct_fields__:
+        kind = SiteAccess if section == "sites" else type(getattr(Settings(), section))
+        sentences = _field_sentences(kind)
+        for field in msgspec.structs.fields(kind):
+            default = field.default if field.default is not msgspec.NODEFAULT else None
+            if field.default_factory is not msgspec.NODEFAULT:
+                default = field.default_factory()
+            yield Described(section, field.name, _type_name(kind, field.name), default, sentences.get(field.name, ""))
+
+
+def section_sentence(section: str) -> str:
+    """What a section is about."""
+    kind = SiteAccess if section == "sites" else type(getattr(Settings(), section))
+    return " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+
+
+def _type_name(kind: type, name: str) -> str:
+    for klass in kind.__mro__:
+        if name in getattr(klass, "__annotations__", {}):
+            return str(klass.__annotations__[name])
+    return ""
+
+
+def _field_sentences(kind: type) -> dict[str, str]:
+    """The docstring under each field, read from the source."""
+    body = ast.parse(inspect.getsource(sys.modules[kind.__module__])).body
+    found = next(node for node in body if isinstance(node, ast.ClassDef) and node.name == kind.__name__)
+    sentences = {}
+    for node, after in zip(found.body, found.body[1:], strict=False):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                sentences[node.target.id] = " ".join(str(after.value.value).split())
+    return sentences
+
+
+def template() -> str:
+    """A `gossamer.toml` with every setting, its sentence and its default, commented out."""
+    lines = ["# Settings of this crawl. Every line is a default: take off the # and change it.", ""]
+    section = ""
+    for setting in describe():
+        if setting.section != section:
+            section = setting.section
+            header = '[sites."www.example.org"]' if section == "sites" else f"[{section}]"
+            prefix = "# " if section == "sites" else ""
+            lines += ["", f"# {section_sentence(section)}", prefix + header]
+        lines.append(f"# {setting.sentence}")
+        lines.append(f"# {setting.name} = {toml_value(setting.default)}")
+    return "\n".join(lines) + "\n"
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML writes it; what TOML cannot say (no value) as an empty string."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{toml_value(k)} = {toml_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return '"' + str(value if value is not None else "").replace("\\", "\\\\").replace('"', '\\"') + '"'

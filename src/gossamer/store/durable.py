@@ -1,0 +1,154 @@
+"""Files that are either whole and on the disk, or do not count.
+
+A segment is built under `segments/.building/<id>/`, which no pattern such as
+`segments/*/pages.parquet` matches, and then renamed to `segments/<id>/`. A folder
+rename is atomic, so a running reader sees all files of a segment or none. A power
+cut may still leave a renamed folder with files that never reached the disk; it is
+harmless because the transaction that makes the segment count comes after the last
+`fsync`: such a folder is an orphan, and recovery deletes it.
+
+The rename comes *before* the fsyncs: the file system then writes files, folder and
+rename in one journal commit instead of two, and the caller holds the database's
+write lock while it waits.
+
+Errors of the disk leave here as `StorageError` (cannot write) or `CorruptError`
+(what was written is no longer there or no longer right), with what to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Set
+from contextlib import contextmanager
+from pathlib import Path
+
+from gossamer.errors import CorruptError, StorageError
+from gossamer.store.layout import BUILDING, orphans
+
+_ADVICE = {
+    errno.ENOSPC: "the disk is full; free some space and start again",
+    errno.EDQUOT: "the disk quota is used up; free some space and start again",
+    errno.EFBIG: "the file would be larger than the system allows; raise the file size limit and start again",
+    errno.EROFS: "the file system is read-only; mount it writable and start again",
+    errno.EACCES: "permission denied; give this user write access to the folder",
+    errno.EPERM: "permission denied; give this user write access to the folder",
+    errno.EMFILE: "too many open files; raise the limit (ulimit -n) and start again",
+    errno.ENOTEMPTY: "the segment exists already; choose another id",
+    errno.EEXIST: "the segment exists already; choose another id",
+    errno.ENOTDIR: "there is a file where a folder should be; move it away and start again",
+}
+
+_WAY_OUT = "restore it from a backup, or fetch its pages again with `gossamer recrawl`"
+
+
+class SegmentMissingError(CorruptError):
+    """A file of a segment is not there: lost, or merged into another segment meanwhile."""
+
+
+def corrupt(path: Path, problem: object) -> CorruptError:
+    """The error for a file that is not what it should be."""
+    detail = " ".join(str(problem).split())[:200]
+    return CorruptError(f"{path} is damaged ({detail}): {_WAY_OUT}")
+
+
+@contextmanager
+def storing(path: Path) -> Iterator[None]:
+    """Turns a failed write below `path` into a `StorageError`."""
+    try:
+        yield
+    except OSError as error:
+        fallback = f"{error.strerror or error}; check the disk and start again"
+        advice = _ADVICE.get(error.errno or 0, fallback)
+        raise StorageError(f"cannot write {path}: {advice} (nothing committed is lost)") from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turns whatever a damaged file makes a reader raise into a `CorruptError`."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise SegmentMissingError(f"{path} is missing: {_WAY_OUT}") from error
+    except PermissionError as error:
+        raise StorageError(f"cannot read {path}: permission denied; give this user read access") from error
+    # pyarrow reports damage as any of these: footers are decoded before they are checked
+    except (OSError, ValueError, TypeError, KeyError, IndexError, NotImplementedError, MemoryError) as error:
+        raise corrupt(path, error) from error
+
+
+def start_building(root: Path, segment_id: str) -> Path:
+    """A new empty folder in which a segment is put together."""
+    if not root.is_dir():
+        root.mkdir(parents=True, exist_ok=True)
+        sync_folder(root.parent)
+    if (root / segment_id).exists():  # an error later on would remove it
+        raise FileExistsError(errno.EEXIST, "segment exists", str(root / segment_id))
+    folder = root / BUILDING / segment_id
+    folder.parent.mkdir(exist_ok=True)
+    folder.mkdir()
+    return folder
+
+
+def publish(root: Path, segment_id: str) -> Path:
+    """Gives a built segment its place; on return it survives a power cut."""
+    final = root / segment_id
+    (root / BUILDING / segment_id).rename(final)
+    for path in final.iterdir():
+        sync_file(path)
+    sync_folder(final)
+    sync_folder(root)
+    return final
+
+
+def discard(root: Path, segment_id: str) -> bool:
+    """Removes a segment, built or half built; true where nothing of it is left."""
+    building, final = root / BUILDING / segment_id, root / segment_id
+    shutil.rmtree(building, ignore_errors=True)
+    try:
+        final.rename(building)  # out of sight at once, then piece by piece
+    except OSError:  # never published; or the disk refuses, and removing it in place is all we can try
+        shutil.rmtree(final, ignore_errors=True)
+    shutil.rmtree(building, ignore_errors=True)
+    return not final.exists() and not building.exists()
+
+
+def delete_segments(root: Path, ids: Iterable[str]) -> list[str]:
+    """Removes segments that no longer count, such as merged ones; returns those that are gone."""
+    return [segment_id for segment_id in ids if discard(root, segment_id)]
+
+
+def delete_orphans(root: Path, known_ids: Set[str], live_workers: Set[str]) -> list[Path]:
+    """Removes what `orphans` finds; returns the folders that are gone."""
+    found = orphans(root, known_ids, live_workers)
+    for path in found:
+        if path.parent == root:
+            discard(root, path.name)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+    return [path for path in found if not path.exists()]
+
+
+def write_new(path: Path, data: bytes | memoryview) -> int:
+    """Writes a file that must not exist yet; returns its size."""
+    with path.open("xb") as file:
+        return file.write(data)
+
+
+def sync_file(path: Path) -> None:
+    """Waits until a file's bytes and length are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fdatasync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """Waits until a folder's list of names is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

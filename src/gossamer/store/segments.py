@@ -1,0 +1,265 @@
+"""One commit of one worker, written once and read often.
+
+Writing, in this order, from one thread:
+
+    writer = SegmentWriter(root, new_segment_id(worker, now, n))
+    places = writer.write_archive(responses, now)      # before the transaction
+    writer.write_links(links)                          # before the transaction
+    writer.write_pages(rows)                           # inside it: rows hold its verdicts
+    writer.sync()                                      # inside it, last before COMMIT
+
+After `sync` the files survive a power cut. If the transaction fails, `abandon`. Any
+error in between removes what was written. The two large files are synced before the
+transaction, so its lock is held for one small file and one journal commit only.
+
+Reading: a page is one row group of one file, a response is one record. Files are
+immutable, so open ones are kept and shared by all threads of a process.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from gossamer.model.records import Link, PageRow, Response
+from gossamer.store import archive, layout, schema
+from gossamer.store.archive import Place, StoredResponse
+from gossamer.store.durable import (
+    corrupt,
+    discard,
+    publish,
+    reading,
+    start_building,
+    storing,
+    sync_file,
+    write_new,
+)
+
+OPEN_FILES = 32
+"""Parquet files kept open by `read_page`; an open one of 100,000 pages holds 3 MB of footer."""
+
+
+class SegmentWriter:
+    """Writes the files of one segment; see the head of this file for the order."""
+
+    def __init__(self, root: Path, segment_id: str, *, archive: bool = True) -> None:
+        if layout.worker_of(segment_id) is None:
+            raise ValueError(f"not a segment id: {segment_id!r}")
+        self.root = root
+        self.segment_id = segment_id
+        self.bytes = 0
+        """Size of the files written so far."""
+        self._archive = archive
+        with storing(root):
+            self._folder = start_building(root, segment_id)
+
+    def write_archive(
+        self, responses: Sequence[Response], now: float, info: Mapping[str, str] | None = None
+    ) -> list[Place | None]:
+        """Stores raw responses; returns offset and length of each, None where there is nothing to store.
+
+        `info` goes into the `warcinfo` record: software, operator, http-header-user-agent, robots.
+        """
+        if not self._archive:
+            return [None] * len(responses)
+        data, places = archive.pack(responses, info or {}, now)
+        self._write(layout.RESPONSES, data)
+        return places
+
+    def write_links(self, pages: Sequence[tuple[str, float, Sequence[Link]]]) -> None:
+        """Stores the links of pages: source URL, time of the visit, links."""
+        self._write_table(layout.LINKS, schema.links_table(pages), schema.LINK_GROUP, schema.LINKS_OPTIONS)
+
+    def write_pages(self, rows: Sequence[PageRow]) -> None:
+        """Stores the page rows; a row's position is its row number from now on."""
+        table = schema.pages_table(rows)
+        self._write_table(layout.PAGES, table, schema.PAGE_GROUP, schema.PAGES_OPTIONS, sync=False)
+
+    def sync(self) -> None:
+        """Gives the segment its place and waits until all of it is on the disk."""
+        with self._all_or_nothing():
+            publish(self.root, self.segment_id)
+
+    def abandon(self) -> None:
+        """Removes everything that was written."""
+        discard(self.root, self.segment_id)
+
+    def _write_table(
+        self, name: str, table: pa.Table, group: int, options: dict[str, Any], sync: bool = True
+    ) -> None:
+        sink = pa.BufferOutputStream()
+        schema.write_tables(sink, table.schema, [table], group, options)
+        self._write(name, memoryview(sink.getvalue()), sync)
+
+    def _write(self, name: str, data: bytes | memoryview, sync: bool = True) -> None:
+        path = self._folder / name
+        with self._all_or_nothing():
+            self.bytes += write_new(path, data)
+            if sync:
+                sync_file(path)
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        try:
+            with storing(self.root / self.segment_id):
+                yield
+        except BaseException:
+            self.abandon()
+            raise
+
+
+class TableFile:
+    """An open Parquet file of a segment: checksums verified, schema and version checked."""
+
+    def __init__(self, path: Path, expected: pa.Schema) -> None:
+        self.path = path
+        with reading(path):
+            self._file = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
+            self._check(expected)
+            metadata = self._file.metadata
+            sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        self.starts: list[int] = list(accumulate(sizes, initial=0))
+        """First row of each row group, and the number of rows at the end."""
+        if self.rows != metadata.num_rows:  # else the rows at the end would be missing silently
+            raise corrupt(path, f"its footer tells of {metadata.num_rows} rows and of {self.rows}")
+        self._lock = Lock()
+
+    @property
+    def rows(self) -> int:
+        """How many rows the file has."""
+        return self.starts[-1]
+
+    def read_group(self, group: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """One row group."""
+        with reading(self.path), self._lock:  # a reader keeps state; several threads share this one
+            table = self._file.read_row_group(group, columns=columns)
+            table.validate(full=True)
+        if table.num_rows != self.starts[group + 1] - self.starts[group]:
+            raise corrupt(self.path, f"row group {group} has {table.num_rows} rows")
+        return table
+
+    def groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """All row groups in order, one in memory at a time."""
+        for group in range(len(self.starts) - 1):
+            yield self.read_group(group, columns)
+
+    def page(self, row: int) -> PageRow:
+        """One row of a `pages` file."""
+        if not 0 <= row < self.rows:
+            raise corrupt(self.path, f"row {row} was asked for, there are {self.rows}")
+        group = bisect_right(self.starts, row) - 1
+        with reading(self.path):
+            return schema.page_row(self.read_group(group), row - self.starts[group])
+
+    def may_hold(self, group: int, column: int, value: str) -> bool:
+        """Whether a row group's bounds leave room for a value."""
+        with reading(self.path):
+            bounds = self._file.metadata.row_group(group).column(column).statistics
+            return bounds is None or not bounds.has_min_max or bounds.min <= value <= bounds.max
+
+    def _check(self, expected: pa.Schema) -> None:
+        version = schema.version_of(self._file)
+        if version > schema.VERSION:
+            raise corrupt(self.path, f"schema {version} is of a newer Gossamer; upgrade to read it")
+        if version < 1 or not self._file.schema_arrow.equals(expected):
+            raise corrupt(self.path, "its columns are not those of a segment")
+
+
+def open_pages(root: Path, segment_id: str) -> TableFile:
+    """The `pages` of a segment; kept open for the next caller."""
+    return _open_table(root / segment_id / layout.PAGES, schema.PAGES_SCHEMA)
+
+
+def open_links(root: Path, segment_id: str) -> TableFile:
+    """The `links` of a segment."""
+    return TableFile(root / segment_id / layout.LINKS, schema.LINKS_SCHEMA)
+
+
+def _open_table(path: Path, expected: pa.Schema) -> TableFile:
+    with reading(path):
+        stat = path.stat()
+    return _cached_table(path, (stat.st_ino, stat.st_size, stat.st_mtime_ns), expected)
+
+
+@lru_cache(maxsize=OPEN_FILES)
+def _cached_table(path: Path, _identity: tuple[int, int, int], expected: pa.Schema) -> TableFile:
+    return TableFile(path, expected)
+
+
+def read_page(root: Path, segment_id: str, row: int) -> PageRow:
+    """One page: one row group is read."""
+    return open_pages(root, segment_id).page(row)
+
+
+def read_response(root: Path, segment_id: str, offset: int, length: int | None = None) -> StoredResponse:
+    """The raw response that a page row's `warc_offset` points at."""
+    return archive.read_response(root / segment_id / layout.RESPONSES, offset, length)
+
+
+def iter_pages(
+    root: Path,
+    ids: Iterable[str],
+    columns: Sequence[str] | None = None,
+    outcomes: Iterable[str] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of some segments in order, all columns or some, all outcomes or some.
+
+    One row group is in memory at a time.
+    """
+    names = list(columns) if columns is not None else schema.PAGES_SCHEMA.names
+    wanted = pa.array(list(outcomes), pa.string()) if outcomes is not None else None
+    needed = names if wanted is None or "outcome" in names else [*names, "outcome"]
+    for segment_id in ids:
+        for table in TableFile(root / segment_id / layout.PAGES, schema.PAGES_SCHEMA).groups(needed):
+            if wanted is not None:
+                table = table.filter(pc.is_in(table.column("outcome"), wanted))
+            yield from table.select(names).to_batches()
+
+
+class SegmentCheck(msgspec.Struct, frozen=True):
+    """What a verified segment holds."""
+
+    pages: int
+    links: int
+    records: int
+    """Responses in the archive."""
+
+
+def check_segment(root: Path, segment_id: str) -> SegmentCheck:
+    """Reads every byte of a segment; raises `CorruptError` at the first thing wrong.
+
+    Checked: schemas, page checksums, the gzip CRC and length of each record, and that
+    each page row points at the response of its own URL.
+    """
+    path = root / segment_id / layout.RESPONSES
+    stored = {}
+    if path.exists():
+        for record in archive.iter_records(path):
+            if record.url:
+                stored[record.offset] = (record.length, record.url)
+    pages = _check_pages(open_pages(root, segment_id), stored, path)
+    links = sum(table.num_rows for table in open_links(root, segment_id).groups())
+    return SegmentCheck(pages, links, len(stored))
+
+
+def _check_pages(pages: TableFile, stored: Mapping[int, tuple[int, str]], path: Path) -> int:
+    for group, table in enumerate(pages.groups()):
+        places = (table.column(name).to_pylist() for name in ("warc_offset", "warc_length", "url"))
+        for index, (offset, length, url) in enumerate(zip(*places, strict=True)):
+            if offset is not None and stored.get(offset) != (length, url):
+                raise corrupt(
+                    path,
+                    f"no response of {url} at byte {offset}, where row {pages.starts[group] + index} says",
+                )
+    return pages.rows

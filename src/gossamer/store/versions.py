@@ -1,0 +1,49 @@
+"""A page over time: every stored visit of a URL.
+
+Nothing indexes old visits: the URL column of each segment is scanned, row groups
+whose bounds exclude the URL are skipped. That is linear in what was crawled, which is
+fine for a question that a person asks now and then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gossamer.model.records import PageRow
+from gossamer.store import schema
+from gossamer.store.segments import TableFile, open_pages
+
+_URL = schema.PAGES_SCHEMA.get_field_index("url")
+
+
+class Version(msgspec.Struct, frozen=True):
+    """One visit, and where it is stored."""
+
+    segment: str
+    row: int
+    page: PageRow
+
+
+def versions(root: Path, ids: Iterable[str], url: str) -> list[Version]:
+    """All visits of a canonical URL in these segments, newest first."""
+    found = []
+    for segment_id in ids:
+        pages = open_pages(root, segment_id)
+        found += [Version(segment_id, row, pages.page(row)) for row in _rows_of(pages, url)]
+    return sorted(
+        found, key=lambda version: (version.page.fetched_at, version.segment, version.row), reverse=True
+    )
+
+
+def _rows_of(pages: TableFile, url: str) -> list[int]:
+    rows: list[int] = []
+    for group, start in enumerate(pages.starts[:-1]):
+        if pages.may_hold(group, _URL, url):
+            same = pc.equal(pages.read_group(group, ["url"]).column("url"), pa.scalar(url))
+            rows += [start + index for index in pc.indices_nonzero(same).to_pylist()]
+    return rows
