@@ -9,11 +9,12 @@ of the fields: `gossamer init` and `docs/settings.md` are made from them.
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
 import os
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +33,9 @@ from gossamer.scope.filters import FilterRule
 from gossamer.scope.traps import TrapLimits
 
 FILE_NAME = "gossamer.toml"
+
+_INTERNAL = {("fetch", "user_agent"), ("fetch", "access")}
+"""Fields that are filled in from `crawl.contact` and `[sites]`, not set by themselves."""
 
 
 class CrawlSettings(msgspec.Struct, frozen=True):
@@ -166,19 +170,23 @@ def _check_unknown(tables: dict[str, Any], path: Path) -> None:
             for site, access in values.items():
                 _check_keys(access, SiteAccess, f'[sites."{site}"]', path)
         else:
-            _check_keys(values, type(getattr(Settings(), section)), f"[{section}]", path)
+            internal = {name for part, name in _INTERNAL if part == section}
+            _check_keys(values, type(getattr(Settings(), section)), f"[{section}]", path, internal)
 
 
-def _check_keys(values: dict[str, Any], section: type[msgspec.Struct], where: str, path: Path) -> None:
+def _check_keys(
+    values: dict[str, Any], section: type[msgspec.Struct], where: str, path: Path, internal: Collection[str] = ()
+) -> None:
+    known = tuple(name for name in section.__struct_fields__ if name not in internal)
     for key in values:
-        if key not in section.__struct_fields__:
-            close = _closest(key, section.__struct_fields__)
-            raise UsageError(f"{path}: unknown setting {key} in {where}" + (f": did you mean {close}?" if close else ""))
+        if key not in known:
+            close = _closest(key, known)
+            raise UsageError(
+                f"{path}: unknown setting {key} in {where}" + (f": did you mean {close}?" if close else "")
+            )
 
 
 def _closest(key: str, known: tuple[str, ...]) -> str:
-    import difflib
-
     return next(iter(difflib.get_close_matches(key, known, 1)), "")
 
 
@@ -198,6 +206,8 @@ def describe() -> Iterator[Described]:
         kind = SiteAccess if section == "sites" else type(getattr(Settings(), section))
         sentences = _field_sentences(kind)
         for field in msgspec.structs.fields(kind):
+            if (section, field.name) in _INTERNAL:
+                continue
             default = field.default if field.default is not msgspec.NODEFAULT else None
             if field.default_factory is not msgspec.NODEFAULT:
                 default = field.default_factory()
@@ -223,9 +233,10 @@ def _field_sentences(kind: type) -> dict[str, str]:
     found = next(node for node in body if isinstance(node, ast.ClassDef) and node.name == kind.__name__)
     sentences = {}
     for node, after in zip(found.body, found.body[1:], strict=False):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-                sentences[node.target.id] = " ".join(str(after.value.value).split())
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+            continue
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            sentences[node.target.id] = " ".join(str(after.value.value).split())
     return sentences
 
 

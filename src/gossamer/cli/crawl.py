@@ -117,7 +117,9 @@ def run_crawl(
                     out.print(line, style="dim", markup=False)
             add_seeds(frontier, settings, seeds, clock.now())
             if not frontier.db.execute("SELECT 1 FROM seeds LIMIT 1"):
-                raise UsageError(f"nothing to crawl in {data}: name a seed, such as gossamer crawl https://example.org/")
+                raise UsageError(
+                    f"nothing to crawl in {data}: name a seed, such as gossamer crawl https://example.org/"
+                )
             frontier.limit_pages(pages)
             supervisor = Supervisor(settings, folder, frontier, clock, debug)
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -134,7 +136,9 @@ def run_crawl(
 
 
 def _changes(**sections: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    given = {name: {key: value for key, value in values.items() if value is not None} for name, values in sections.items()}
+    given = {
+        name: {key: value for key, value in values.items() if value is not None} for name, values in sections.items()
+    }
     return {name: values for name, values in given.items() if values}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from gossamer import settings as settings_file
 from gossamer.cli.common import Debug, err, out
@@ -31,7 +32,7 @@ def command(*, data: Path | None = None, delay: float = 0.05, debug: Debug = Fal
     folder = data or Path(tempfile.mkdtemp(prefix="gossamer-demo-"))
     try:
         with DemoWeb() as web:
-            changes = {
+            changes: dict[str, dict[str, Any]] = {
                 "network": {"allow": [web.network], "resolve": web.resolve},
                 "politeness": {"delay": delay},
                 "crawl": {"linger": 10.0},

@@ -28,7 +28,10 @@ def _print(answer: Explanation) -> None:
     record = answer.record
     if record is not None:
         rows += [
-            ("found", f"{_time(record.found_at)} via {record.via}" + (f" on {record.found_on}" if record.found_on else "")),
+            (
+                "found",
+                f"{_time(record.found_at)} via {record.via}" + (f" on {record.found_on}" if record.found_on else ""),
+            ),
             ("depth", f"{record.depth}, level {record.level}"),
         ]
         if record.fetched_at is not None:
@@ -38,7 +41,10 @@ def _print(answer: Explanation) -> None:
     for name, value in rows:
         out.print(f"  {name:8} {value}", markup=False)
     for decision in answer.rules:
-        out.print(f"  {'allows' if decision.allowed else 'refuses':8} {decision.rule}: {decision.reason}", markup=False)
+        out.print(
+            f"  {'allows' if decision.allowed else 'refuses':8} {decision.rule}: {decision.reason}",
+            markup=False,
+        )
 
 
 def _time(seconds: float) -> str:

@@ -26,6 +26,9 @@ def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: D
         page = version.page
         when = datetime.fromtimestamp(page.fetched_at, UTC).isoformat(timespec="seconds")
         text = "" if page.text is None else f"{len(page.text)} characters"
-        out.print(f"{when}  {page.status:3} {page.outcome:14} {text:18} {page.title or page.reason or ''}", markup=False)
+        out.print(
+            f"{when}  {page.status:3} {page.outcome:14} {text:18} {page.title or page.reason or ''}",
+            markup=False,
+        )
     if not found:
         out.print("No visit is stored.")

@@ -34,7 +34,9 @@ class Progress:
             self._live.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._live:
             self._live.stop()
 
@@ -81,13 +83,17 @@ class Progress:
     def _rows(self, status: Status) -> list[tuple[str, str]]:
         levels = "  ".join(f"{level}:{urls}" for level, urls in list(status.queue_by_level.items())[:10])
         kinds = "  ".join(f"{kind}:{urls}" for kind, urls in list(status.errors_by_kind.items())[:6])
+        free = size(self._folder.free_mebibytes() * 2**20)
         rows = [
-            ("pages", f"{status.pages} kept of {status.fetched} fetched, {self._rate():.1f}/s, {status.duplicates} duplicates"),
-            ("sites", f"{status.sites_active} active, {status.sites_waiting} waiting, {status.sites_blocked} of them blocked, {status.sites} in all"),
-            ("queue", f"{status.urls_due} due, {status.urls_scheduled} later, {status.urls_known} known, {status.urls_refused} refused"),
+            ("pages", f"{status.pages} kept of {status.fetched} fetched, {self._rate():.1f}/s"),
+            ("copies", f"{status.duplicates} duplicates"),
+            ("sites", f"{status.sites} in all, {status.sites_active} active, {status.sites_waiting} waiting, "
+                      f"{status.sites_blocked} of them blocked"),
+            ("queue", f"{status.urls_due} due, {status.urls_scheduled} later, {status.urls_known} known, "
+                      f"{status.urls_refused} refused"),
             ("by level", levels or "–"),
             ("errors", f"{status.errors}  {kinds}"),
-            ("disk", f"{size(status.bytes)} in {status.segments} segments, {size(self._folder.free_mebibytes() * 2**20)} free"),
+            ("disk", f"{size(status.bytes)} in {status.segments} segments, {free} free"),
         ]  # fmt: skip
         if eta := self._eta(status):
             rows.append(("left", eta))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import msgspec
@@ -46,20 +45,41 @@ class Address:
 class Grounds(Protocol):
     """What a channel needs of its worker."""
 
-    clock: Clock
-    fetcher: Fetcher
-    resolver: Resolver
-    politeness: PolitenessConfig
-    slots: asyncio.Semaphore
-    patience: float
-    """Seconds a channel waits for its turn before it gives the site back."""
-    hold: Callable[[str, str], Awaitable[Address | None]]
-    """Makes the worker the only one to talk to an address; None while another one is."""
-    drop: Callable[[Address], None]
-    check_lease: Callable[[], None]
-    """Raises `LeaseLost` where the worker may have lost its sites."""
-    sleep: Callable[[float], Awaitable[bool]]
-    """Waits; False where the worker is stopping."""
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+
+    @property
+    def fetcher(self) -> Fetcher:
+        """Who does the requests."""
+
+    @property
+    def resolver(self) -> Resolver:
+        """Who knows the addresses."""
+
+    @property
+    def politeness(self) -> PolitenessConfig:
+        """The operator's politeness."""
+
+    @property
+    def slots(self) -> asyncio.Semaphore:
+        """One for each download that may be under way."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds a channel waits for its turn before it gives the site back."""
+
+    async def hold(self, site: str, address: str) -> Address | None:
+        """Make the worker the only one to talk to an address; None while another one is."""
+
+    def drop(self, address: Address) -> None:
+        """One site fewer on an address."""
+
+    def check_lease(self) -> None:
+        """Raise `LeaseLost` where the worker may have lost its sites."""
+
+    async def sleep(self, seconds: float) -> bool:
+        """Wait; False where the worker is stopping."""
 
 
 class Channel:
@@ -82,9 +102,9 @@ class Channel:
                 address = await self._grounds.resolver.address_of(self._host)
             except Trouble as trouble:
                 return self._unreached(request, trouble)
-            if self.address is None or self.address.address != address:
-                if rest := await self._move(address):
-                    return rest
+            moved = self.address is None or self.address.address != address
+            if moved and (rest := await self._move(address)):
+                return rest
             return await self._in_turn(request)
 
     def now(self) -> float:
@@ -124,9 +144,7 @@ class Channel:
                 return rest
             async with grounds.slots:
                 grounds.check_lease()
-                response = await grounds.fetcher.fetch(
-                    msgspec.structs.replace(request, address=address.address)
-                )
+                response = await grounds.fetcher.fetch(msgspec.structs.replace(request, address=address.address))
             self._settle(response, address)
         return response
 
@@ -150,7 +168,12 @@ class Channel:
     def _trouble(self, response: Response) -> None:
         reason = response.reason or response.outcome.meaning.sentence
         self.clock = politeness.troubled(
-            self.clock, response.finished_at, reason, self._grounds.politeness, response.retry_after, random.random()
+            self.clock,
+            response.finished_at,
+            reason,
+            self._grounds.politeness,
+            response.retry_after,
+            random.random(),
         )
 
     def _unreached(self, request: Request, trouble: Trouble) -> Response:

@@ -19,7 +19,9 @@ _WORKER = "compact"
 
 def compact_once(db: Database, root: Path, now: float) -> int:
     """Merge what is due; returns how many segments were merged away."""
-    sizes = dict(db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id"))
+    sizes: dict[str, int] = dict(
+        db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
+    )
     merged = 0
     for number, ids in enumerate(plan(sizes)):
         _merge(db, root, ids, new_segment_id(_WORKER, now, number), now)

@@ -64,7 +64,9 @@ def _pages(folder: DataFolder, db: Database) -> Iterator[pa.Table]:
 
 
 def _merged(db: Database) -> Iterator[tuple[str, tuple[str, int]]]:
-    for segment, into, first in db.execute("SELECT id, merged_into, first_row FROM segments WHERE merged_into IS NOT NULL"):
+    for segment, into, first in db.execute(
+        "SELECT id, merged_into, first_row FROM segments WHERE merged_into IS NOT NULL"
+    ):
         yield segment, (into, first)
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import deque
+from types import TracebackType
+from typing import Self
 
 import msgspec
 
@@ -128,10 +130,10 @@ class ParserPool:
         self._encoder = msgspec.msgpack.Encoder()
         self._parsers = [_Parser(self._encoder.encode(config), timeout) for _ in range(parsers)]
 
-    async def open(self) -> None:
-        """Start the processes."""
+    async def __aenter__(self) -> Self:
         for parser in self._parsers:
             await parser.start()
+        return self
 
     def configure(self, config: ParserConfig) -> None:
         """Use another configuration from the next job on."""
@@ -142,7 +144,8 @@ class ParserPool:
         """Have a body read by the parser with the shortest line."""
         return await min(self._parsers, key=lambda parser: len(parser.line)).parse(job)
 
-    async def close(self) -> None:
-        """End the processes."""
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for parser in self._parsers:
             await parser.close()

@@ -21,7 +21,13 @@ from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import SegmentWriter
 
 _TEXTLESS = (Outcome.DUPLICATE, Outcome.ALIAS, Outcome.NOINDEX)
-_UNARCHIVED = (Outcome.TOO_LARGE, Outcome.BOMB, Outcome.BROKEN_RESPONSE, Outcome.TIMEOUT, Outcome.UNSUPPORTED_TYPE)
+_UNARCHIVED = (
+    Outcome.TOO_LARGE,
+    Outcome.BOMB,
+    Outcome.BROKEN_RESPONSE,
+    Outcome.TIMEOUT,
+    Outcome.UNSUPPORTED_TYPE,
+)
 
 
 class Result(msgspec.Struct):

@@ -17,7 +17,7 @@ from gossamer.discover.sitemaps import parse_sitemap
 from gossamer.model.decision import Decision
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import key64
-from gossamer.model.url import CanonicalRules, Canonicalizer, resolve_base
+from gossamer.model.url import Canonicalizer, CanonicalRules, resolve_base
 from gossamer.parse.document import ParseContext, ParseLimits, parse_document
 from gossamer.scope.chain import ScopeConfig, build_chain
 

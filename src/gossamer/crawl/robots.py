@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 
 from gossamer.clock import Clock
+from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.channel import Channel, Rest
 from gossamer.fetch import Request
 from gossamer.frontier import politeness
@@ -44,15 +45,11 @@ class RobotsBook:
         clock: Clock,
         canonicalizer: Canonicalizer,
         load: Callable[[str], Awaitable[bytes | None]],
-        save: Callable[[str, bytes], None],
-        borrow: Callable[[str], Awaitable[Channel | Rest]],
-        give_back: Callable[[Channel], Awaitable[None]],
-        found: Callable[[str, Sequence[str]], None],
+        fetched: Callable[[str, bytes, Sequence[str]], None],
+        borrowing: Borrowing,
     ) -> None:
         self._config, self._clock, self._canonicalizer = config, clock, canonicalizer
-        self._load, self._save = load, save
-        self._borrow, self._give_back = borrow, give_back
-        self._found = found
+        self._load, self._fetched, self._borrowing = load, fetched, borrowing
         self._known: OrderedDict[str, Known] = OrderedDict()
 
     async def may_fetch(self, url: str, channel: Channel) -> Decision | Rest | Response:
@@ -91,10 +88,8 @@ class RobotsBook:
             old.state if old else None, response.status, response.outcome, response.body, self._clock.now(),
             response.retry_after, self._config,
         )  # fmt: skip
-        self._save(origin, msgspec.msgpack.encode(state))
         known = self._keep(origin, state, channel)
-        if known.rules.sitemaps:
-            self._found(origin, known.rules.sitemaps)
+        self._fetched(origin, msgspec.msgpack.encode(state), known.rules.sitemaps)
         return known
 
     def _keep(self, origin: str, state: RobotsState, channel: Channel) -> Known:
@@ -122,10 +117,10 @@ class RobotsBook:
         request = Request(url, accept_types=(), max_bytes=MAX_BYTES, truncate=True)
         if site_of(url) == channel.lease.site:
             return await channel.request(request)
-        other = await self._borrow(site_of(url))
+        other = await self._borrowing.borrow(site_of(url))
         if isinstance(other, Rest):
             return other
         try:
             return await other.request(request)
         finally:
-            await self._give_back(other)
+            await self._borrowing.give_back(other)

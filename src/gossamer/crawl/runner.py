@@ -17,35 +17,45 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, Parsed, ParseJob, Response, Task
 from gossamer.model.url import parse_base
 
-_XML = ("application/xml", "text/xml", "text/plain", "application/gzip", "application/x-gzip", "application/octet-stream")
+_XML = (
+    "application/xml",
+    "text/xml",
+    "text/plain",
+    "application/gzip",
+    "application/x-gzip",
+    "application/octet-stream",
+)
 
 
 class Workshop(Protocol):
     """What a runner needs of its worker."""
 
-    rules: Rules
-    robots: RobotsBook
-    stopping: bool
+    @property
+    def rules(self) -> Rules:
+        """What a response means."""
+
+    @property
+    def robots(self) -> RobotsBook:
+        """What robots.txt says."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no new request should be made."""
 
     async def refill(self, runner: SiteRunner) -> list[Task]:
         """More URLs of the site."""
-        ...
 
-    async def committed(self, runner: SiteRunner) -> None:
-        """Wait until what the runner handed over is in the frontier."""
-        ...
+    async def committed(self) -> None:
+        """Wait until what was handed over is in the frontier."""
 
     async def room(self) -> None:
         """Wait until there is memory for another body."""
-        ...
 
     def parse_later(self, runner: SiteRunner, task: Task, response: Response) -> None:
         """Have the body parsed, then hand the result over."""
-        ...
 
-    def hand_over(self, runner: SiteRunner, result: Result) -> None:
+    def hand_over(self, result: Result) -> None:
         """Put a result into the next commit."""
-        ...
 
 
 class SiteRunner:
@@ -86,7 +96,7 @@ class SiteRunner:
             if not self.holding or self._workshop.stopping:
                 return None
             # The pages under way may lead to more: look again when they are in the table.
-            await self._workshop.committed(self)
+            await self._workshop.committed()
         return self.tasks.popleft()
 
     async def _visit(self, task: Task) -> bool:
@@ -133,20 +143,20 @@ class SiteRunner:
     def _refused(self, task: Task, outcome: Outcome, verdict: Decision) -> None:
         now = self.channel.now()
         result = plain_result(self.site, self.part, task, outcome, verdict, now)
-        self._workshop.hand_over(self, result)
+        self._workshop.hand_over(result)
 
     def _answered(self, task: Task, response: Response) -> None:
         if response.outcome is Outcome.DOCUMENT:
             self._workshop.parse_later(self, task, response)
             return
         not_before = self.channel.clock.not_before
-        self._workshop.hand_over(
-            self, of_response(self.site, self.part, task, response, not_before, self._workshop.rules)
-        )
+        rules = self._workshop.rules
+        self._workshop.hand_over(of_response(self.site, self.part, task, response, not_before, rules))
 
     def parsed(self, task: Task, response: Response, parsed: Parsed) -> None:
         """The parser is done with a page."""
-        self._workshop.hand_over(self, of_page(self.site, self.part, task, response, parsed, self._workshop.rules))
+        rules = self._workshop.rules
+        self._workshop.hand_over(of_page(self.site, self.part, task, response, parsed, rules))
 
 
 def job_of(task: Task, response: Response) -> ParseJob:

@@ -92,7 +92,9 @@ class Supervisor:
     def _start_worker(self) -> None:
         name = f"w{secrets.token_hex(4)}"
         process = subprocess.Popen(
-            [sys.executable, "-m", "gossamer.crawl.worker_process"], stdin=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-m", "gossamer.crawl.worker_process"],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
         )
         job = Job(str(self._folder.root), self._settings, name, self._debug)
         payload = msgspec.msgpack.encode(job)

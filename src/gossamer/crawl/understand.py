@@ -12,7 +12,7 @@ from gossamer.frontier.contract import Budgets, Visit
 from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
-from gossamer.model.site import host_of, key64, registrable_domain, site_of
+from gossamer.model.site import host_of, key64, registrable_domain
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.priority.breadth import level_of, sitemap_level
 
@@ -130,7 +130,10 @@ def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> N
     visit, task = result.visit, result.visit.task
     target = rules.canonicalizer.resolve(parse_base(task.url), location)
     if isinstance(target, Decision):
-        visit.outcome, visit.reason = Outcome.BAD_REDIRECT, f"redirects to {location[:200]!r}: {target.reason}"
+        visit.outcome, visit.reason = (
+            Outcome.BAD_REDIRECT,
+            f"redirects to {location[:200]!r}: {target.reason}",
+        )
     elif target == task.url:
         visit.outcome, visit.reason = Outcome.BAD_REDIRECT, "redirects to itself"
     elif task.hops + 1 > rules.max_redirects:
@@ -143,7 +146,10 @@ def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> N
         known_host = verdict.allowed or not verdict.rule.startswith("scope.")
         if known_host:
             refusal = None if verdict.allowed else verdict
-            _add(result, Discovered(target, via, task.kind, task.depth, task.hops + 1, task.level, task.url, refusal))
+            _add(
+                result,
+                Discovered(target, via, task.kind, task.depth, task.hops + 1, task.level, task.url, refusal),
+            )
 
 
 def _remember_refusals(result: Result, parsed: Parsed) -> None:

@@ -14,33 +14,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import msgspec
 import structlog
+import uvloop
 
 from gossamer import __version__
 from gossamer.clock import Clock
 from gossamer.crawl import understand
-from gossamer.crawl.channel import Address, Channel, Rest
+from gossamer.crawl.addresses import AddressBook
+from gossamer.crawl.borrowing import Borrowing
+from gossamer.crawl.channel import Address, Channel
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer, Pending, Result
 from gossamer.crawl.robots import RobotsBook
 from gossamer.crawl.runner import SiteRunner, job_of
 from gossamer.crawl.scope import LiveScope
+from gossamer.crawl.thread import DatabaseThread
 from gossamer.errors import GossamerError, LeaseLost
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver, user_agent
-from gossamer.frontier.contract import Lease
+from gossamer.frontier.contract import Lease, SiteReport
 from gossamer.frontier.sql import SqlFrontier
-from gossamer.model.records import Discovered, Response, Task
+from gossamer.model.decision import Decision
+from gossamer.model.records import Response, Task
 from gossamer.model.url import Canonicalizer
 from gossamer.settings import Settings
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 log = structlog.get_logger()
 
@@ -64,86 +66,100 @@ class Worker:
         """Work until stopped, as often under a new name as leases are lost."""
         while not self._stop.is_set():
             name = self._given_name or f"w{secrets.token_hex(4)}"
-            with ThreadPoolExecutor(1, "frontier") as thread, self._folder.worker_lock(name):
-                session = Session(self._settings, self._folder, self._clock, name, self._stop, thread)
+            with ThreadPoolExecutor(1, "frontier") as executor, self._folder.worker_lock(name):
                 try:
-                    await session.run()
+                    await self._session(name, DatabaseThread(executor))
                 except LeaseLost as lost:
                     log.warning("lease lost, starting anew", worker=name, reason=str(lost))
                     self._given_name = ""
+
+    async def _session(self, name: str, thread: DatabaseThread) -> None:
+        settings = self._settings
+        agent = user_agent(__version__, settings.crawl.contact)
+        guard = AddressPolicy(settings.network.allow, settings.crawl.contact)
+        resolver = Resolver(DnsConfig(overrides=settings.network.resolve), guard, self._clock)
+        config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites)
+        frontier = await thread.run(self._folder.open_frontier, settings)
+        try:
+            scope = await thread.run(LiveScope, settings, frontier.db)
+            parsers = ParserPool(scope.parser_config(), settings.crawl.parsers, settings.crawl.parse_timeout)
+            info = {"software": f"Gossamer/{__version__}", "http-header-user-agent": agent, "robots": "obey"}
+            committer = Committer(frontier, self._folder.segments, name, settings.crawl.archive, info)
+            async with Fetcher(config, guard, resolver, self._clock) as fetcher, parsers:
+                tools = Tools(frontier, thread, scope, parsers, committer, fetcher, resolver)
+                await Session(name, settings, self._clock, self._stop, tools).run()
+        finally:
+            await thread.run(frontier.db.close)
+
+
+class Tools(msgspec.Struct):
+    """What a session works with; all of it is closed by the worker."""
+
+    frontier: SqlFrontier
+    thread: DatabaseThread
+    scope: LiveScope
+    parsers: ParserPool
+    committer: Committer
+    fetcher: Fetcher
+    resolver: Resolver
 
 
 class Session:
     """A worker's life under one name."""
 
-    def __init__(
-        self, settings: Settings, folder: DataFolder, clock: Clock, name: str, stop: asyncio.Event,
-        thread: ThreadPoolExecutor,
-    ) -> None:  # fmt: skip
+    def __init__(self, name: str, settings: Settings, clock: Clock, stop: asyncio.Event, tools: Tools) -> None:
         self.name, self.clock, self.politeness = name, clock, settings.politeness
-        self._settings, self._folder, self._thread, self._stop = settings, folder, thread, stop
+        self.fetcher, self.resolver = tools.fetcher, tools.resolver
         self.slots = asyncio.Semaphore(settings.crawl.downloads)
         self.patience = min(30.0, settings.budget.lease / 2)
+        self._settings, self._stop, self._tools = settings, stop, tools
+        self._frontier, self._thread = tools.frontier, tools.thread
         self._runners: dict[tuple[str, int], SiteRunner] = {}
-        self._borrowed: dict[str, Channel] = {}
-        self._addresses: dict[str, Address] = {}
         self._pending = Pending()
         self._parsing: set[asyncio.Task[None]] = set()
         self._parse_bytes = 0
-        self._commit_wanted = asyncio.Event()
-        self._commit_done = asyncio.Event()
+        self._commit_wanted, self._commit_done = asyncio.Event(), asyncio.Event()
         self._starving = 0
-        self._renewed_at = 0.0
+        self._renewed_at = clock.now()
         self._failure: GossamerError | None = None
+        canonicalizer = Canonicalizer(settings.urls)
+        self.rules = understand.Rules(
+            canonicalizer, self._decide, self._frontier.seen.__contains__, settings.budget,
+            settings.crawl.max_redirects, name,
+        )  # fmt: skip
+        self._addresses = AddressBook(name, tools.frontier, tools.thread, clock)
+        borrowing = Borrowing(name, tools.frontier, tools.thread, clock, self, self._channel_to, self.release)
+        self.robots = RobotsBook(
+            settings.robots, clock, canonicalizer, self._stored_robots, self._robots_fetched, borrowing
+        )
 
     @property
     def stopping(self) -> bool:
         """Whether no new request should be made."""
         return self._stop.is_set()
 
+    def _decide(self, url: str, now: float) -> Decision:
+        return self._tools.scope.chain.decide(url, now)
+
+    def _channel_to(self, site: str) -> Channel | None:
+        return next((runner.channel for (name, _), runner in self._runners.items() if name == site), None)
+
+    async def _stored_robots(self, origin: str) -> bytes | None:
+        if origin in self._pending.robots:
+            return self._pending.robots[origin]
+        return await self._thread.run(self._frontier.robots, origin)
+
+    def _robots_fetched(self, origin: str, state: bytes, sitemaps: Sequence[str]) -> None:
+        self._pending.robots[origin] = state
+        self._pending.found += understand.robots_sitemaps(sitemaps, origin, self.rules, self.clock.now())
+
     # -- life ---------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """From registering to giving everything back."""
-        settings = self._settings
-        guard = AddressPolicy(settings.network.allow, settings.crawl.contact)
-        self.resolver = Resolver(DnsConfig(overrides=settings.network.resolve), guard, self.clock)
-        self.frontier: SqlFrontier = await self._db(self._folder.open_frontier, settings)
-        try:
-            self._scope = await self._db(LiveScope, settings, self.frontier.db)
-            self._parsers = ParserPool(
-                self._scope.parser_config(), settings.crawl.parsers, settings.crawl.parse_timeout
-            )
-            agent = user_agent(__version__, settings.crawl.contact)
-            self._set_up(agent)
-            config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites)
-            async with Fetcher(config, guard, self.resolver, self.clock) as self.fetcher:
-                await self._parsers.open()
-                try:
-                    await self._work()
-                finally:
-                    await self._parsers.close()
-        finally:
-            await self._db(self.frontier.db.close)
-
-    def _set_up(self, agent: str) -> None:
-        settings = self._settings
-        canonicalizer = Canonicalizer(settings.urls)
-        self.rules = understand.Rules(
-            canonicalizer, lambda url, now: self._scope.chain.decide(url, now), self.frontier.seen.__contains__,
-            settings.budget, settings.crawl.max_redirects, self.name,
-        )  # fmt: skip
-        self.robots = RobotsBook(
-            settings.robots, self.clock, canonicalizer, self._load_robots, self._save_robots, self._borrow,
-            self._give_back, self._found_sitemaps,
-        )  # fmt: skip
-        info = {"software": f"Gossamer/{__version__}", "http-header-user-agent": agent, "robots": "obey"}
-        self._committer = Committer(self.frontier, self._folder.segments, self.name, settings.crawl.archive, info)
-
-    async def _work(self) -> None:
-        await self._db(self.frontier.register, self.name, self.clock.now())
+        await self._thread.run(self._frontier.register, self.name, self.clock.now())
         self._renewed_at = self.clock.now()
-        loops = [asyncio.create_task(loop) for loop in (self._take_loop(), self._commit_loop(), self._beat_loop())]
+        loops = [asyncio.create_task(loop) for loop in self._loops()]
         stopped = asyncio.create_task(self._stop.wait())
         try:
             await asyncio.wait([stopped, *loops], return_when=asyncio.FIRST_COMPLETED)
@@ -152,7 +168,11 @@ class Session:
                     loop.result()  # a failure ends the session here
             await self._wind_down(loops)
         finally:
-            await self._cancel([stopped, *loops, *self._parsing, *(r.job for r in self._runners.values() if r.job)])
+            jobs = [runner.job for runner in self._runners.values() if runner.job]
+            await _cancel([stopped, *loops, *self._parsing, *jobs])
+
+    def _loops(self) -> list[Coroutine[Any, Any, None]]:
+        return [self._take_loop(), self._commit_loop(), self._beat_loop()]
 
     async def _wind_down(self, loops: Sequence[asyncio.Task[None]]) -> None:
         """Let requests under way end, commit, and give everything back."""
@@ -161,21 +181,12 @@ class Session:
             await asyncio.wait(jobs, timeout=self._settings.fetch.total_timeout)
         if self._parsing:
             await asyncio.wait(set(self._parsing), timeout=self._settings.crawl.parse_timeout)
-        await self._cancel(loops)
+        await _cancel(loops)
         if self._pending:
             await self._commit()
-        for runner in self._runners.values():
-            runner.channel.close()
-        reports = [runner.channel.report(len(runner.tasks)) for runner in self._runners.values()]
-        addresses = [(a.address, a.not_before) for a in self._addresses.values()]
-        await self._db(self.frontier.release, self.name, reports, addresses, self.clock.now())
-        self._runners.clear()
-        await self._db(self.frontier.retire, self.name, self.clock.now())
-
-    async def _cancel(self, tasks: Sequence[asyncio.Task[Any]]) -> None:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        leaving, self._runners = list(self._runners.values()), {}
+        await self._release(leaving)
+        await self._thread.run(self._frontier.retire, self.name, self.clock.now())
 
     # -- loops --------------------------------------------------------------------------------
 
@@ -189,7 +200,8 @@ class Session:
                 await self.sleep(_IDLE)
 
     async def _take(self, room: int) -> list[Lease]:
-        return await self._db(self.frontier.take, self.name, self.clock.now(), room, self._settings.budget.batch)
+        batch = self._settings.budget.batch
+        return await self._thread.run(self._frontier.take, self.name, self.clock.now(), room, batch)
 
     def _start(self, lease: Lease) -> None:
         runner = SiteRunner(lease, Channel(lease, self), self)
@@ -199,84 +211,83 @@ class Session:
     async def _run_site(self, runner: SiteRunner) -> None:
         try:
             await runner.run()
-        except LeaseLost:
-            self._fail(LeaseLost(f"{self.name} was silent too long"))
         except GossamerError as error:
-            self._fail(error)
+            self._failure = error
         finally:
             self._commit_wanted.set()
 
     async def _commit_loop(self) -> None:
         while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._settings.crawl.commit_seconds):
+                    await self._commit_wanted.wait()
             if self._failure is not None:
                 raise self._failure
-            timeout = self._settings.crawl.commit_seconds
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(timeout):
-                    await self._commit_wanted.wait()
             self._commit_wanted.clear()
             if self._pending:
                 await self._commit()
-            await self._release_done()
+            done = [runner for runner in self._runners.values() if runner.done]
+            if done:
+                await self._let_go(done)
 
     async def _beat_loop(self) -> None:
         interval = min(2.0, self._settings.budget.lease / 4)
         while True:
             await asyncio.sleep(interval)
             if self.clock.now() - self._renewed_at > interval:
-                await self._db(self.frontier.renew, self.name, self.clock.now())
-                self._renewed_at = self.clock.now()
-            if await self._db(self._scope.refresh):
-                self._parsers.configure(self._scope.parser_config())
+                now = self.clock.now()
+                await self._thread.run(self._frontier.renew, self.name, now)
+                self._renewed_at = now
+            if await self._thread.run(self._tools.scope.refresh):
+                self._tools.parsers.configure(self._tools.scope.parser_config())
 
     # -- commits ------------------------------------------------------------------------------
 
     async def _commit(self) -> None:
         pending, self._pending = self._pending, Pending()
-        touched = {(r.visit.site, r.visit.part) for r in pending.results}
+        touched = {(result.visit.site, result.visit.part) for result in pending.results}
         reports = [runner.channel.report() for place, runner in self._runners.items() if place in touched]
-        changed = [a for a in self._addresses.values() if a.changed]
-        for address in changed:
-            address.changed = False
-        clocks = [(a.address, a.not_before) for a in changed]
+        clocks = self._addresses.changed()
         started = self.clock.now()
-        await self._db(self._committer.commit, pending, reports, clocks, started)
+        await self._thread.run(self._tools.committer.commit, pending, reports, clocks, started)
         self._renewed_at = started
         for result in pending.results:
             self._runners[result.visit.site, result.visit.part].holding.discard(result.visit.task.key)
         self._commit_done.set()
         self._commit_done = asyncio.Event()
 
-    async def _release_done(self) -> None:
-        done = [runner for runner in self._runners.values() if runner.done]
-        if not done:
-            return
+    async def _let_go(self, done: Iterable[SiteRunner]) -> None:
+        leaving = []
         for runner in done:
-            if runner.job is not None and runner.job.done() and not runner.job.cancelled():
-                runner.job.result()
-            runner.channel.close()
-            # Before the release: it may come back as a new lease at once.
+            assert runner.job is not None
+            runner.job.result()  # a bug in a runner must not pass unseen
+            # Before the release: the site may come back as a new lease at once.
             del self._runners[runner.site, runner.part]
-        await self._release([runner.channel.report(len(runner.tasks)) for runner in done])
+            leaving.append(runner)
+        await self._release(leaving)
 
-    async def _release(self, reports: list[Any]) -> None:
-        idle = [address for address in self._addresses.values() if not address.users]
-        for address in idle:
-            del self._addresses[address.address]
-            self.fetcher.drop(address.address)
-        clocks = [(a.address, a.not_before) for a in idle]
-        await self._db(self.frontier.release, self.name, reports, clocks, self.clock.now())
+    async def _release(self, leaving: Sequence[SiteRunner]) -> None:
+        for runner in leaving:
+            runner.channel.close()
+        await self.release([runner.channel.report(len(runner.tasks)) for runner in leaving])
+
+    async def release(self, reports: list[SiteReport]) -> None:
+        """Give sites back, and the addresses that nobody here uses any more."""
+        idle = self._addresses.take_idle()
+        for address, _ in idle:
+            self.fetcher.drop(address)
+        await self._thread.run(self._frontier.release, self.name, reports, idle, self.clock.now())
 
     # -- what runners ask for -----------------------------------------------------------------
 
     async def refill(self, runner: SiteRunner) -> list[Task]:
         """More URLs of a runner's site."""
-        return await self._db(
-            self.frontier.refill, self.name, runner.site, runner.part, tuple(runner.holding), self.clock.now(),
-            self._settings.budget.per_site,
+        return await self._thread.run(
+            self._frontier.refill, self.name, runner.site, runner.part, tuple(runner.holding),
+            self.clock.now(), self._settings.budget.per_site,
         )  # fmt: skip
 
-    async def committed(self, runner: SiteRunner) -> None:
+    async def committed(self) -> None:
         """Wait for the next commit; the last one to wait asks for it at once."""
         self._starving += 1
         self._hurry()
@@ -287,11 +298,10 @@ class Session:
 
     def _hurry(self) -> None:
         """Commit now if nobody can go on without it."""
-        if not self._parsing and self._pending and self._starving >= self._active():
-            self._commit_wanted.set()
-
-    def _active(self) -> int:
-        return sum(1 for runner in self._runners.values() if runner.job and not runner.job.done())
+        if self._starving and not self._parsing and self._pending:
+            active = sum(1 for runner in self._runners.values() if runner.job and not runner.job.done())
+            if self._starving >= active:
+                self._commit_wanted.set()
 
     async def room(self) -> None:
         """Wait until there is memory for another body."""
@@ -303,21 +313,23 @@ class Session:
         """Have a body parsed, then hand the result over."""
         job = asyncio.create_task(self._parse(runner, task, response))
         self._parsing.add(job)
+        job.add_done_callback(self._parsed)
 
     async def _parse(self, runner: SiteRunner, task: Task, response: Response) -> None:
         size = len(response.body)
         self._parse_bytes += size
         try:
-            parsed = await self._parsers.parse(job_of(task, response))
-            runner.parsed(task, response, parsed)
+            runner.parsed(task, response, await self._tools.parsers.parse(job_of(task, response)))
         finally:
             self._parse_bytes -= size
-            current = asyncio.current_task()
-            if current is not None:
-                self._parsing.discard(current)
-            self._hurry()
 
-    def hand_over(self, runner: SiteRunner, result: Result) -> None:
+    def _parsed(self, job: asyncio.Task[None]) -> None:
+        self._parsing.discard(job)
+        if not job.cancelled():
+            job.result()
+        self._hurry()
+
+    def hand_over(self, result: Result) -> None:
         """Put a result into the next commit."""
         self._pending.add(result)
         crawl = self._settings.crawl
@@ -339,70 +351,22 @@ class Session:
         if self.clock.now() > self._renewed_at + self._settings.budget.lease:
             raise LeaseLost(f"{self.name} was silent too long")
 
-    # -- addresses and borrowed sites ---------------------------------------------------------
-
     async def hold(self, site: str, address: str) -> Address | None:
         """Share an address with this worker's other sites, or claim it."""
-        held = self._addresses.get(address)
-        if held is None:
-            not_before = await self._db(self.frontier.hold_address, self.name, site, address, self.clock.now())
-            if not_before is None:
-                return None
-            held = self._addresses.setdefault(address, Address(address, not_before))
-        held.users += 1
-        return held
+        return await self._addresses.hold(site, address)
 
     def drop(self, address: Address) -> None:
         """One site fewer on an address."""
         address.users -= 1
 
-    async def _borrow(self, site: str) -> Channel | Rest:
-        """A channel to a site that is not ours, for its robots.txt."""
-        for (name, _), runner in self._runners.items():
-            if name == site:
-                runner.channel.borrowers += 1
-                return runner.channel
-        if site in self._borrowed:
-            return Rest(self.clock.now() + 1, f"{site} is being asked already")
-        lease = await self._db(self.frontier.borrow, self.name, site, self.clock.now())
-        if lease is None:
-            return Rest(self.clock.now() + 5, f"another worker is talking to {site}")
-        self._borrowed[site] = Channel(lease, self)
-        return self._borrowed[site]
 
-    async def _give_back(self, channel: Channel) -> None:
-        if channel is not self._borrowed.get(channel.lease.site):
-            channel.borrowers -= 1
-            return
-        del self._borrowed[channel.lease.site]
-        channel.close()
-        await self._release([channel.report()])
-
-    async def _load_robots(self, origin: str) -> bytes | None:
-        return await self._db(self.frontier.robots, origin)
-
-    def _save_robots(self, origin: str, state: bytes) -> None:
-        self._pending.robots[origin] = state
-
-    def _found_sitemaps(self, origin: str, urls: Sequence[str]) -> None:
-        self._pending.found.extend(understand.robots_sitemaps(urls, origin, self.rules, self.clock.now()))
-
-    # -- the rest -----------------------------------------------------------------------------
-
-    def _fail(self, error: GossamerError) -> None:
-        """End the session with an error, from inside a site's task."""
-        self._failure = error
-        self._commit_wanted.set()
-
-    async def _db(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run something in the database thread."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, lambda: function(*args, **kwargs))
+async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def run_worker(main: Coroutine[Any, Any, None]) -> None:
     """Run a worker's coroutine on the fast event loop."""
-    import uvloop
-
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(main)

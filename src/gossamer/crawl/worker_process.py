@@ -8,6 +8,7 @@ order. Errors for a person go to standard error, one line each.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from pathlib import Path
@@ -46,7 +47,7 @@ def _ended(worker: Worker) -> None:
 
 def main() -> None:
     """Read the job, work, exit with 0 where the worker was asked to stop."""
-    size = int.from_bytes(sys.stdin.buffer.raw.read(4), "little")  # type: ignore[attr-defined]
+    size = int.from_bytes(_read_exactly(4), "little")
     job = msgspec.msgpack.decode(_read_exactly(size), type=Job)
     worker = Worker(job.settings, DataFolder(Path(job.data)), SystemClock(), job.name)
     try:
@@ -59,9 +60,13 @@ def main() -> None:
 
 
 def _read_exactly(size: int) -> bytes:
+    """Not a byte more: what follows is for the event loop to see."""
     data = b""
     while len(data) < size:
-        data += sys.stdin.buffer.raw.read(size - len(data))  # type: ignore[attr-defined]
+        piece = os.read(0, size - len(data))
+        if not piece:
+            sys.exit(1)
+        data += piece
     return data
 
 

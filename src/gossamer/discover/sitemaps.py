@@ -242,12 +242,15 @@ class _XmlReader:
     def _start_field(self, name: str, attributes: dict[str, str]) -> None:
         self._text = []
         self._parser.CharacterDataHandler = self._text.append
-        if attributes:
-            name = _local(name)
-            if name == "link" and attributes.get("rel", "alternate") == "alternate":
-                self._text.append(attributes.get("href", ""))
-            elif name == "guid" and attributes.get("isPermaLink") == "false":
-                self._parser.CharacterDataHandler = None
+        if not attributes:
+            return
+        name = _local(name)
+        if name == "link" and "href" in attributes:
+            # Atom: the attribute is the link, whatever the element holds besides.
+            self._parser.CharacterDataHandler = None
+            self._text = [attributes["href"]] if attributes.get("rel", "alternate") == "alternate" else []
+        elif name == "guid" and attributes.get("isPermaLink") == "false":
+            self._parser.CharacterDataHandler = None
 
     def _end(self, name: str) -> None:
         if self._item_depth:

@@ -156,7 +156,9 @@ class Frontier(Protocol):
         """Lease up to `sites` ready sites and hand out up to `urls` of their best due URLs."""
         ...
 
-    def refill(self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int) -> list[Task]:
+    def refill(
+        self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int
+    ) -> list[Task]:
         """More URLs of a leased site; `holding` are the keys of those not yet reported."""
         ...
 
@@ -164,7 +166,9 @@ class Frontier(Protocol):
         """Ask for an IP address: when it may be asked next, or None while another worker holds it."""
         ...
 
-    def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
+    def report(
+        self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None
+    ) -> list[Verdict]:
         """Record a batch in one transaction, or raise and change nothing."""
         ...
 
@@ -172,7 +176,9 @@ class Frontier(Protocol):
         """A sign of life; raises `LeaseLost` where it comes too late."""
         ...
 
-    def release(self, worker: str, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]], now: float) -> None:
+    def release(
+        self, worker: str, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]], now: float
+    ) -> None:
         """Give sites and addresses back in good order, with their clocks."""
         ...
 

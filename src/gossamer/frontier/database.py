@@ -88,7 +88,9 @@ def open_database(path: Path, wait: float = 30.0, cache_mb: int = 64) -> Databas
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(f"{path.parent} cannot be made ({error.strerror}): name another --data folder") from error
+        raise StorageError(
+            f"{path.parent} cannot be made ({error.strerror}): name another --data folder"
+        ) from error
     database = Database(path, wait, cache_mb=cache_mb)
     return _checked(database, _migrate)
 
@@ -96,7 +98,9 @@ def open_database(path: Path, wait: float = 30.0, cache_mb: int = 64) -> Databas
 def read_database(path: Path, wait: float = 5.0) -> Database:
     """Open an existing database for reading only."""
     if not path.exists():
-        raise UsageError(f"no crawl in {path.parent}: start one with `gossamer crawl SEED --data {path.parent}`")
+        raise UsageError(
+            f"no crawl in {path.parent}: start one with `gossamer crawl SEED --data {path.parent}`"
+        )
     database = Database(path, wait, readonly=True)
     return _checked(database, _check_version)
 

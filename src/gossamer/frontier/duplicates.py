@@ -6,81 +6,95 @@ text exactly one wins. Claims carry segment and worker: when a segment is
 withdrawn, so are its claims.
 
 A canonical link joins a page to its target, unless that would lose the text:
-the target was refused, failed, or points back (however indirectly) at the page.
+the target is not in the table, was refused or removed, failed, or leads back to the
+page, by whatever chain of aliases, redirects and duplicates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.intake import CHUNK, marks
+from gossamer.frontier.intake import chunks, marks
 from gossamer.frontier.schema import REFUSED, REMOVED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
-_STANDS = {"document", "not_modified", "duplicate", "alias", "redirect", "noindex", None}
-"""Outcomes of a canonical target that can stand for the page (None: not visited yet)."""
+JOINED = frozenset({Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT})
+"""Outcomes by which another page stands for this one."""
+STANDS = JOINED | {Outcome.DOCUMENT, Outcome.NOT_MODIFIED, Outcome.NOINDEX}
+"""Outcomes of a canonical target that can stand for the page."""
+
+_JOINED_NAMES = {outcome.value for outcome in JOINED}
+_STANDS_NAMES = {outcome.value for outcome in STANDS} | {None}
 _CHAIN = 5
+"""Steps followed from a canonical target; a longer chain does not stand."""
 
 
-def judge(db: Database, visits: Sequence[Visit], segment: str, worker: str) -> list[Verdict]:
-    """The verdict for each visit; claims the texts of the documents."""
-    verdicts = [Verdict(visit.outcome, visit.target) for visit in visits]
-    for visit, verdict in zip(visits, verdicts, strict=True):
-        if visit.outcome is Outcome.DOCUMENT and visit.canonical and _stands_for(db, visit):
-            verdict.outcome, verdict.target = Outcome.ALIAS, visit.canonical
-    documents = [
-        (visit, verdict)
-        for visit, verdict in zip(visits, verdicts, strict=True)
-        if verdict.outcome is Outcome.DOCUMENT and visit.content_hash
-    ]
-    _release_old_claims(db, visits, verdicts)
-    _claim(db, [visit for visit, _ in documents], segment, worker)
-    owners = _owners(db, [visit for visit, _ in documents])
-    for visit, verdict in documents:
-        key, url = owners[domain_key(visit.site), visit.content_hash]
-        if key != visit.task.key:
-            verdict.outcome, verdict.target = Outcome.DUPLICATE, url
+def judge(
+    db: Database, visits: Sequence[Visit], removed: Collection[int], segment: str, worker: str
+) -> list[Verdict]:
+    """The verdict for each visit; claims the texts of the documents. `removed` are keys of
+    URLs that were taken out while they were fetched: nothing is kept of those."""
+    verdicts: list[Verdict] = []
+    joined: dict[str, str] = {}
+    for visit in visits:
+        verdict = Verdict(visit.outcome, visit.target)
+        if visit.task.key in removed:
+            verdict = Verdict(Outcome.REFUSED)
+        elif visit.outcome is Outcome.DOCUMENT and visit.canonical and not visit.task.keep_alias:
+            if stands(db, visit.canonical, visit.task.url, joined):
+                verdict = Verdict(Outcome.ALIAS, visit.canonical)
+        if verdict.outcome in JOINED:
+            joined[visit.task.url] = verdict.target
+        verdicts.append(verdict)
+    judged = list(zip(visits, verdicts, strict=True))
+    _release_old_claims(db, judged)
+    _mark_duplicates(
+        db, [(v, r) for v, r in judged if r.outcome is Outcome.DOCUMENT and v.content_hash], segment, worker
+    )
     return verdicts
 
 
+@lru_cache(maxsize=65_536)
 def domain_key(site: str) -> int:
     """The key of a site's registrable domain."""
     return key64(registrable_domain(host_of(site)))
 
 
-def _stands_for(db: Database, visit: Visit) -> bool:
-    """Whether the canonical target can stand for the page."""
-    if visit.task.keep_alias or visit.canonical == visit.task.url:
-        return False
-    target: str | None = visit.canonical
+def stands(db: Database, target: str, page: str, joined: dict[str, str]) -> bool:
+    """Whether following `target` ends at a page that can stand for `page`; `joined` are
+    targets of pages that are judged and not yet recorded."""
     for _ in range(_CHAIN):
-        if target is None or target == visit.task.url:
+        if not target or target == page:
             return False
         row = db.execute(
             "SELECT state, outcome, target FROM urls WHERE site_id = ? AND key = ?",
             (key64(site_of(target)), key64(target)),
         )
         if not row:
-            return True
-        state, outcome, following = row[0]
-        if state in (REFUSED, REMOVED) or outcome not in _STANDS:
             return False
-        if outcome != "alias":
+        state, outcome, following = row[0]
+        if target in joined:
+            target = joined[target]
+        elif state in (REFUSED, REMOVED) or outcome not in _STANDS_NAMES:
+            return False
+        elif outcome not in _JOINED_NAMES:
             return True
-        target = following
+        else:
+            target = following
     return False
 
 
-def _release_old_claims(db: Database, visits: Sequence[Visit], verdicts: Sequence[Verdict]) -> None:
+def _release_old_claims(db: Database, judged: Sequence[tuple[Visit, Verdict]]) -> None:
     """A page whose text changed or went away no longer owns its old text."""
     db.many(
         "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
         [
             (domain_key(visit.site), visit.task.content_hash, key64(visit.site), visit.task.key)
-            for visit, verdict in zip(visits, verdicts, strict=True)
+            for visit, verdict in judged
             if visit.task.content_hash and lost_its_text(visit, verdict)
         ],
     )
@@ -93,6 +107,18 @@ def lost_its_text(visit: Visit, verdict: Verdict) -> bool:
     if verdict.outcome is Outcome.NOT_MODIFIED or visit.retry_at is not None:
         return False
     return verdict.outcome is not Outcome.DOCUMENT or visit.content_hash != visit.task.content_hash
+
+
+def _mark_duplicates(
+    db: Database, documents: Sequence[tuple[Visit, Verdict]], segment: str, worker: str
+) -> None:
+    _claim(db, [visit for visit, _ in documents], segment, worker)
+    owners = _owners(db, [visit for visit, _ in documents])
+    for visit, verdict in documents:
+        owner = owners[domain_key(visit.site), visit.content_hash]
+        if owner != (key64(visit.site), visit.task.key):
+            url = db.execute("SELECT url FROM urls WHERE site_id = ? AND key = ?", owner)
+            verdict.outcome, verdict.target = Outcome.DUPLICATE, url[0][0]
 
 
 def _claim(db: Database, visits: Sequence[Visit], segment: str, worker: str) -> None:
@@ -109,19 +135,16 @@ def _claim(db: Database, visits: Sequence[Visit], segment: str, worker: str) -> 
     )
 
 
-def _owners(db: Database, visits: Sequence[Visit]) -> dict[tuple[int, str], tuple[int, str]]:
+def _owners(db: Database, visits: Sequence[Visit]) -> dict[tuple[int, str], tuple[int, int]]:
     wanted: dict[int, list[str]] = {}
     for visit in visits:
         wanted.setdefault(domain_key(visit.site), []).append(visit.content_hash)
-    owners: dict[tuple[int, str], tuple[int, str]] = {}
+    owners: dict[tuple[int, str], tuple[int, int]] = {}
     for domain, hashes in wanted.items():
-        for start in range(0, len(hashes), CHUNK):
-            chunk = hashes[start : start + CHUNK]
+        for chunk in chunks(hashes):
             rows = db.execute(
-                "SELECT t.content_hash, t.key, u.url FROM texts t "
-                "JOIN urls u ON u.site_id = t.site_id AND u.key = t.key "
-                f"WHERE t.domain = ? AND t.content_hash IN ({marks(chunk)})",
+                f"SELECT content_hash, site_id, key FROM texts WHERE domain = ? AND content_hash IN ({marks(chunk)})",
                 (domain, *chunk),
             )
-            owners.update(((domain, row[0]), (row[1], row[2])) for row in rows)
+            owners.update(((domain, text), (site_id, key)) for text, site_id, key in rows)
     return owners

@@ -161,6 +161,10 @@ class Intake:
         verdicts = self._judge(site_id, items, record, writes)
         self._store(site_id, items, verdicts, record, now, added, writes)
 
+    def forget(self, keys: Sequence[int]) -> None:
+        """Look these up again when they are offered: their visits ended in a refusal."""
+        self.seen.discard(keys)
+
     def _rows(self, site_id: int, keys: Sequence[int]) -> dict[int, _Row]:
         found: dict[int, _Row] = {}
         for chunk in chunks(keys):
@@ -174,26 +178,30 @@ class Intake:
         rows = self._db.execute("SELECT known, refused, not_before FROM sites WHERE id = ?", (site_id,))
         if rows:
             return _Record(*rows[0])
-        if not self._count_site():
+        if self._sites() >= self._budgets.sites:
             return None
-        domain = registrable_domain(host_of(name))
-        self._db.execute(
-            "INSERT INTO sites (id, name, domain, added_at) VALUES (?, ?, ?, ?)", (site_id, name, domain, now)
-        )
-        self._db.execute("INSERT INTO parts (site_id, part) VALUES (?, 0)", (site_id,))
+        self.make_site(name, now)
         return _Record(0, 0, 0.0)
 
-    def _count_site(self) -> bool:
-        """Whether the crawl may know one more site; the number is kept, not counted."""
-        kept = self._db.execute("SELECT value FROM meta WHERE key = 'sites'")
-        sites = int(kept[0][0] if kept else self._db.execute("SELECT COUNT(*) FROM sites")[0][0])
-        if sites >= self._budgets.sites:
-            return False
+    def make_site(self, name: str, now: float) -> None:
+        """The rows of a site, where there are none yet."""
+        site_id, domain = key64(name), registrable_domain(host_of(name))
+        sites = self._sites()
+        if not self._db.change(
+            "INSERT INTO sites (id, name, domain, added_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (site_id, name, domain, now),
+        ):
+            return
+        self._db.execute("INSERT INTO parts (site_id, part) VALUES (?, 0) ON CONFLICT DO NOTHING", (site_id,))
         self._db.execute(
             "INSERT INTO meta VALUES ('sites', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (str(sites + 1),),
         )
-        return True
+
+    def _sites(self) -> int:
+        """Sites known; the number is kept, because counting takes longer the more there are."""
+        kept = self._db.execute("SELECT value FROM meta WHERE key = 'sites'")
+        return int(kept[0][0] if kept else self._db.execute("SELECT COUNT(*) FROM sites")[0][0])
 
     def _judge(
         self, site_id: int, items: list[_Item], record: _Record, writes: _Writes
@@ -221,7 +229,8 @@ class Intake:
             return refuse("trap.site_budget", f"the site has {known} URLs already (budget.pages_per_site)")
         if alike >= budgets.similar_paths:
             return refuse(
-                "trap.similar_paths", f"the site has {alike} URLs of this shape already (budget.similar_paths)"
+                "trap.similar_paths",
+                f"the site has {alike} URLs of this shape already (budget.similar_paths)",
             )
         return None
 
@@ -317,7 +326,9 @@ def _found_on(item: Discovered) -> tuple[int | None, int | None]:
     return (key64(site_of(item.referrer)), key64(item.referrer)) if item.referrer else (None, None)
 
 
-def _url_row(site_id: int, key: int, item: Discovered, verdict: Decision | None, now: float) -> tuple[Any, ...]:
+def _url_row(
+    site_id: int, key: int, item: Discovered, verdict: Decision | None, now: float
+) -> tuple[Any, ...]:
     state = QUEUED if verdict is None else REFUSED
     rule, reason = (verdict.rule, verdict.reason) if verdict else (None, None)
     return (

@@ -7,16 +7,17 @@ per heartbeat however many sites a worker holds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from gossamer.errors import LeaseLost
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Budgets, Lease, SiteReport
 from gossamer.frontier.database import Database, Row
-from gossamer.frontier.intake import enqueue
+from gossamer.frontier.intake import chunks, enqueue, marks
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.schema import QUEUED
 from gossamer.model.records import Kind, Task
+from gossamer.model.site import key64
 
 _READY = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble, s.not_before, s.wait_reason, s.address
     FROM parts p JOIN sites s ON s.id = p.site_id
@@ -30,11 +31,11 @@ _TASKS = """SELECT u.url, q.key, u.kind, q.level, q.seq, u.depth, u.hops, u.atte
     WHERE q.site_id = ? AND q.part = ? ORDER BY q.level, q.seq LIMIT ?"""
 
 
-def register(db: Database, worker: str, now: float, budgets: Budgets) -> None:
-    """Enter a worker."""
+def register(db: Database, worker: str, now: float, budgets: Budgets, config: PolitenessConfig) -> None:
+    """Enter a worker; what an earlier one of that name held is free, or nobody would ever work on it."""
+    retire(db, worker, now, config)
     db.execute(
-        "INSERT INTO workers (id, started_at, expires_at) VALUES (?, ?, ?) "
-        "ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at",
+        "INSERT INTO workers (id, started_at, expires_at) VALUES (?, ?, ?)",
         (worker, now, now + budgets.lease),
     )
 
@@ -60,7 +61,7 @@ def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> N
     for site_id, part, *clock in rows:
         after = politeness.taken_over(SiteClock(*clock), now, config)
         db.execute("UPDATE sites SET not_before = ? WHERE id = ?", (after.not_before, site_id))
-        free_part(db, site_id, part, now, after.not_before)
+        free_part(db, site_id, part, now)
     db.execute(
         "UPDATE addresses SET owner = NULL, not_before = CASE WHEN not_before > ? THEN not_before ELSE ? END "
         "WHERE owner = ?",
@@ -71,15 +72,17 @@ def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> N
         add_number(db, "fetched_before", gone[0][0])
 
 
-def free_part(db: Database, site_id: int, part: int, now: float, not_before: float) -> None:
+def free_part(db: Database, site_id: int, part: int, now: float) -> None:
     """Take the owner off a site and work out when the site is ready again."""
     ready: float | None = None
     if db.execute("SELECT 1 FROM queue WHERE site_id = ? AND part = ? LIMIT 1", (site_id, part)):
         ready = now
     else:
-        ready = db.execute("SELECT MIN(due_at) FROM schedule WHERE site_id = ? AND part = ?", (site_id, part))[0][0]
+        ready = db.execute(
+            "SELECT MIN(due_at) FROM schedule WHERE site_id = ? AND part = ?", (site_id, part)
+        )[0][0]
     if ready is not None:
-        ready = max(ready, not_before)
+        ready = max(ready, db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0])
     db.execute(
         "UPDATE parts SET owner = NULL, ready_at = ? WHERE site_id = ? AND part = ?", (ready, site_id, part)
     )
@@ -95,17 +98,20 @@ def claim_site(db: Database, worker: str, site_id: int, now: float, config: Poli
     return _leased(db, worker, rows[0], now, config)[1] if rows else None
 
 
-def claim(db: Database, worker: str, now: float, sites: int, config: PolitenessConfig) -> list[tuple[int, Lease]]:
-    """Lease ready sites, those that waited longest first."""
-    ready = db.execute(_READY + db.lock_rows, (now, worker, sites))
-    return [_leased(db, worker, row, now, config) for row in ready]
+def claim(
+    db: Database, worker: str, now: float, sites: int, config: PolitenessConfig
+) -> Iterator[tuple[int, Lease]]:
+    """Lease ready sites one by one, those that waited longest first, until nobody asks for more."""
+    for row in db.execute(_READY + db.lock_rows, (now, worker, sites)):
+        yield _leased(db, worker, row, now, config)
 
 
 def _leased(db: Database, worker: str, row: Row, now: float, config: PolitenessConfig) -> tuple[int, Lease]:
     site_id, part, token, name, *clock, address = row
     site_clock = politeness.believable(SiteClock(*clock), now, config)
     db.execute(
-        "UPDATE parts SET owner = ?, token = ? WHERE site_id = ? AND part = ?", (worker, token + 1, site_id, part)
+        "UPDATE parts SET owner = ?, token = ? WHERE site_id = ? AND part = ?",
+        (worker, token + 1, site_id, part),
     )
     return site_id, Lease(name, part, token + 1, site_clock, address)
 
@@ -156,21 +162,31 @@ def _task(row: Row) -> Task:
     )  # fmt: skip
 
 
-def check_leases(db: Database, worker: str, sites: Sequence[SiteReport]) -> dict[tuple[str, int], int]:
-    """Site ids of the reported sites; raises `LeaseLost` where one has another owner."""
-    rows = db.execute(
-        "SELECT s.name, p.part, p.token, s.id FROM parts p JOIN sites s ON s.id = p.site_id WHERE p.owner = ?",
-        (worker,),
-    )
-    owned = {(name, part): (token, site_id) for name, part, token, site_id in rows}
+def check_owner(db: Database, worker: str, site: str, part: int) -> None:
+    """Raises `LeaseLost` where the worker does not hold the site."""
+    sql = "SELECT 1 FROM parts WHERE site_id = ? AND part = ? AND owner = ?"
+    if not db.execute(sql, (key64(site), part, worker)):
+        raise LeaseLost(f"{site} has another owner now")
+
+
+def check_leases(db: Database, worker: str, sites: Sequence[SiteReport]) -> None:
+    """Raises `LeaseLost` where one of the sites is not held by the worker under the reported token."""
+    tokens: dict[tuple[int, int], int] = {}
+    for chunk in chunks(sorted({key64(site.site) for site in sites})):
+        # The owner is looked at here, not in the query: SQLite would walk all sites of the worker.
+        sql = f"SELECT site_id, part, token, owner FROM parts WHERE site_id IN ({marks(chunk)})"
+        rows = db.execute(sql, chunk)
+        tokens.update(((site_id, part), token) for site_id, part, token, owner in rows if owner == worker)
     for site in sites:
-        if owned.get((site.site, site.part), (None, None))[0] != site.token:
+        if tokens.get((key64(site.site), site.part)) != site.token:
             raise LeaseLost(f"{site.site} has another owner now")
-    return {place: site_id for place, (_, site_id) in owned.items()}
 
 
 def hold_address(db: Database, worker: str, site_id: int, address: str, now: float) -> float | None:
     """Make the worker the only one to talk to an address, if it is free."""
+    if not db.execute("SELECT 1 FROM workers WHERE id = ?", (worker,)):
+        # It would hold the address for ever: nobody would notice that its time has run out.
+        raise LeaseLost(f"worker {worker} was silent too long: its sites have other owners now")
     db.execute("UPDATE sites SET address = ? WHERE id = ?", (address, site_id))
     row = db.execute(
         "SELECT a.owner, a.not_before, w.expires_at FROM addresses a LEFT JOIN workers w ON w.id = a.owner "
@@ -192,5 +208,6 @@ def add_number(db: Database, key: str, amount: int) -> None:
     old = db.execute("SELECT value FROM meta WHERE key = ?", (key,))
     total = (int(old[0][0]) if old else 0) + amount
     db.execute(
-        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, str(total))
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, str(total)),
     )

@@ -14,7 +14,14 @@ import msgspec
 from gossamer.errors import LeaseLost
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import (
-    Added, Batch, Budgets, Lease, SiteReport, Verdict, Visit, WritePages,
+    Added,
+    Batch,
+    Budgets,
+    Lease,
+    SiteReport,
+    Verdict,
+    Visit,
+    WritePages,
 )  # fmt: skip
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.model.outcome import Outcome
@@ -24,6 +31,7 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of
 _JOINED = (Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT)
 _STANDS = (Outcome.DOCUMENT, Outcome.NOT_MODIFIED, Outcome.NOINDEX, *_JOINED)
 _REFUSALS = (Outcome.REFUSED, Outcome.ROBOTS_DENIED)
+_READ = (Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE)
 
 
 class _Url(msgspec.Struct):
@@ -77,7 +85,9 @@ class MemoryFrontier:
 
     def _add(self, item: Discovered, now: float, added: Added) -> None:
         row = self._urls.get(item.url)
-        if row is not None and (row.state != "refused" or row.outcome is Outcome.ROBOTS_DENIED or item.refusal):
+        if row is not None and (
+            row.state != "refused" or row.outcome is Outcome.ROBOTS_DENIED or item.refusal
+        ):
             added.known += 1
             return
         name = site_of(item.url)
@@ -172,7 +182,9 @@ class MemoryFrontier:
 
     def _tasks(self, site: str, holding: Collection[int], now: float, urls: int) -> list[Task]:
         rows = [row for _, row in self._rows(site)]
-        due = [row for row in rows if row.state == "scheduled" and row.due_at is not None and row.due_at <= now]
+        due = [
+            row for row in rows if row.state == "scheduled" and row.due_at is not None and row.due_at <= now
+        ]
         for row in sorted(due, key=lambda row: (row.due_at, key64(row.found.url))):
             self._enqueue(self._sites[site], row, now)
         queued = sorted((r for r in rows if r.state == "queued"), key=lambda r: (r.found.level, r.seq))
@@ -323,10 +335,10 @@ class MemoryFrontier:
             row.state, row.attempts = "refused" if verdict.outcome in _REFUSALS else "done", 0
         if settled and (visit.retry_at is not None or verdict.outcome is Outcome.NOT_MODIFIED):
             return
-        joined = verdict.outcome in _JOINED
         row.outcome, row.target = verdict.outcome, verdict.target
-        row.etag, row.last_modified = ("", "") if joined else (visit.etag, visit.last_modified)
-        row.content_hash = visit.content_hash if verdict.outcome is Outcome.DOCUMENT else ""
+        read = verdict.outcome in _READ and visit.retry_at is None
+        row.etag, row.last_modified = (visit.etag, visit.last_modified) if read else ("", "")
+        row.content_hash = visit.content_hash if read and verdict.outcome is Outcome.DOCUMENT else ""
         row.keep_alias = row.keep_alias and visit.retry_at is not None
 
     def _wake(self, visit: Visit, verdict: Verdict, now: float) -> None:

@@ -35,7 +35,9 @@ def recrawl_failed(db: Database, now: float) -> int:
     kinds = [outcome.value for outcome in Outcome if outcome.meaning.error]
     marks = ",".join("?" * len(kinds))
     with db.transaction():
-        rows = db.execute(f"SELECT site_id, key FROM urls WHERE state = ? AND outcome IN ({marks})", (DONE, *kinds))
+        rows = db.execute(
+            f"SELECT site_id, key FROM urls WHERE state = ? AND outcome IN ({marks})", (DONE, *kinds)
+        )
         sites: dict[int, list[int]] = defaultdict(list)
         for site_id, key in rows:
             sites[site_id].append(key)
@@ -45,7 +47,9 @@ def recrawl_failed(db: Database, now: float) -> int:
 def _unschedule(db: Database, site_id: int, keys: list[int]) -> None:
     for key in keys:
         db.execute("DELETE FROM schedule WHERE site_id = ? AND key = ?", (site_id, key))
-        db.execute("UPDATE urls SET state = ?, due_at = NULL WHERE site_id = ? AND key = ?", (DONE, site_id, key))
+        db.execute(
+            "UPDATE urls SET state = ?, due_at = NULL WHERE site_id = ? AND key = ?", (DONE, site_id, key)
+        )
 
 
 def remove(db: Database, prefix: str, reason: str, now: float) -> int:
@@ -57,7 +61,9 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
             "ON CONFLICT (prefix) DO UPDATE SET reason = excluded.reason",
             (prefix, reason, now),
         )
-        rows = [row for row in db.execute(_SELECT, (site_id,)) if row[1].startswith(prefix) and row[2] != REMOVED]
+        rows = [
+            row for row in db.execute(_SELECT, (site_id,)) if row[1].startswith(prefix) and row[2] != REMOVED
+        ]
         keys = [row[0] for row in rows]
         _drop_from_queue(db, site_id, {row[0]: row[3] for row in rows if row[2] == QUEUED})
         for key in keys:
@@ -68,7 +74,9 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
                 "WHERE site_id = ? AND key = ?",
                 (REMOVED, reason, site_id, key),
             )
-        change_tally(db, Counter({(site_id, name): -n for name, n in Counter(r[5] for r in rows if r[5]).items()}))
+        change_tally(
+            db, Counter({(site_id, name): -n for name, n in Counter(r[5] for r in rows if r[5]).items()})
+        )
         for key in keys:
             for outcome in (Outcome.DUPLICATE, Outcome.ALIAS):
                 wake(db, site_id, key, outcome.value, now)
@@ -91,7 +99,10 @@ def _drop_from_queue(db: Database, site_id: int, levels: dict[int, int]) -> None
 def withdraw(db: Database, segment: str, now: float) -> int:
     """A segment is lost or wrong: its claims go with it, and its URLs are fetched again."""
     with db.transaction():
-        ids = [segment, *(r[0] for r in db.execute("SELECT id FROM segments WHERE merged_into = ?", (segment,)))]
+        ids = [
+            segment,
+            *(r[0] for r in db.execute("SELECT id FROM segments WHERE merged_into = ?", (segment,))),
+        ]
         sites: dict[int, list[int]] = defaultdict(list)
         for name in ids:
             db.execute("DELETE FROM texts WHERE segment = ?", (name,))

@@ -2,101 +2,161 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.duplicates import lost_its_text
-from gossamer.frontier.intake import count_levels, enqueue
+from gossamer.frontier.duplicates import JOINED, STANDS, lost_its_text, stands
+from gossamer.frontier.intake import chunks, count_levels, enqueue, marks
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
+from gossamer.model.records import Task
 from gossamer.model.site import key64, site_of
 
 _UPDATE_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, outcome = ?, reason = ?, rule = ?, status = ?,
-    fetched_at = COALESCE(?, fetched_at), target = ?, etag = ?, last_modified = ?, content_hash = ?,
-    segment = COALESCE(?, segment), segment_row = COALESCE(?, segment_row)
-    WHERE site_id = ? AND key = ? AND state <> ?"""
+    fetched_at = COALESCE(?, fetched_at), target = ?, etag = ?, last_modified = ?, content_hash = ?, keep_alias = ?,
+    segment = COALESCE(?, segment), segment_row = COALESCE(?, segment_row) WHERE site_id = ? AND key = ?"""
+_KEEP_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, reason = ?, status = ?,
+    fetched_at = COALESCE(?, fetched_at) WHERE site_id = ? AND key = ?"""
 
-_JOINED = {Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT}
 _REFUSALS = {Outcome.REFUSED, Outcome.ROBOTS_DENIED}
-_STANDS = {Outcome.DOCUMENT, Outcome.NOT_MODIFIED, Outcome.NOINDEX} | _JOINED
+_READ = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE}
+"""Outcomes whose validators are kept: "not modified" is an answer only about what we have read. A
+duplicate that is woken must bring its text again."""
+_UNSETTLED = {outcome.value for outcome in Outcome if outcome.meaning.retry} | {""}
 
 
-def record_visits(db: Database, batch: Batch, verdicts: Sequence[Verdict], now: float) -> None:
-    """Outcomes, queue and schedule, tallies, aliases."""
-    rows, leaving, later, aliases = [], [], [], []
-    levels: dict[int, int] = defaultdict(int)
-    for visit, verdict in zip(batch.visits, verdicts, strict=True):
-        site_id = key64(visit.site)
-        rows.append(_url_values(visit, verdict, site_id, batch.segment))
-        leaving.append((site_id, visit.part, visit.task.level, visit.task.seq))
-        levels[visit.task.level] -= 1
-        if visit.retry_at is not None:
-            later.append((site_id, visit.part, visit.retry_at, visit.task.key))
-        if verdict.outcome in _JOINED and verdict.target:
-            target_site = key64(site_of(verdict.target))
-            aliases.append((target_site, key64(verdict.target), site_id, visit.task.key, verdict.outcome.value))
-    db.many(_UPDATE_URL, sorted(rows, key=lambda row: row[-3:-1]))
-    db.many("DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?", sorted(leaving))
-    db.many("INSERT INTO schedule (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", later)
-    _join(db, aliases)
-    count_levels(db, levels)
-    _tally(db, batch.visits, verdicts)
-    _wake_aliases(db, batch.visits, verdicts, now)
+def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
+    """Keys of the visited URLs that an operator removed while they were fetched."""
+    if not db.execute("SELECT 1 FROM removals LIMIT 1"):
+        return set()
+    sites: dict[int, list[int]] = {}
+    for visit in visits:
+        sites.setdefault(key64(visit.site), []).append(visit.task.key)
+    keys: set[int] = set()
+    for site_id, visited in sorted(sites.items()):
+        for chunk in chunks(sorted(visited)):
+            sql = f"SELECT key FROM urls WHERE state = ? AND site_id = ? AND key IN ({marks(chunk)})"
+            keys.update(row[0] for row in db.execute(sql, (REMOVED, site_id, *chunk)))
+    return keys
+
+
+def record_visits(
+    db: Database, batch: Batch, verdicts: Sequence[Verdict], gone: Collection[int], now: float
+) -> None:
+    """Outcomes, queue and schedule, tallies, aliases; URLs `gone` from the table stay as they are."""
+    judged = [
+        (visit, verdict, key64(visit.site))
+        for visit, verdict in zip(batch.visits, verdicts, strict=True)
+        if visit.task.key not in gone
+    ]
+    judged_by_key = sorted(judged, key=lambda one: (one[2], one[0].task.key))
+    changed, kept = [], []
+    for visit, verdict, site_id in judged_by_key:
+        if keeps_outcome(visit, verdict):
+            kept.append(_kept_values(visit, site_id))
+        else:
+            changed.append(_url_values(visit, verdict, site_id, batch.segment))
+    db.many(_UPDATE_URL, changed)
+    db.many(_KEEP_URL, kept)
+    db.many(
+        "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
+        sorted((site_id, visit.part, visit.task.level, visit.task.seq) for visit, _, site_id in judged),
+    )
+    count_levels(db, {level: -n for level, n in Counter(visit.task.level for visit, _, _ in judged).items()})
+    db.many(
+        "INSERT INTO schedule (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [
+            (site_id, v.part, v.retry_at, v.task.key)
+            for v, _, site_id in judged_by_key
+            if v.retry_at is not None
+        ],
+    )
+    _join(db, [one for one in judged_by_key if one[1].outcome in JOINED and one[1].target])
+    _tally(db, judged)
+    _wake_aliases(db, judged, now)
+
+
+def keeps_outcome(visit: Visit, verdict: Verdict) -> bool:
+    """Whether the URL stays what it was: an unchanged page, or one that is tried again soon."""
+    if visit.task.previous in _UNSETTLED:
+        return False
+    return verdict.outcome is Outcome.NOT_MODIFIED or visit.retry_at is not None
+
+
+def _kept_values(visit: Visit, site_id: int) -> tuple[Any, ...]:
+    return (
+        DONE if visit.retry_at is None else SCHEDULED, _attempts(visit), visit.retry_at, visit.reason,
+        visit.status or None, visit.at if visit.fetched else None, site_id, visit.task.key,
+    )  # fmt: skip
 
 
 def _url_values(visit: Visit, verdict: Verdict, site_id: int, segment: str) -> tuple[Any, ...]:
     retry = visit.retry_at is not None
     outcome = verdict.outcome
     state = SCHEDULED if retry else REFUSED if outcome in _REFUSALS else DONE
-    kept = outcome is Outcome.NOT_MODIFIED or retry
-    task = visit.task
+    read = outcome in _READ and not retry
+    task: Task = visit.task
     return (
         state,
-        task.attempts + 1 if retry else 0,
+        _attempts(visit),
         visit.retry_at,
-        # An unchanged page is what it was: a document stays one.
-        task.previous if outcome is Outcome.NOT_MODIFIED and task.previous else outcome.value,
+        outcome.value,
         visit.reason,
         (visit.rule or outcome.value) if state == REFUSED else None,
         visit.status or None,
         visit.at if visit.fetched else None,
         verdict.target or None,
-        task.etag if kept else visit.etag or None,
-        task.last_modified if kept else visit.last_modified or None,
-        task.content_hash if kept else visit.content_hash if outcome is Outcome.DOCUMENT else None,
-        None if kept or visit.row is None else segment,
-        None if kept else visit.row,
+        (visit.etag or None) if read else None,
+        (visit.last_modified or None) if read else None,
+        visit.content_hash if outcome is Outcome.DOCUMENT and read else None,
+        int(task.keep_alias and retry),
+        None if retry or visit.row is None else segment,
+        None if retry else visit.row,
         site_id,
         task.key,
-        REMOVED,
     )
 
 
-def _join(db: Database, aliases: list[tuple[Any, ...]]) -> None:
+def _attempts(visit: Visit) -> int:
+    return 0 if visit.retry_at is None else visit.task.attempts + 1
+
+
+def _join(db: Database, joined: Sequence[tuple[Visit, Verdict, int]]) -> None:
     db.many(
         "INSERT INTO aliases (target_site, target_key, site_id, key, outcome) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (target_site, target_key, site_id, key) DO UPDATE SET outcome = excluded.outcome",
-        sorted(aliases),
+        sorted(
+            (
+                key64(site_of(verdict.target)),
+                key64(verdict.target),
+                site_id,
+                visit.task.key,
+                verdict.outcome.value,
+            )
+            for visit, verdict, site_id in joined
+        ),
     )
 
 
-def _tally(db: Database, visits: Sequence[Visit], verdicts: Sequence[Verdict]) -> None:
+def _tally(db: Database, judged: Sequence[tuple[Visit, Verdict, int]]) -> None:
     """URLs per site and latest outcome, and pages fetched per site."""
     tally: Counter[tuple[int, str]] = Counter()
     fetched: Counter[int] = Counter()
-    for visit, verdict in zip(visits, verdicts, strict=True):
-        site_id = key64(visit.site)
+    for visit, verdict, site_id in judged:
         fetched[site_id] += visit.fetched
-        if verdict.outcome is Outcome.NOT_MODIFIED and visit.task.previous:
+        if keeps_outcome(visit, verdict):
             continue
         tally[site_id, verdict.outcome.value] += 1
         if visit.task.previous:
             tally[site_id, visit.task.previous] -= 1
     change_tally(db, tally)
-    db.many("UPDATE sites SET fetched = fetched + ? WHERE id = ?", [(n, site) for site, n in sorted(fetched.items())])
+    db.many(
+        "UPDATE sites SET fetched = fetched + ? WHERE id = ?",
+        [(n, site) for site, n in sorted(fetched.items())],
+    )
 
 
 def change_tally(db: Database, tally: Counter[tuple[int, str]]) -> None:
@@ -108,28 +168,51 @@ def change_tally(db: Database, tally: Counter[tuple[int, str]]) -> None:
     )
 
 
-def _wake_aliases(db: Database, visits: Sequence[Visit], verdicts: Sequence[Verdict], now: float) -> None:
+def _wake_aliases(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], now: float) -> None:
     """Pages that leaned on a page which no longer carries them are fetched again."""
-    for visit, verdict in zip(visits, verdicts, strict=True):
+    for visit, verdict, site_id in judged:
         if visit.retry_at is not None:
             continue
-        woken: list[str] = []
-        if verdict.outcome not in _STANDS:
-            woken.append(Outcome.ALIAS.value)
+        task, outcome = visit.task, verdict.outcome
+        if outcome not in STANDS or (
+            outcome is Outcome.REDIRECT and not stands(db, verdict.target, task.url, {})
+        ):
+            wake(db, site_id, task.key, Outcome.ALIAS.value, now)
         if lost_its_text(visit, verdict):
-            woken.append(Outcome.DUPLICATE.value)
-        for outcome in woken:
-            wake(db, key64(visit.site), visit.task.key, outcome, now)
+            wake(db, site_id, task.key, Outcome.DUPLICATE.value, now)
 
 
-def wake(db: Database, target_site: int, target_key: int, outcome: str, now: float) -> None:
-    """Queue again the pages that were joined to a target by this outcome."""
+def wake(
+    db: Database, target_site: int, target_key: int, outcome: str, now: float,
+    walked: set[tuple[int, int]] | None = None,
+) -> None:  # fmt: skip
+    """Queue again the finished pages that lean on a target by this outcome; aliases also
+    where they do so by way of redirects."""
+    walked = walked or set()
+    walked.add((target_site, target_key))
     rows = db.execute(
-        "DELETE FROM aliases WHERE target_site = ? AND target_key = ? AND outcome = ? RETURNING site_id, key",
-        (target_site, target_key, outcome),
+        "SELECT u.site_id, u.key, u.outcome, u.state FROM aliases a "
+        "JOIN urls u ON u.site_id = a.site_id AND u.key = a.key "
+        "JOIN urls t ON t.site_id = a.target_site AND t.key = a.target_key "
+        "WHERE a.target_site = ? AND a.target_key = ? AND u.outcome = a.outcome AND u.target = t.url ORDER BY 1, 2",
+        (target_site, target_key),
     )
-    for site_id, key in sorted(rows):
-        requeue(db, site_id, [key], now, keep_alias=outcome == Outcome.ALIAS.value)
+    for site_id, key, joined_by, state in rows:
+        if (site_id, key) in walked:
+            continue
+        if joined_by == outcome and state == DONE:
+            _let_go(db, target_site, target_key, site_id, key)
+            requeue(db, site_id, [key], now, keep_alias=outcome == Outcome.ALIAS.value)
+        elif joined_by == Outcome.REDIRECT.value and outcome == Outcome.ALIAS.value:
+            wake(db, site_id, key, outcome, now, walked)
+
+
+def _let_go(db: Database, target_site: int, target_key: int, site_id: int, key: int) -> None:
+    db.execute(
+        "DELETE FROM aliases WHERE target_site = ? AND target_key = ? AND site_id = ? AND key = ?",
+        (target_site, target_key, site_id, key),
+    )
+    db.execute("UPDATE urls SET target = NULL WHERE site_id = ? AND key = ?", (site_id, key))
 
 
 def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_alias: bool = False) -> int:
@@ -151,16 +234,29 @@ def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_al
 def record_sites(db: Database, batch: Batch) -> None:
     """Politeness clocks of sites and addresses, robots.txt states."""
     db.many(
-        "UPDATE sites SET crawl_delay = ?, trouble = ?, not_before = ?, wait_reason = ?, "
+        # A later time than the worker's was set by somebody who blocked the site meanwhile.
+        "UPDATE sites SET crawl_delay = ?, trouble = ?, "
+        "wait_reason = CASE WHEN not_before > ? THEN wait_reason ELSE ? END, "
+        "not_before = CASE WHEN not_before > ? THEN not_before ELSE ? END, "
         "address = CASE WHEN ? = '' THEN address ELSE ? END WHERE id = ?",
         [
-            (s.clock.crawl_delay, s.clock.trouble, s.clock.not_before, s.clock.reason, s.address, s.address, key64(s.site))
+            (
+                s.clock.crawl_delay,
+                s.clock.trouble,
+                s.clock.not_before,
+                s.clock.reason,
+                s.clock.not_before,
+                s.clock.not_before,
+                s.address,
+                s.address,
+                key64(s.site),
+            )
             for s in batch.sites
-        ],
+        ],  # fmt: skip
     )
     db.many(
-        "UPDATE addresses SET not_before = ? WHERE address = ?",
-        [(not_before, address) for address, not_before in batch.addresses],
+        "UPDATE addresses SET not_before = ? WHERE address = ? AND not_before < ?",
+        [(not_before, address, not_before) for address, not_before in batch.addresses],
     )
     db.many(
         "INSERT INTO robots (origin, state) VALUES (?, ?) ON CONFLICT (origin) DO UPDATE SET state = excluded.state",

@@ -15,7 +15,13 @@ VERSION = 1
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
 
-STATE_NAMES = {QUEUED: "waiting", SCHEDULED: "scheduled", DONE: "done", REFUSED: "refused", REMOVED: "removed"}
+STATE_NAMES = {
+    QUEUED: "waiting",
+    SCHEDULED: "scheduled",
+    DONE: "done",
+    REFUSED: "refused",
+    REMOVED: "removed",
+}
 
 TABLES = """
 CREATE TABLE meta (

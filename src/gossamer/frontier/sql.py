@@ -12,17 +12,25 @@ from gossamer.errors import LeaseLost
 from gossamer.frontier import duplicates, leases, recording
 from gossamer.frontier.contract import Added, Batch, Budgets, Lease, SiteReport, Verdict, WritePages
 from gossamer.frontier.database import Database
-from gossamer.frontier.intake import Intake, SeenCache
+from gossamer.frontier.intake import Intake
 from gossamer.frontier.politeness import PolitenessConfig
+from gossamer.frontier.seen import SeenCache
+from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64
+
+_REFUSED = Outcome.REFUSED
 
 
 class SqlFrontier:
     """The one implementation for SQLite and, by another `Database`, PostgreSQL."""
 
     def __init__(
-        self, database: Database, budgets: Budgets, politeness: PolitenessConfig, shape_of: Callable[[str], str]
+        self,
+        database: Database,
+        budgets: Budgets,
+        politeness: PolitenessConfig,
+        shape_of: Callable[[str], str],
     ) -> None:
         self.db = database
         self._budgets = budgets
@@ -43,7 +51,7 @@ class SqlFrontier:
     def register(self, worker: str, now: float) -> None:
         """Enter a worker."""
         with self.db.transaction():
-            leases.register(self.db, worker, now, self._budgets)
+            leases.register(self.db, worker, now, self._budgets, self._politeness)
 
     def renew(self, worker: str, now: float) -> None:
         """A sign of life."""
@@ -63,12 +71,16 @@ class SqlFrontier:
                 return []
             for site_id, lease in leases.claim(self.db, worker, now, sites, self._politeness):
                 leases.promote(self.db, site_id, lease.part, now)
-                lease.tasks = leases.tasks(self.db, site_id, lease.part, (), min(self._budgets.per_site, max(urls, 0)))
+                lease.tasks = leases.tasks(
+                    self.db, site_id, lease.part, (), min(self._budgets.per_site, urls)
+                )
                 urls -= len(lease.tasks)
                 if lease.tasks:
                     taken.append(lease)
                 else:
-                    leases.free_part(self.db, site_id, lease.part, now, lease.clock.not_before)
+                    leases.free_part(self.db, site_id, lease.part, now)
+                if urls <= 0:
+                    break
             self._reserve(worker, sum(len(lease.tasks) for lease in taken))
         return taken
 
@@ -76,6 +88,7 @@ class SqlFrontier:
         self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int
     ) -> list[Task]:
         """More URLs of a leased site."""
+        leases.check_owner(self.db, worker, site, part)
         site_id = key64(site)
         urls = min(urls, self._budgets.per_site)
         if leases.has_due(self.db, site_id, part, now):
@@ -95,7 +108,9 @@ class SqlFrontier:
         with self.db.transaction():
             return leases.hold_address(self.db, worker, key64(site), address, now)
 
-    def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
+    def report(
+        self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None
+    ) -> list[Verdict]:
         """Record a batch; the segment's pages are written inside the transaction, because
         only here it is known which of them are documents."""
         try:
@@ -105,19 +120,25 @@ class SqlFrontier:
             self._intake.rolled_back()
             raise
         self._intake.committed()
+        self._intake.forget(
+            [v.task.key for v, r in zip(batch.visits, verdicts, strict=True) if r.outcome is _REFUSED]
+        )
         return verdicts
 
     def _report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None) -> list[Verdict]:
         leases.renew(self.db, worker, now, self._budgets)
-        owned = leases.check_leases(self.db, worker, batch.sites)
+        leases.check_leases(self.db, worker, batch.sites)
+        leased = {(site.site, site.part) for site in batch.sites}
         for visit in batch.visits:
-            if (visit.site, visit.part) not in owned:
-                raise LeaseLost(f"{visit.site} has another owner now")
-        verdicts = duplicates.judge(self.db, batch.visits, batch.segment, worker)
+            if (visit.site, visit.part) not in leased:
+                raise LeaseLost(f"a visit to {visit.site} comes without the site's lease")
+        # First, because a canonical target can stand for a page only if it was let in.
+        self._intake.add(batch.found, batch.found_keys, now)
+        removed = recording.removed(self.db, batch.visits)
+        verdicts = duplicates.judge(self.db, batch.visits, removed, batch.segment, worker)
         if write_pages is not None:
             write_pages(verdicts)
-        recording.record_visits(self.db, batch, verdicts, now)
-        self._intake.add(batch.found, batch.found_keys, now)
+        recording.record_visits(self.db, batch, verdicts, removed, now)
         recording.record_sites(self.db, batch)
         stored = sum(visit.row is not None for visit in batch.visits)
         if stored:
@@ -133,10 +154,10 @@ class SqlFrontier:
     ) -> None:
         """Give sites and addresses back in good order."""
         with self.db.transaction():
-            owned = leases.check_leases(self.db, worker, sites)
+            leases.check_leases(self.db, worker, sites)
             recording.record_sites(self.db, Batch("", sites=list(sites), addresses=list(addresses)))
             for site in sites:
-                leases.free_part(self.db, owned[site.site, site.part], site.part, now, site.clock.not_before)
+                leases.free_part(self.db, key64(site.site), site.part, now)
             self.db.many(
                 "UPDATE addresses SET owner = NULL WHERE address = ? AND owner = ?",
                 [(address, worker) for address, _ in addresses],
@@ -170,11 +191,12 @@ class SqlFrontier:
         """Nobody asks the site before `until`."""
         with self.db.transaction():
             self.db.execute(
-                "UPDATE sites SET not_before = ?, wait_reason = ? WHERE id = ?", (until, reason, key64(site))
+                "UPDATE sites SET not_before = ?, wait_reason = ? WHERE id = ? AND not_before < ?",
+                (until, reason, key64(site), until),
             )
             self.db.execute(
-                "UPDATE parts SET ready_at = ? WHERE site_id = ? AND owner IS NULL AND ready_at IS NOT NULL",
-                (until, key64(site)),
+                "UPDATE parts SET ready_at = ? WHERE site_id = ? AND owner IS NULL AND ready_at < ?",
+                (until, key64(site), until),
             )
 
     def limit_pages(self, pages: int | None) -> None:

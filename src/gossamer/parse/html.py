@@ -18,7 +18,7 @@ from turbohtml import Element
 __all__ = ["Element", "Tree"]
 
 _LAYOUT = turbohtml.PlainText(layout="strict", bullet="")
-_CELLS = ("table", "caption", "tr", "td", "th")
+_FLATTENED = ("table", "caption", "tr", "td", "th", "ol")
 
 
 class Tree:
@@ -61,10 +61,10 @@ def rendered(element: Element) -> str:
     """The visible text, a line per block.
 
     Cells become blocks first: laid out as a grid, one wide cell pads all rows, and
-    100 KB of hostile table turn into 200 MB of spaces.
+    100 KB of hostile table turn into 200 MB of spaces. Numbered lists lose their numbers.
     """
-    for cell in element.iter_elements(_CELLS, include_self=True):
-        cell.tag = "div"
+    for part in element.iter_elements(_FLATTENED, include_self=True):
+        part.tag = "div"
     return element.to_text(_LAYOUT)
 
 

@@ -7,7 +7,7 @@ memory. What only shows over many URLs (too many of one kind on a site) is count
 the frontier, by the `path_shape` of this file.
 
 The limits are far from what real pages use: of 28,027 news URLs and 61,056 pages of seven
-sites none is refused; of 182,275 links to other sites 149 are, and those are search forms,
+sites none is refused; of 182,275 links to other sites 149 are, most of them search forms,
 share buttons and relative links gone wrong. Measure again when a limit changes.
 
 The hole that remains: a trap with short, flat and ever different URLs passes all of

@@ -88,9 +88,7 @@ class Record(msgspec.Struct, frozen=True):
         return self.headers.get("warc-target-uri", "")
 
 
-def pack(
-    responses: Sequence[Response], info: Mapping[str, str], now: float
-) -> tuple[bytes, list[Place | None]]:
+def pack(responses: Sequence[Response], info: Mapping[str, str], now: float) -> tuple[bytes, list[Place | None]]:
     """A whole WARC file, and where each response lies in it; None where there was no response."""
     ids = _record_ids(len(responses) + 1)
     members = [_pack_info(info, now, ids[0])]

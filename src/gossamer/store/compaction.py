@@ -112,9 +112,7 @@ def _archive_starts(root: Path, ids: Sequence[str]) -> tuple[list[int], int]:
     return starts, total
 
 
-def _merge_pages(
-    root: Path, ids: Sequence[str], starts: Sequence[int], folder: Path
-) -> tuple[dict[str, int], int]:
+def _merge_pages(root: Path, ids: Sequence[str], starts: Sequence[int], folder: Path) -> tuple[dict[str, int], int]:
     first_rows: dict[str, int] = {}
     total = 0
 
@@ -154,9 +152,7 @@ def _merge_links(root: Path, ids: Sequence[str], folder: Path) -> int:
     files = (TableFile(root / segment_id / layout.LINKS, schema.LINKS_SCHEMA) for segment_id in ids)
     merged = _regrouped((table for file in files for table in file.groups()), schema.LINK_GROUP)
     with (folder / layout.LINKS).open("xb") as file:
-        return schema.write_tables(
-            file, schema.LINKS_SCHEMA, merged, schema.LINK_GROUP, schema.LINKS_MERGE_OPTIONS
-        )
+        return schema.write_tables(file, schema.LINKS_SCHEMA, merged, schema.LINK_GROUP, schema.LINKS_MERGE_OPTIONS)
 
 
 def _merge_archives(root: Path, ids: Sequence[str], target: Path) -> None:

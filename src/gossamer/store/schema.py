@@ -114,9 +114,7 @@ def _leaf(column: Column) -> str:
 
 PAGES_SCHEMA = _schema(PAGES)
 LINKS_SCHEMA = _schema(LINKS)
-_LINKS_IN_MEMORY = LINKS_SCHEMA.set(
-    0, pa.field("source", pa.dictionary(pa.int32(), pa.string()), nullable=False)
-)
+_LINKS_IN_MEMORY = LINKS_SCHEMA.set(0, pa.field("source", pa.dictionary(pa.int32(), pa.string()), nullable=False))
 
 # Level 1 while the crawl waits; 3 (a tenth smaller, a quarter slower) when segments are merged.
 PAGES_OPTIONS, PAGES_MERGE_OPTIONS = _writer_options(PAGES, 1), _writer_options(PAGES, 3)
@@ -166,9 +164,7 @@ def page_row(table: pa.Table, index: int) -> PageRow:
     return PageRow(fetched_at=time, **{name: value.as_py() for name, value in values.items()})
 
 
-def write_tables(
-    sink: Any, form: pa.Schema, tables: Iterable[pa.Table], group: int, options: dict[str, Any]
-) -> int:
+def write_tables(sink: Any, form: pa.Schema, tables: Iterable[pa.Table], group: int, options: dict[str, Any]) -> int:
     """Writes a Parquet file in row groups of `group` rows; returns the number of rows."""
     rows = 0
     with pq.ParquetWriter(sink, form, **options) as writer:

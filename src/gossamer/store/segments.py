@@ -95,9 +95,7 @@ class SegmentWriter:
         """Removes everything that was written."""
         discard(self.root, self.segment_id)
 
-    def _write_table(
-        self, name: str, table: pa.Table, group: int, options: dict[str, Any], sync: bool = True
-    ) -> None:
+    def _write_table(self, name: str, table: pa.Table, group: int, options: dict[str, Any], sync: bool = True) -> None:
         sink = pa.BufferOutputStream()
         schema.write_tables(sink, table.schema, [table], group, options)
         self._write(name, memoryview(sink.getvalue()), sync)

@@ -35,9 +35,7 @@ def versions(root: Path, ids: Iterable[str], url: str) -> list[Version]:
     for segment_id in ids:
         pages = open_pages(root, segment_id)
         found += [Version(segment_id, row, pages.page(row)) for row in _rows_of(pages, url)]
-    return sorted(
-        found, key=lambda version: (version.page.fetched_at, version.segment, version.row), reverse=True
-    )
+    return sorted(found, key=lambda version: (version.page.fetched_at, version.segment, version.row), reverse=True)
 
 
 def _rows_of(pages: TableFile, url: str) -> list[int]:

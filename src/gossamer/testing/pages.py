@@ -3,12 +3,13 @@
 Page 0 is `/`, page i is `/p/i.html`. Half of a page's links are the branches of a
 tree, so every page is reachable from `/`; the other half lead anywhere. Page i
 is a function of (seed, host, i): nothing is stored, and two runs serve the same web.
+Its choices are the bytes of one hash: cheaper than seeding `random` for every page.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
+import hashlib
+import struct
 
 import msgspec
 
@@ -36,6 +37,9 @@ _TAILS = _words(
     "while the bells are ringing,in spite of the weather,under a clear sky,with very little noise",
     ",",
 )
+
+
+_N, _V, _A, _T = len(_NOUNS), len(_VERBS), len(_ADJECTIVES), len(_TAILS)
 
 
 class Graph(msgspec.Struct, frozen=True):
@@ -67,30 +71,35 @@ class Graph(msgspec.Struct, frozen=True):
 
     def targets(self, index: int) -> list[int]:
         """The pages that a page links to."""
+        return self._targets(index, self._chance(index))
+
+    def _targets(self, index: int, chance: bytes) -> list[int]:
         branches = max(1, self.links // 2)
         first = index * branches + 1
-        tree = list(range(first, min(first + branches, self.pages)))
-        chance = self._random(index, "links")
-        return tree + [chance.randrange(self.pages) for _ in range(self.links - len(tree))]
+        tree = range(first, min(first + branches, self.pages))
+        rest = self.links - len(tree)
+        return [*tree, *(number % self.pages for number in struct.unpack_from(f"<{rest}I", chance))]
 
     def html(self, index: int) -> str:
         """The whole page."""
-        chance = self._random(index, "text")
-        title = f"{_title(chance)} ({index})"
-        paragraphs = "\n".join(f"<p>{text}</p>" for text in self._paragraphs(index, chance))
-        links = [(self.path(t), f"Page {t}: {_title(chance)}") for t in self.targets(index)]
+        chance = self._chance(index)
+        words = chance[4 * self.links :]
+        title = f"The {_ADJECTIVES[words[0] % _A]} {_NOUNS[words[1] % _N]} ({index})"
+        links = [f'<li><a href="{self.path(t)}">{_label(t)}</a></li>' for t in self._targets(index, chance)]
         if index == 0:
-            links += [(url, url) for url in self.elsewhere]
-        items = "\n".join(f'<li><a href="{url}">{text}</a></li>' for url, text in links)
-        return _TEMPLATE.format(title=title, host=self.host, paragraphs=paragraphs, items=items)
+            links += [f'<li><a href="{url}">{url}</a></li>' for url in self.elsewhere]
+        body = self._paragraphs(index, words[2:])
+        return _TEMPLATE.format(title=title, host=self.host, paragraphs=body, items="\n".join(links))
 
-    def _paragraphs(self, index: int, chance: random.Random) -> list[str]:
-        sentences = [_sentence(chance) for _ in range(self.size)]
+    def _paragraphs(self, index: int, words: bytes) -> str:
+        sentences = [_sentence(*words[i : i + 6]) for i in range(0, 6 * self.size, 6)]
         sentences[0] = f"This is page {index} of {self.host}. {sentences[0]}"
-        return [" ".join(sentences[i : i + 4]) for i in range(0, len(sentences), 4)]
+        return "\n".join(f"<p>{' '.join(sentences[i : i + 4])}</p>" for i in range(0, len(sentences), 4))
 
-    def _random(self, index: int, use: str) -> random.Random:
-        return random.Random(f"{self.seed} {self.host} {index} {use}")
+    def _chance(self, index: int) -> bytes:
+        """Four bytes for each link, two for the title, six for each sentence."""
+        key = f"{self.seed} {self.host} {index}".encode()
+        return hashlib.shake_128(key).digest(4 * self.links + 2 + 6 * self.size)
 
 
 _TEMPLATE = """<!DOCTYPE html>
@@ -109,16 +118,12 @@ _TEMPLATE = """<!DOCTYPE html>
 """
 
 
-def _pick(chance: random.Random, words: Sequence[str]) -> str:
-    return words[int(chance.random() * len(words))]  # half the time of choice()
+def _label(index: int) -> str:
+    return f"Page {index}: the {_ADJECTIVES[index % _A]} {_NOUNS[index // _A % _N]}"
 
 
-def _title(chance: random.Random) -> str:
-    return f"The {_pick(chance, _ADJECTIVES)} {_pick(chance, _NOUNS)}"
-
-
-def _sentence(chance: random.Random) -> str:
+def _sentence(a: int, b: int, c: int, d: int, e: int, f: int) -> str:
     return (
-        f"The {_pick(chance, _ADJECTIVES)} {_pick(chance, _NOUNS)} {_pick(chance, _VERBS)} "
-        f"the {_pick(chance, _ADJECTIVES)} {_pick(chance, _NOUNS)} {_pick(chance, _TAILS)}."
+        f"The {_ADJECTIVES[a % _A]} {_NOUNS[b % _N]} {_VERBS[c % _V]} "
+        f"the {_ADJECTIVES[d % _A]} {_NOUNS[e % _N]} {_TAILS[f % _T]}."
     )

@@ -30,7 +30,7 @@ class ServerProcess:
     def __init__(self, app: App, hosts: Hosts, log: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "gossamer.testing.process"],
+            [sys.executable, "-c", "from gossamer.testing.process import main; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -105,6 +105,7 @@ def _listen_to_parent(
         loop.call_soon_threadsafe(stop.set)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """The child's whole life."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(sys.stdin.buffer))

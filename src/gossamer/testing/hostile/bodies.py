@@ -39,45 +39,51 @@ def _lazily(name: str, build: Callable[[], bytes]) -> Answer:
     return answer
 
 
-@cache
-def gzip_bomb(megabytes: int = 1024) -> bytes:
-    """A valid gzip file of zeros, a thousandth of its size.
+BOMB = 256
+"""Megabytes a bomb unpacks to: more than any sane limit, and quickly built."""
+
+
+def _zeros(megabytes: int) -> bytes:
+    """A raw deflate stream of zeros.
 
     After a full flush the compressor starts anew, so one compressed megabyte can
     be repeated instead of compressing all of them.
     """
-    zeros = bytes(_MEGABYTE)
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    block = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
-    crc = 0
-    for _ in range(megabytes):
-        crc = zlib.crc32(zeros, crc)
-    size = (megabytes * _MEGABYTE) & 0xFFFFFFFF
-    return (
-        b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + block * megabytes + packer.flush() + struct.pack("<II", crc, size)
-    )
+    block = packer.compress(bytes(_MEGABYTE)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return block * megabytes + packer.flush()
 
 
 @cache
-def zstd_bomb(megabytes: int = 1024) -> bytes:
+def gzip_bomb(megabytes: int = BOMB) -> bytes:
+    """A valid gzip file of zeros, a thousandth of its size."""
+    crc = 0
+    for _ in range(megabytes):
+        crc = zlib.crc32(bytes(_MEGABYTE), crc)
+    trailer = struct.pack("<II", crc, (megabytes * _MEGABYTE) & 0xFFFFFFFF)
+    return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + _zeros(megabytes) + trailer
+
+
+@cache
+def deflate_bomb(megabytes: int = BOMB) -> bytes:
+    """A valid zlib stream of zeros; the checksum of n zeros is n mod 65,521 in its upper half and 1 below."""
+    adler = (megabytes * _MEGABYTE % 65_521) << 16 | 1
+    return b"\x78\xda" + _zeros(megabytes) + struct.pack(">I", adler)
+
+
+@cache
+def zstd_bomb(megabytes: int = BOMB) -> bytes:
     """A zstd frame of zeros."""
     packer = zstandard.ZstdCompressor().compressobj()
     return b"".join(packer.compress(bytes(_MEGABYTE)) for _ in range(megabytes)) + packer.flush()
 
 
 @cache
-def brotli_bomb(megabytes: int = 256) -> bytes:
+def brotli_bomb(megabytes: int = BOMB) -> bytes:
     """A brotli stream of zeros."""
     packer = brotli.Compressor(quality=1)
     parts: list[bytes] = [packer.process(bytes(_MEGABYTE)) for _ in range(megabytes)]
     return b"".join(parts) + bytes(packer.finish())
-
-
-@cache
-def deflate_bomb(megabytes: int = 256) -> bytes:
-    """A zlib stream of zeros."""
-    packer = zlib.compressobj(9)
-    return b"".join(packer.compress(bytes(_MEGABYTE)) for _ in range(megabytes)) + packer.flush()
 
 
 def _wrapped(times: int) -> bytes:
@@ -89,8 +95,8 @@ def _wrapped(times: int) -> bytes:
 
 _GZIP = gzip.compress(_BYTES, mtime=0)
 
-add(_G, "gzip-bomb", "1 MB of gzip unpacks to 1 GB.", _lazily("gzip", gzip_bomb))
-add(_G, "zstd-bomb", "A few KB of zstd unpack to 1 GB.", _lazily("zstd", zstd_bomb))
+add(_G, "gzip-bomb", "256 KB of gzip unpack to 256 MB.", _lazily("gzip", gzip_bomb))
+add(_G, "zstd-bomb", "A few KB of zstd unpack to 256 MB.", _lazily("zstd", zstd_bomb))
 add(_G, "br-bomb", "A few KB of brotli unpack to 256 MB.", _lazily("br", brotli_bomb))
 add(_G, "deflate-bomb", "256 KB of deflate unpack to 256 MB.", _lazily("deflate", deflate_bomb))
 add(_G, "gzip-truncated", "The gzip stream ends in the middle.", _encoded("gzip", _GZIP[: len(_GZIP) // 2]))

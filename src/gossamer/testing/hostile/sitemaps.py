@@ -73,7 +73,7 @@ add(
     "A document type on another host.",
     _xml(f'<?xml version="1.0"?>{_REMOTE}<urlset {_NAMESPACE}></urlset>'),
 )
-add(_G, "sitemap-bomb", "A gzip file of 1 GB labelled as a sitemap.", _bomb)
+add(_G, "sitemap-bomb", "A gzip file of 256 MB labelled as a sitemap.", _bomb)
 add(
     _G,
     "sitemap-endless",
