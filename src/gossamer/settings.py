@@ -28,6 +28,7 @@ from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.document import ParseLimits
+from gossamer.plugins import RULES, STRATEGIES
 from gossamer.robots.verdict import RobotsConfig
 from gossamer.scope.filters import FilterRule
 from gossamer.scope.traps import TrapLimits
@@ -67,6 +68,8 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     """Seconds a crawl waits for retries that are due later, before it ends and leaves them for the next run."""
     archive: bool = True
     """Whether raw responses are kept as WARC."""
+    strategy: str = "breadth"
+    """What is fetched first: breadth, random, or one of a plug-in."""
     max_redirects: int = 10
     """Redirects in a row that are followed."""
     min_free_disk: int = 256
@@ -82,6 +85,8 @@ class ScopeSettings(msgspec.Struct, frozen=True):
     """Hosts of the mode `list`, or further ones of the other modes; `*.example.org` includes all below."""
     filters: tuple[FilterRule, ...] = ()
     """Rules that allow or deny URLs by prefix, suffix or regular expression; the first that matches decides."""
+    rules: tuple[str, ...] = ()
+    """Rules of plug-ins that may refuse URLs, by name."""
     skip_files: bool = True
     """Whether URLs that end like images, archives, programs and the like are left out."""
 
@@ -120,6 +125,9 @@ class Settings(msgspec.Struct, frozen=True):
         """Raise a `UsageError` for what a type cannot rule out."""
         if self.crawl.contact:
             check_contact(self.crawl.contact)
+        STRATEGIES.get(self.crawl.strategy)
+        for rule in self.scope.rules:
+            RULES.get(rule)
         AddressPolicy(self.network.allow, self.crawl.contact).check("127.0.0.1")
         self.fetch.check()
         for name, value in (("politeness.delay", self.politeness.delay), ("crawl.linger", self.crawl.linger)):

@@ -36,7 +36,7 @@ def command(
     contact: str | None = None,
     allow_network: Many = None,
     resolve: Many = None,
-    strategy: Literal["breadth"] = "breadth",
+    strategy: str | None = None,
     archive: bool = True,
     accept_clock: Annotated[bool, Parameter(negative="")] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
@@ -70,7 +70,7 @@ def command(
     resolve
         HOST=IP: the address of a host, instead of asking the DNS.
     strategy
-        What is fetched first.
+        What is fetched first: breadth, random, or one of a plug-in.
     archive
         Keep raw responses as WARC.
     accept_clock
@@ -79,7 +79,7 @@ def command(
         No progress display.
     """
     changes = _changes(
-        crawl={"contact": contact, "workers": workers, "archive": None if archive else False},
+        crawl={"contact": contact, "workers": workers, "archive": None if archive else False, "strategy": strategy},
         scope={"mode": scope, "hosts": host},
         politeness={"delay": delay},
         network={"allow": allow_network, "resolve": _resolve(resolve)},

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from gossamer.crawl.reading import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.errors import UsageError
@@ -18,7 +19,6 @@ from gossamer.model.site import origin_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict
-from gossamer.scope.chain import build_chain
 from gossamer.settings import Settings
 
 _JOINED = {Outcome.REDIRECT: "redirect", Outcome.DUPLICATE: "duplicate", Outcome.ALIAS: "duplicate"}
@@ -53,7 +53,7 @@ def explain(db: Database, settings: Settings, text: str, now: float) -> Explanat
     """Everything known about a URL."""
     url = canonical_or_error(text, settings)
     record = inspect.find_url(db, url)
-    chain = build_chain(scope_config(settings, db))
+    chain = full_chain(scope_config(settings, db), settings.scope.rules)
     decision = chain.decide(url, now)
     answer = Explanation(url, "unknown", "", chain.verdicts(url, now), _robots(db, settings, url, now), record)
     if record is None:

@@ -19,7 +19,8 @@ from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer, CanonicalRules, resolve_base
 from gossamer.parse.document import ParseContext, ParseLimits, parse_document
-from gossamer.scope.chain import ScopeConfig, build_chain
+from gossamer.plugins import READERS, RULES
+from gossamer.scope.chain import Chain, ScopeConfig, build_chain
 
 
 class ParserConfig(msgspec.Struct, frozen=True):
@@ -27,9 +28,19 @@ class ParserConfig(msgspec.Struct, frozen=True):
 
     urls: CanonicalRules
     scope: ScopeConfig
+    rules: tuple[str, ...]
+    """Names of the plug-ins' rules."""
     limits: ParseLimits
     memory: int = 0
     """Mebibytes of address space; 0: no limit."""
+
+
+def full_chain(config: ScopeConfig, rules: Sequence[str]) -> Chain:
+    """The chain of the settings, with the plug-ins' rules at its end."""
+    chain = build_chain(config)
+    for name in rules:
+        chain = chain.with_rule(RULES.get(name)())
+    return chain
 
 
 class PageReader:
@@ -37,7 +48,8 @@ class PageReader:
 
     def __init__(self, config: ParserConfig) -> None:
         self._canonicalizer = Canonicalizer(config.urls)
-        self._chain = build_chain(config.scope)
+        self._chain = full_chain(config.scope, config.rules)
+        self._own = set(READERS.names())
         self._limits = config.limits
 
     def read(self, job: ParseJob) -> Parsed:
@@ -45,6 +57,8 @@ class PageReader:
         now = time.time()
         if job.kind is Kind.SITEMAP or looks_like_sitemap(job):
             parsed = self._read_sitemap(job, now)
+        elif (media := job.content_type.partition(";")[0].strip().lower()) in self._own:
+            parsed = READERS.get(media)(job)
         else:
             context = ParseContext(
                 canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,

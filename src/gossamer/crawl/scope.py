@@ -6,9 +6,9 @@ remove` reach running workers: they look for changes every few seconds.
 
 from __future__ import annotations
 
-from gossamer.crawl.reading import ParserConfig
+from gossamer.crawl.reading import ParserConfig, full_chain
 from gossamer.frontier.database import Database
-from gossamer.scope.chain import Chain, ScopeConfig, build_chain
+from gossamer.scope.chain import Chain, ScopeConfig
 from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES, FilterRule
 from gossamer.settings import Settings
 
@@ -35,17 +35,19 @@ class LiveScope:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings, self._database = settings, database
         self.config = scope_config(settings, database)
-        self.chain: Chain = build_chain(self.config)
+        self.chain: Chain = full_chain(self.config, settings.scope.rules)
 
     def refresh(self) -> bool:
         """Look for changes; whether there were any."""
         config = scope_config(self._settings, self._database)
         if config == self.config:
             return False
-        self.config, self.chain = config, build_chain(config)
+        self.config, self.chain = config, full_chain(config, self._settings.scope.rules)
         return True
 
     def parser_config(self) -> ParserConfig:
         """The same for the parsers."""
         settings = self._settings
-        return ParserConfig(settings.urls, self.config, settings.parse, settings.crawl.parse_memory)
+        return ParserConfig(
+            settings.urls, self.config, settings.scope.rules, settings.parse, settings.crawl.parse_memory
+        )

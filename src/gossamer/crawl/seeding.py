@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gossamer.crawl.reading import full_chain
 from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
@@ -12,7 +13,6 @@ from gossamer.frontier.contract import Added
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import host_of, site_of
-from gossamer.scope.chain import build_chain
 from gossamer.settings import Settings
 
 
@@ -44,7 +44,7 @@ def add_seeds(
             "INSERT INTO seeds (url, site, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             [(seed.url, site_of(seed.url), now) for seed in seeds],
         )
-    chain = build_chain(scope_config(settings, frontier.db))
+    chain = full_chain(scope_config(settings, frontier.db), settings.scope.rules)
     found = []
     for seed in seeds:
         verdict = chain.decide(seed.url, now)

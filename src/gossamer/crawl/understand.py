@@ -14,7 +14,7 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
 from gossamer.model.site import host_of, key64, registrable_domain
 from gossamer.model.url import Canonicalizer, parse_base
-from gossamer.priority.breadth import level_of, sitemap_level
+from gossamer.priority.strategy import Strategy
 
 _PATIENT = (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE)
 
@@ -28,6 +28,7 @@ class Rules(msgspec.Struct):
     """Whether a key is surely in the table, so that it need not be offered again."""
     budgets: Budgets
     max_redirects: int
+    strategy: Strategy
     worker: str
 
 
@@ -86,13 +87,13 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
         result.response = None
     result.links = parsed.links
     depth = task.depth + 1
-    level = level_of(depth)
-    found, keys = [], []
-    for url, key in zip(parsed.follow, parsed.follow_keys, strict=True):
-        if not rules.seen(key):
-            found.append(Discovered(url, depth=depth, level=level, referrer=task.url))
-            keys.append(key)
-    result.found, result.found_keys = found, keys
+    fresh = [pair for pair in zip(parsed.follow, parsed.follow_keys, strict=True) if not rules.seen(pair[1])]
+    levels = rules.strategy.levels([url for url, _ in fresh], Via.LINK, depth)
+    result.found = [
+        Discovered(url, depth=depth, level=level, referrer=task.url)
+        for (url, _), level in zip(fresh, levels, strict=True)
+    ]
+    result.found_keys = [key for _, key in fresh]
     _remember_refusals(result, parsed)
     if parsed.canonical:
         _join_canonical(result, parsed.canonical, rules)
@@ -111,10 +112,11 @@ def _join_canonical(result: Result, canonical: str, rules: Rules) -> None:
 
 def _from_sitemap(result: Result, parsed: Parsed, rules: Rules) -> None:
     task = result.visit.task
+    urls = [url for url, _, _ in parsed.entries]
+    levels = rules.strategy.levels(urls, Via.SITEMAP, 1, [priority for _, _, priority in parsed.entries])
     found, keys = [], []
-    for (url, _, priority), key in zip(parsed.entries, parsed.follow_keys, strict=True):
+    for url, level, key in zip(urls, levels, parsed.follow_keys, strict=True):
         if not rules.seen(key):
-            level = sitemap_level(priority)
             found.append(Discovered(url, via=Via.SITEMAP, depth=1, level=level, referrer=task.url))
             keys.append(key)
     for url in parsed.nested:

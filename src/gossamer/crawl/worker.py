@@ -42,6 +42,7 @@ from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import Decision
 from gossamer.model.records import Response, Task
 from gossamer.model.url import Canonicalizer
+from gossamer.plugins import READERS, STRATEGIES
 from gossamer.settings import Settings
 
 log = structlog.get_logger()
@@ -78,7 +79,8 @@ class Worker:
         agent = user_agent(__version__, settings.crawl.contact)
         guard = AddressPolicy(settings.network.allow, settings.crawl.contact)
         resolver = Resolver(DnsConfig(overrides=settings.network.resolve), guard, self._clock)
-        config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites)
+        types = (*settings.fetch.accept_types, *READERS.names()) if settings.fetch.accept_types else ()
+        config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites, accept_types=types)
         frontier = await thread.run(self._folder.open_frontier, settings)
         try:
             scope = await thread.run(LiveScope, settings, frontier.db)
@@ -125,7 +127,7 @@ class Session:
         canonicalizer = Canonicalizer(settings.urls)
         self.rules = understand.Rules(
             canonicalizer, self._decide, self._frontier.seen.__contains__, settings.budget,
-            settings.crawl.max_redirects, name,
+            settings.crawl.max_redirects, STRATEGIES.get(settings.crawl.strategy)(), name,
         )  # fmt: skip
         self._addresses = AddressBook(name, tools.frontier, tools.thread, clock)
         borrowing = Borrowing(name, tools.frontier, tools.thread, clock, self, self._channel_to, self.release)

@@ -1,19 +1,22 @@
 """Breadth first: a page's level is its distance from the seeds.
 
 With first-in-first-out inside a level this is an exact breadth-first order up to
-the last level, which holds everything deeper.
+the last level, which holds everything deeper. URLs from sitemaps wait near the
+seeds, the webmaster's favourites first.
 """
 
 from __future__ import annotations
 
-from gossamer.model.records import LEVELS
+from collections.abc import Sequence
+
+from gossamer.model.records import LEVELS, Via
 
 
-def level_of(depth: int) -> int:
-    """The level of a URL that many links away from a seed."""
-    return min(max(depth, 0), LEVELS - 1)
+class BreadthFirst:
+    """The default strategy."""
 
-
-def sitemap_level(priority: float) -> int:
-    """The level of a URL from a sitemap: near the seeds, the webmaster's favourites first."""
-    return 1 + round(2 * (1 - min(max(priority, 0.0), 1.0)))
+    def levels(self, urls: Sequence[str], via: Via, depth: int, hints: Sequence[float] | None = None) -> Sequence[int]:
+        """The depth, or the sitemap's priority."""
+        if hints is not None:
+            return [1 + round(2 * (1 - min(max(hint, 0.0), 1.0))) for hint in hints]
+        return [min(max(depth, 0), LEVELS - 1)] * len(urls)

@@ -1,0 +1,56 @@
+# make demo, make test, make lint, make bench, make docs, make soak. Set-up is done by whatever needs it.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SHELL := /bin/bash
+
+.PHONY: help demo test test-only lint bench bench-setup docs soak lock clean
+
+help:
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(VENV)/.ready: pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gossamer needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) 2>/dev/null || { rm -rf $(VENV); \
+	  apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y python3-venv && $(PYTHON) -m venv $(VENV); }
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+demo: $(VENV)/.ready ## crawl a small bundled web, offline
+	$(BIN)/gossamer demo
+
+test: lint test-only ## everything that must hold
+
+test-only: $(VENV)/.ready
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.ready ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+soak: $(VENV)/.ready ## 1,000 kills
+	$(BIN)/python -m pytest -m soak --timeout 14400 tests/faults
+
+bench-setup: $(VENV)/.ready ## what the benchmarks need beside the project
+	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y nginx-light wget2 $$($(BIN)/python bench/_sites.py --packages)
+	$(BIN)/pip install --quiet --disable-pip-version-check '.[bench]'
+
+bench: bench-setup ## figures, as ratios in one run
+	$(BIN)/python bench/crawl.py
+	$(BIN)/python bench/polite.py
+	$(BIN)/python bench/frontier_growth.py
+
+docs: $(VENV)/.ready ## docs/settings.md from the code
+	$(BIN)/python -m gossamer.cli.reference > docs/settings.md
+
+lock: ## requirements.lock from pyproject.toml, in a fresh environment
+	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip install --quiet --disable-pip-version-check '.[dev]'
+	.venv-lock/bin/pip freeze --disable-pip-version-check --exclude gossamer > requirements.lock
+	rm -rf .venv-lock
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,169 @@
+"""Pages per second of Gossamer, Scrapy and wget2 on the same pages of real sites.
+
+    python bench/crawl.py                    every site, then all at once; under 15 minutes
+    python bench/crawl.py --quick            six smaller sites; under 3 minutes
+    python bench/crawl.py --only gossamer --sites rust --profile out.txt
+
+Everything is served by nginx on loopback. `bench/README.md` says how to read the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from _crawlers import Gossamer, Scrapy, Usage, Wget2, become_reaper, find_gossamer, folder_for, measure
+from _nginx import Hit, Nginx, machine_cpu
+from _profile import print_profile
+from _report import MIX, Run, SiteFacts, median_run, print_report
+from _sites import ARCHIVES, QUICK, SOURCES, Served, cache_folder, prepare
+
+CRAWLERS = ("gossamer", "scrapy", "wget2")
+LONGEST = 900.0
+"""Seconds after which a crawl is stopped and counts with what it has got."""
+
+
+def main() -> None:
+    """Runs what was asked for and prints it."""
+    options = _options()
+    cache = cache_folder(options.cache)
+    names = options.sites or (QUICK if options.quick else tuple(s.name for s in SOURCES))
+    sites = prepare(
+        names, options.pages or (400 if options.quick else 2000), options.port, cache, options.archives
+    )
+    if not sites:
+        raise SystemExit("no site is left to crawl")
+    crawlers = _crawlers(options, cache)
+    become_reaper()
+    runs: list[Run] = []
+    with Nginx(sites) as server:
+        groups = [[s] for s in sites] if options.mix != "only" else []
+        if len(sites) > 1 and options.mix != "no":
+            groups.append(sites)
+        for group in groups:
+            for crawler in crawlers:
+                repeats = [_run(crawler, group, server) for _ in range(options.repeat)]
+                runs.append(median_run(repeats))
+    facts = [SiteFacts(s.name, len(s.cut.paths), s.cut.mean_bytes, s.cut.mean_links) for s in sites]
+    print_report(facts, runs, options.repeat)
+    if options.json:
+        options.json.write_bytes(msgspec.json.format(msgspec.json.encode({"sites": facts, "runs": runs})))
+    if options.profile and Path(options.profile).suffix not in (".svg", ".json"):
+        print_profile(Path(options.profile))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="six sites of 400 pages")
+    add("--sites", type=lambda text: tuple(text.split(",")), help=f"of {','.join(s.name for s in SOURCES)}")
+    add("--pages", type=int, help="pages a site at most (2000; 400 with --quick)")
+    add(
+        "--only", type=lambda text: tuple(text.split(",")), default=CRAWLERS, help="crawlers to run, by comma"
+    )
+    add("--mix", choices=("yes", "no", "only"), default="yes", help="all sites at once after each alone")
+    add("--repeat", type=int, default=1, help="runs of each crawl; the median counts")
+    add("--workers", type=int, default=os.cpu_count(), help="Gossamer's workers (the cores)")
+    add("--no-archive", action="store_true", help="Gossamer without WARC files")
+    add("--gossamer", default="", help="the command, if not the one of this environment")
+    add(
+        "--profile",
+        default="",
+        metavar="FILE",
+        help="py-spy of Gossamer's last crawl: .svg, .json (speedscope) or text",
+    )
+    add("--json", type=Path, metavar="FILE", help="the figures for programs")
+    add("--archives", type=Path, default=ARCHIVES, help="folder of NAME.tar.zst sites")
+    add("--cache", default="", help="folder for unpacked sites ($XDG_CACHE_HOME/gossamer-bench)")
+    add("--port", type=int, default=8088)
+    options = parser.parse_args()
+    if set(options.only) - set(CRAWLERS):
+        parser.error(f"--only takes {', '.join(CRAWLERS)}")
+    return options
+
+
+def _crawlers(options: argparse.Namespace, cache: Path) -> list[Gossamer | Scrapy | Wget2]:
+    found: list[Gossamer | Scrapy | Wget2] = []
+    if "gossamer" in options.only:
+        program = find_gossamer(options.gossamer)
+        found.append(Gossamer(program, options.workers, not options.no_archive, options.profile))
+    if "scrapy" in options.only:
+        found.append(Scrapy(cache))
+    if "wget2" in options.only:
+        found.append(Wget2())
+    return found
+
+
+def _run(crawler: Gossamer | Scrapy | Wget2, sites: list[Served], server: Nginx) -> Run:
+    label = sites[0].name if len(sites) == 1 else MIX
+    with folder_for(crawler.name) as folder:
+        job = crawler.job(sites, Path(folder))
+        server.take_log()
+        machine_before, nginx_before = machine_cpu(), server.cpu()
+        usage = measure(job, Path(folder), LONGEST)
+        nginx_cpu = server.cpu() - nginx_before
+        others = max(0.0, machine_cpu() - machine_before - nginx_cpu - usage.cpu)
+        hits = server.take_log()
+        own = _own_count(job.after)
+    if usage.code:
+        print(f"{crawler.name} on {label}: exit code {usage.code}\n{usage.said}", file=sys.stderr)
+    wanted = {(s.host, path) for s in sites for path in s.cut.paths}
+    run = _judge(crawler.name, label, wanted, hits, usage, nginx_cpu, others, own)
+    speed = f"{run.crawling:7.2f} s {run.per_second:6.0f} pages/s"
+    print(f"{crawler.name:9} {label:11} {run.pages:6} pages {speed}", file=sys.stderr)
+    return run
+
+
+def _judge(
+    crawler: str,
+    label: str,
+    wanted: set[tuple[str, str]],
+    hits: list[Hit],
+    usage: Usage,
+    nginx_cpu: float,
+    others_cpu: float,
+    own: dict[str, Any],
+) -> Run:
+    got = [(h.host, h.path) for h in hits if h.is_page]
+    distinct = set(got)
+    return Run(
+        crawler=crawler,
+        site=label,
+        pages=len(distinct),
+        requests=len(hits),
+        wall=usage.wall,
+        crawling=max((h.at for h in hits), default=0.0) - min((h.at for h in hits), default=0.0),
+        cpu=usage.cpu,
+        nginx_cpu=nginx_cpu,
+        others_cpu=others_cpu,
+        missing=len(wanted - distinct),
+        extra=len(distinct - wanted),
+        repeated=len(got) - len(distinct),
+        failed=sum(1 for h in hits if h.status >= 400 and h.path != "/robots.txt"),
+        code=usage.code,
+        own=own,
+    )
+
+
+def _own_count(command: list[str]) -> dict[str, Any]:
+    """What the crawler itself says, where it can."""
+    if not command:
+        return {}
+    done = subprocess.run(command, capture_output=True, check=False)
+    try:
+        said: dict[str, Any] = msgspec.json.decode(done.stdout)
+    except msgspec.DecodeError:
+        return {}
+    return said
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""THE MAP: the stages in order, what each reads and writes, and where its code lies.
+
+A URL goes round this list once for every visit. Three things hold state — the
+frontier database, the segments, the files of the operator — and everything between
+them is a function. `ARCHITECTURE.md` tells the same in prose; a test keeps both in
+step with the folders.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Stage(NamedTuple):
+    """One step of the flow."""
+
+    name: str
+    code: str
+    """The module or folder of `gossamer` that does it."""
+    reads: str
+    writes: str
+    promise: str
+
+
+FLOW: tuple[Stage, ...] = (
+    Stage("discover", "discover", "seeds, sitemaps", "Discovered", "a wrong seed is an error before anything is fetched"),
+    Stage("canonical form", "model/url.py", "links", "canonical URLs", "equal strings mean the same page"),
+    Stage("scope", "scope", "canonical URLs", "Decision", "who refused a URL, and why, is known"),
+    Stage("priority", "priority", "Discovered", "a level of 0…31", "first in, first out inside a level"),
+    Stage("frontier", "frontier", "Discovered", "Lease, Task", "one owner per site; nothing leaves the queue undone"),
+    Stage("worker", "crawl", "Lease", "Result", "at most one request at a time per site and address"),
+    Stage("robots", "robots", "robots.txt", "Decision or a time", "no answer is never a permission"),
+    Stage("fetch", "fetch", "Task", "Response", "whatever a server does becomes an Outcome"),
+    Stage("parse", "parse", "ParseJob", "Parsed", "bounded time and memory, in a process of its own"),
+    Stage("fingerprint", "dedup", "text", "content hash, SimHash", "equal texts have equal hashes"),
+    Stage("store", "store", "Result", "segments", "synced before they count"),
+    Stage("report", "frontier/recording.py", "Batch", "the frontier database", "one transaction; duplicates decided in it"),
+)  # fmt: skip

@@ -1,0 +1,339 @@
+"""Random lives of a crawl, lived by both frontiers at once: every answer must be the same.
+
+Beside the answers, the whole state is compared after every step, and the SQL frontier's
+kept numbers (queue by level, URLs by outcome and shape) with what counting gives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+from frontier_kit import DELAY, LEASE, NO, NOW, POLITENESS, dump, make_memory, page, shape_of, sql_on
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from gossamer.errors import LeaseLost
+from gossamer.frontier import politeness
+from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Verdict, Visit, WritePages
+from gossamer.frontier.database import open_database
+from gossamer.frontier.memory import MemoryFrontier
+from gossamer.frontier.politeness import SiteClock
+from gossamer.frontier.recording import requeue
+from gossamer.frontier.schema import STATE_NAMES
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered, Task
+from gossamer.model.site import key64, site_of
+
+SITES = ["a.one.org", "b.one.org", "two.org", "three.org"]
+PATHS = ["/", "/1", "/2", "/x1", "/x2"]
+URLS = [f"https://{site}{path}" for site in SITES for path in PATHS]
+BUDGETS = Budgets(batch=6, per_site=3, pages_per_site=4, sites=3, similar_paths=2, refused_per_site=2, lease=LEASE)
+
+workers = st.sampled_from(["w1", "w2"])
+sites = st.sampled_from(SITES)
+urls = st.sampled_from(URLS)
+addresses = st.sampled_from(["10.0.0.1", "10.0.0.2"])
+found = st.lists(
+    st.builds(
+        Discovered,
+        url=urls,
+        level=st.integers(0, 2),
+        depth=st.integers(0, 3),
+        refusal=st.sampled_from([None, None, None, NO]),
+    ),
+    max_size=6,
+)
+outcomes = st.sampled_from(
+    [Outcome.DOCUMENT] * 6
+    + [Outcome.NOT_MODIFIED, Outcome.NOINDEX, Outcome.RESOURCE, Outcome.REDIRECT, Outcome.REDIRECT]
+    + [Outcome.GONE, Outcome.TIMEOUT, Outcome.TIMEOUT, Outcome.ROBOTS_DENIED, Outcome.REFUSED]
+)
+what = st.fixed_dictionaries(
+    {
+        "outcome": outcomes,
+        "content_hash": st.sampled_from(["", "t1", "t2", "t3"]),
+        "canonical": st.sampled_from(["", "", *URLS]),
+        "target": urls,
+        "etag": st.sampled_from(["", "e1"]),
+        "retry": st.sampled_from([None, 0.0, 5.0, 90.0]),
+    }
+)
+
+
+class Failure(Exception):
+    """The disk is full."""
+
+
+class BothFrontiers(RuleBasedStateMachine):
+    """Performs each call on both."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.exit = contextlib.ExitStack()
+        folder = self.exit.enter_context(tempfile.TemporaryDirectory())
+        self.db = open_database(Path(folder) / "frontier.db")
+        self.exit.callback(self.db.close)
+        self.sql: SqlFrontier = sql_on(self.db, BUDGETS)
+        self.memory: MemoryFrontier = make_memory(Path(folder), BUDGETS)
+        self.now = NOW
+        self.segments = 0
+        self.leases: dict[tuple[str, str], Lease] = {}
+        self.held: dict[tuple[str, str], dict[int, Task]] = {}
+
+    def teardown(self) -> None:
+        self.exit.close()
+
+    def both(self, method: str, *args: Any, **more: Any) -> Any:
+        """Call both, compare, return the answer; both may lose the lease."""
+        answers: list[Any] = []
+        for frontier in (self.memory, self.sql):
+            try:
+                answers.append(getattr(frontier, method)(*args, **more))
+            except (LeaseLost, Failure) as error:
+                answers.append(type(error))
+        assert answers[1] == answers[0], f"{method}: the SQL frontier differs from the reference"
+        return answers[0]
+
+    # -- rules --------------------------------------------------------------------------------
+
+    @initialize(items=found)
+    def begin(self, items: list[Discovered]) -> None:
+        self.both("register", "w1", self.now)
+        self.both("register", "w2", self.now)
+        self.both("add", [*items, page(URLS[0]), page(URLS[5])], self.now)
+
+    @rule(items=found)
+    def add(self, items: list[Discovered]) -> None:
+        self.both("add", items, self.now)
+
+    @rule(worker=workers, sites=st.integers(0, 3), urls=st.integers(0, 8))
+    def take(self, worker: str, sites: int, urls: int) -> None:
+        taken = self.both("take", worker, self.now, sites, urls)
+        if taken is LeaseLost:
+            self.both("register", worker, self.now)
+            return
+        for lease in taken:
+            self.leases[worker, lease.site] = lease
+            self.held[worker, lease.site] = {task.key: task for task in lease.tasks}
+
+    @rule(worker=workers, data=st.data(), items=found)
+    def work(self, worker: str, data: st.DataObject, items: list[Discovered]) -> None:
+        """Report some of what is held, after a look for more."""
+        self.take(worker, 3, 8)
+        self._report(worker, data, items, None)
+
+    @rule(worker=workers, data=st.data(), items=found)
+    def work_after_a_pause(self, worker: str, data: st.DataObject, items: list[Discovered]) -> None:
+        self.now += DELAY
+        self.work(worker, data, items)
+
+    @rule(worker=workers, data=st.data(), items=found)
+    def report(self, worker: str, data: st.DataObject, items: list[Discovered]) -> None:
+        """Report what is held, perhaps too late."""
+        self._report(worker, data, items, None)
+
+    @rule(worker=workers, data=st.data(), items=found)
+    def fail_to_write(self, worker: str, data: st.DataObject, items: list[Discovered]) -> None:
+        """The segment cannot be written: nothing of the report counts."""
+
+        def fail(verdicts: list[Verdict]) -> None:
+            raise Failure
+
+        self._report(worker, data, items, fail)
+
+    @rule(site=sites)
+    def recrawl(self, site: str) -> None:
+        """The finished pages of a site are to be fetched again."""
+        done = [row for url, row in self.memory._urls.items() if site_of(url) == site and row.state == "done"]
+        for row in done:
+            self.memory._enqueue(self.memory._sites[site], row, self.now)
+        with self.db.transaction():
+            requeue(self.db, key64(site), [key64(row.found.url) for row in done], self.now)
+
+    @rule(worker=workers, site=sites, urls=st.integers(0, 4))
+    def refill(self, worker: str, site: str, urls: int) -> None:
+        held = self.held.get((worker, site), {})
+        more = self.both("refill", worker, site, 0, list(held), self.now, urls)
+        if isinstance(more, list) and (worker, site) in self.held:
+            held.update((task.key, task) for task in more)
+
+    @rule(worker=workers, site=sites)
+    def release(self, worker: str, site: str) -> None:
+        if (worker, site) in self.leases:
+            self.both("release", worker, [self._site_report(worker, site)], [], self.now)
+            del self.leases[worker, site], self.held[worker, site]
+
+    @rule(worker=workers, again=st.booleans())
+    def die(self, worker: str, again: bool) -> None:
+        """A worker ends; what it had in its hands is what late reports are made of."""
+        self.both("retire", worker, self.now)
+        if again:
+            self.both("register", worker, self.now)
+
+    @rule(worker=workers, site=sites, address=addresses)
+    def hold_address(self, worker: str, site: str, address: str) -> None:
+        if (worker, site) in self.leases:
+            self.both("hold_address", worker, site, address, self.now)
+
+    @rule(worker=workers, address=addresses, seconds=st.sampled_from([0.0, 3.0, 30.0]))
+    def release_address(self, worker: str, address: str, seconds: float) -> None:
+        self.both("release", worker, [], [(address, self.now + seconds)], self.now)
+
+    @rule(site=sites, seconds=st.sampled_from([-5.0, 10.0, 100.0]))
+    def block(self, site: str, seconds: float) -> None:
+        self.both("block_until", site, self.now + seconds, "blocked")
+
+    @rule(worker=workers, seconds=st.sampled_from([0.5, DELAY, 7.0, LEASE - 1]))
+    def wait(self, worker: str, seconds: float) -> None:
+        self.now += seconds
+        self.both("renew", worker, self.now)
+
+    @rule(seconds=st.sampled_from([LEASE + 1, 500.0]))
+    def long_silence(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule()
+    def restart(self) -> None:
+        """Another process opens the database: nothing it has to know was in memory."""
+        self.sql = sql_on(self.db, BUDGETS)
+
+    # -- help ---------------------------------------------------------------------------------
+
+    def _report(
+        self, worker: str, data: st.DataObject, items: list[Discovered], write: WritePages | None
+    ) -> None:
+        tasks = [(site, task) for (name, site), held in self.held.items() if name == worker for task in held.values()]
+        chosen = data.draw(st.lists(st.sampled_from(tasks), unique=True, min_size=1, max_size=4)) if tasks else []
+        visits = [self._visit(site, task, data.draw(what)) for site, task in chosen]
+        reports = [self._site_report(worker, site) for site in {visit.site: 0 for visit in visits}]
+        canonical = [page(visit.canonical) for visit in visits if visit.canonical]
+        self.segments += 1
+        batch = Batch(f"s{self.segments}", visits, [*items, *canonical], sites=reports)
+        verdicts = self.both("report", worker, batch, self.now, write)
+        if verdicts is LeaseLost:
+            self._drop(worker)
+            self.both("register", worker, self.now)
+        elif verdicts is not Failure:
+            for site, task in chosen:
+                del self.held[worker, site][task.key]
+
+    def _visit(self, site: str, task: Task, what: dict[str, Any]) -> Visit:
+        outcome: Outcome = what["outcome"]
+        retry_at = self.now + what["retry"] if outcome.meaning.retry and what["retry"] is not None else None
+        return Visit(
+            site, 0, task, outcome, self.now, etag=what["etag"], canonical=what["canonical"], retry_at=retry_at,
+            content_hash=what["content_hash"] if outcome is Outcome.DOCUMENT else "",
+            target=what["target"] if outcome is Outcome.REDIRECT else "",
+        )  # fmt: skip
+
+    def _site_report(self, worker: str, site: str) -> SiteReport:
+        lease = self.leases[worker, site]
+        lease.clock = politeness.answered(lease.clock, self.now, POLITENESS)
+        return SiteReport(site, 0, lease.token, lease.clock)
+
+    def _drop(self, worker: str) -> None:
+        for place in [place for place in self.leases if place[0] == worker]:
+            del self.leases[place], self.held[place]
+
+    # -- state --------------------------------------------------------------------------------
+
+    @invariant()
+    def urls_are_equal(self) -> None:
+        rows = self.db.execute(
+            "SELECT url, state, level, attempts, due_at, outcome, target, etag, content_hash, keep_alias FROM urls"
+        )
+        names = {"queued": "waiting"}
+        mine = {
+            url: (
+                names.get(row.state, row.state), row.found.level, row.attempts, row.due_at,
+                row.outcome.value if row.outcome else None, row.target, row.etag, row.content_hash, row.keep_alias,
+            )
+            for url, row in self.memory._urls.items()
+        }  # fmt: skip
+        theirs = {
+            url: (STATE_NAMES[state], level, attempts, due, out, to or "", etag or "", text or "", bool(keep))
+            for url, state, level, attempts, due, out, to, etag, text, keep in rows
+        }
+        assert theirs == mine
+
+    @invariant()
+    def sites_are_equal(self) -> None:
+        rows = self.db.execute(
+            "SELECT name, crawl_delay, trouble, not_before, wait_reason, address, owner, token, known, refused, "
+            "ready_at, next_seq FROM sites JOIN parts ON site_id = id"
+        )
+        theirs = {
+            name: (SiteClock(*clock), address, owner, token, known, refused, None if owner else ready, seq)
+            for name, *clock, address, owner, token, known, refused, ready, seq in rows
+        }
+        mine = {
+            name: (s.clock, s.address, s.owner, s.token, s.known, s.refused, None if s.owner else s.ready_at, s.next_seq)
+            for name, s in self.memory._sites.items()
+        }
+        assert theirs == mine
+
+    @invariant()
+    def texts_are_equal(self) -> None:
+        rows = self.db.execute(
+            "SELECT t.domain, t.content_hash, u.url FROM texts t JOIN urls u ON u.site_id = t.site_id AND u.key = t.key"
+        )
+        assert set(rows) == {(key64(domain), text, url) for (domain, text), url in self.memory._texts.items()}
+
+    @invariant()
+    def kept_numbers_are_what_counting_gives(self) -> None:
+        urls = self.memory._urls
+        queued = Counter(row.found.level for row in urls.values() if row.state == "queued")
+        assert dict(self.db.execute("SELECT level, queued FROM levels WHERE queued <> 0")) == queued
+        assert dict(self.db.execute("SELECT level, COUNT(*) FROM queue GROUP BY level")) == queued
+        outcomes = Counter((key64(site_of(u)), row.outcome.value) for u, row in urls.items() if row.outcome)
+        rows = self.db.execute("SELECT site_id, outcome, urls FROM outcomes WHERE urls <> 0")
+        assert {(site, name): n for site, name, n in rows} == outcomes
+        entered = [url for url, row in urls.items() if row.state != "refused" or row.outcome]
+        shapes = Counter((key64(site_of(url)), key64(shape_of(url))) for url in entered)
+        assert {(site, shape): n for site, shape, n in self.db.execute("SELECT * FROM shapes")} == shapes
+
+    @invariant()
+    def every_text_that_was_read_has_a_page(self) -> None:
+        """An alias leads, by whatever chain, to a page that is kept or still to be read."""
+        urls = self.memory._urls
+        for url, row in urls.items():
+            if row.state != "done" or row.outcome is not Outcome.ALIAS:
+                continue
+            walked = [url]
+            end = row
+            while end.state == "done" and end.outcome in (Outcome.ALIAS, Outcome.REDIRECT, Outcome.DUPLICATE):
+                assert end.target not in walked, f"{url} leads nowhere: {walked}"
+                assert end.target in urls, f"{url} leads to {end.target}, which nobody will read"
+                walked.append(end.target)
+                end = urls[end.target]
+            assert end.state in ("queued", "scheduled") or end.outcome in (
+                Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.NOT_MODIFIED,
+            ), f"{url} leads to {walked[-1]}, which is {end.outcome}"  # fmt: skip
+
+
+BothFrontiers.TestCase.settings = settings(
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+class TestBothFrontiers(BothFrontiers.TestCase):  # type: ignore[name-defined,misc]
+    """Random lives, the same in every run."""
+
+
+def test_the_dump_sees_everything(tmp_path: Path) -> None:
+    """The comparison of dumps can fail: one changed value is seen."""
+    frontier = sql_on(open_database(tmp_path / "frontier.db"), BUDGETS)
+    frontier.add([page(URLS[0])], NOW)
+    before = dump(frontier)
+    frontier.db.execute("UPDATE urls SET hops = 1")
+    assert dump(frontier) != before

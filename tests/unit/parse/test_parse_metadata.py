@@ -1,0 +1,125 @@
+"""What a page says about itself is read as browsers and other crawlers read it."""
+
+import pytest
+from parse_kit import URL, parse
+
+from gossamer.parse.metadata import header_directives
+
+
+def _head(head: str, **more):
+    return parse(f"<!doctype html><head>{head}</head><body><p>Text.", **more)
+
+
+def test_title_description_headings_and_language():
+    page = parse(
+        '<html lang="en-GB"><title> A\n title </title><meta name=Description content="What it &amp; is">'
+        "<h1>One</h1><h2>Two <b>bold</b></h2><h3></h3><h4>Four</h4>"
+    )
+    assert (page.title, page.description, page.claimed_language) == ("A title", "What it & is", "en-gb")
+    assert page.headings == ["One", "Two bold"]
+
+
+def test_text_read_for_headings_has_a_budget():
+    assert len(parse("<h1>" + "x" * 200_001 + "</h1><h2>y</h2>").headings) == 1
+
+
+def test_the_first_title_counts_and_a_picture_has_none():
+    assert parse("<body><svg><title>Icon</title></svg><title>First</title><title>Second</title>").title == "First"
+
+
+def test_canonical_is_resolved_against_the_base():
+    assert _head('<base href="/other/"><link rel=canonical href="x?utm_source=a">').canonical == (
+        "https://site.example/other/x"
+    )
+
+
+def test_canonicals_that_disagree_are_ignored_and_equal_ones_are_one():
+    assert _head('<link rel=canonical href="/a"><link rel=canonical href="/b">').canonical == ""
+    assert _head('<link rel=canonical href="/a"><link rel=canonical href="/a#x">').canonical.endswith("/a")
+
+
+def test_a_canonical_in_the_body_is_ignored():
+    assert parse('<body><p>x<link rel="canonical" href="/spam">').canonical == ""
+
+
+def test_canonical_from_the_link_header():
+    header = '<https://site.example/next>; rel="next", </c>; title="a, b"; rel="canonical"'
+    assert _head("", link=(header,)).canonical == "https://site.example/c"
+    assert _head('<link rel=canonical href="/a">', link=("</c>; rel=canonical",)).canonical == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "noindex", "nofollow", "noarchive"),
+    [
+        ("noindex", True, False, False),
+        ("NOINDEX, NoFollow", True, True, False),
+        ("none", True, True, False),
+        ("noarchive", False, False, True),
+        ("index,follow", False, False, False),
+        ("noindexed", False, False, False),
+    ],
+)
+def test_meta_robots(content, noindex, nofollow, noarchive):
+    for name in ("robots", "Gossamer"):
+        page = _head(f'<meta name="{name}" content="{content}">')
+        assert (page.noindex, page.nofollow, page.noarchive) == (noindex, nofollow, noarchive)
+    assert not _head(f'<meta name="googlebot" content="{content}">').noindex
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("noindex", ["noindex"]),
+        ("gossamer: noindex, nofollow", ["noindex", "nofollow"]),
+        ("googlebot: noindex, nofollow", []),
+        ("googlebot: noindex, gossamer: nofollow", ["nofollow"]),
+        ("max-snippet: 5, noindex", ["max-snippet", "noindex"]),
+        ("", []),
+    ],
+)
+def test_header_directives_of_other_agents_are_not_ours(value, expected):
+    assert header_directives(value, "gossamer") == expected
+
+
+def test_header_and_meta_add_up_to_the_stricter():
+    page = _head('<meta name=robots content="noindex">', robots=("nofollow", "otherbot: noarchive"))
+    assert (page.noindex, page.nofollow, page.noarchive) == (True, True, False)
+
+
+def test_wishes_about_ai_use_are_recorded():
+    page = _head('<meta name=robots content="noai"><meta name="tdm-reservation" content="1">', robots=("noimageai",))
+    assert page.ai_signals == ["noai", "noimageai", "tdm-reservation"]
+    assert not page.noindex
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0; url=/new", "https://site.example/new"),
+        ("0;URL='/new'", "https://site.example/new"),
+        ("10, /new", "https://site.example/new"),
+        ("11; url=/new", ""),
+        ("5", ""),
+        ("0; url=#part", ""),
+        (f"0; url={URL}", ""),
+        ("0; url=javascript:alert(1)", ""),
+        ("soon; url=/new", ""),
+    ],
+)
+def test_a_quick_refresh_to_elsewhere_is_a_redirect(content, target):
+    assert _head(f'<meta http-equiv="refresh" content="{content}">').refresh == target
+
+
+def test_a_refresh_for_browsers_without_scripts_is_none():
+    assert _head('<noscript><meta http-equiv=refresh content="0; url=/nojs"></noscript>').refresh == ""
+
+
+def test_alternates_and_feeds():
+    page = _head(
+        '<link rel=alternate hreflang="de-AT" href="/de"><link rel="alternate" hreflang=x href="mailto:a@b">'
+        '<link rel=alternate type="application/rss+xml" href="/rss">'
+        '<link rel=alternate type="application/atom+xml; a=b" href="/atom">'
+        '<link rel=stylesheet href="/style.css">'
+    )
+    assert page.alternates == [("de-at", "https://site.example/de")]
+    assert page.feeds == ["https://site.example/rss", "https://site.example/atom"]
