@@ -150,9 +150,7 @@ class Wget2:
         self._threads = threads
         self._program = shutil.which("wget2")
         if not self._program:
-            raise SystemExit(
-                "wget2 is not installed; get it with: apt-get install wget2, or leave it out with --only"
-            )
+            raise SystemExit("wget2 is not installed; get it with: apt-get install wget2, or leave it out with --only")
 
     def job(self, sites: list[Served], folder: Path) -> Job:
         """Mirrors the sites into memory."""
@@ -185,9 +183,7 @@ def find_gossamer(given: str) -> str:
     beside = Path(sys.executable).with_name("gossamer")
     found = given or (str(beside) if beside.exists() else shutil.which("gossamer"))
     if not found:
-        raise SystemExit(
-            "gossamer is not installed in this environment; install it, or leave it out with --only"
-        )
+        raise SystemExit("gossamer is not installed in this environment; install it, or leave it out with --only")
     return found
 
 
@@ -201,6 +197,7 @@ def profiler(target: str) -> list[str]:
         program,
         "record",
         "--subprocesses",
+        "--native",
         "--rate",
         "200",
         "--format",

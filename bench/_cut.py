@@ -64,9 +64,7 @@ def make_cut(source: Path, start: str, limit: int, own: tuple[str, ...], address
         kept = [line for line in cutter.robots_text.splitlines() if not line.lower().startswith("sitemap")]
         (scratch / "www" / "robots.txt").write_text("\n".join(kept) + "\n")
     count = len(paths)
-    cut = Cut(
-        str(target / "www"), start, sorted(paths), sum(sizes) / count, sum(map(cutter.links, paths)) / count
-    )
+    cut = Cut(str(target / "www"), start, sorted(paths), sum(sizes) / count, sum(map(cutter.links, paths)) / count)
     (scratch / "cut.json").write_bytes(msgspec.json.encode(cut))
     scratch.rename(target)
     return cut

@@ -91,8 +91,7 @@ class Nginx:
 
     def _config(self) -> str:
         servers = "".join(
-            _SERVER.format(address=s.address, port=s.port, host=s.host, root=s.cut.folder)
-            for s in self._sites
+            _SERVER.format(address=s.address, port=s.port, host=s.host, root=s.cut.folder) for s in self._sites
         )
         # As root, nginx would drop to a user who may not read the cache folder.
         user = "user root;\n" if os.geteuid() == 0 else ""

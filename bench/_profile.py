@@ -1,4 +1,9 @@
-"""Reads py-spy's raw output (`frame;frame;frame count`) and says where the time went."""
+"""Reads py-spy's raw output (`frame;frame;frame count`) and says where the time went.
+
+Frames of C code are counted for the Python function that called them. A sample whose
+C frames wait (for a lock, an event, a sleep) is no work and is left out: py-spy alone
+takes a waiting thread for a running one in some containers.
+"""
 
 from __future__ import annotations
 
@@ -6,43 +11,55 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
-_PROCESS = re.compile(r'^process (\d+):"?(.*?)"?$')
+_PROCESS = re.compile(r'^process \d+:"?(.*?)"?$')
+_PYTHON = re.compile(r"^(.*) \((.*?\.pyx?|<frozen .*?>|<string>)(?::\d+)?\)$")
+_WAITING = re.compile(
+    r"epoll_|acquire_lock|take_gil|pthread_cond|sem_(?:timed)?wait|sem_clockwait|nanosleep|futex|wait4|^poll |^select "
+)
+
+Samples = list[tuple[list[str], int]]
 
 
 def print_profile(file: Path, top: int = 15) -> None:
     """The functions with most time of their own, by process."""
-    samples: dict[str, list[tuple[list[str], int]]] = defaultdict(list)
+    processes: dict[str, Samples] = defaultdict(list)
     for line in file.read_text().splitlines():
         stack, _, count = line.rpartition(" ")
         frames = stack.split(";")
-        owner = next((i for i, frame in reversed(list(enumerate(frames))) if _PROCESS.match(frame)), None)
-        name = frames[owner] if owner is not None else "process"
-        samples[name].append((frames[owner + 1 if owner is not None else 0 :], int(count)))
-    everything = sum(count for stacks in samples.values() for _, count in stacks)
-    print(f"\nWhere the time goes: {everything} samples of running threads")
-    for name, stacks in sorted(samples.items(), key=lambda item: -sum(c for _, c in item[1])):
-        _print_process(name, stacks, everything, top)
+        owner = max((i for i, frame in enumerate(frames) if _PROCESS.match(frame)), default=-1)
+        working = _python_frames(frames[owner + 1 :])
+        if working:
+            processes[frames[owner] if owner >= 0 else "process"].append((working, int(count)))
+    everything = sum(_count(samples) for samples in processes.values())
+    print(f"\nWhere the time goes: {everything} samples of threads at work")
+    for name, samples in sorted(processes.items(), key=lambda item: -_count(item[1])):
+        if _count(samples) >= everything / 100:
+            _print_process(name, samples, everything, top)
 
 
-def _print_process(name: str, stacks: list[tuple[list[str], int]], everything: int, top: int) -> None:
-    total = sum(count for _, count in stacks)
-    if total < everything / 100:
-        return
+def _python_frames(frames: list[str]) -> list[str]:
+    """The Python functions of a stack, outermost first; none for a thread that waits."""
+    last = max((i for i, frame in enumerate(frames) if _PYTHON.match(frame)), default=-1)
+    if any(_WAITING.search(frame) for frame in frames[last + 1 :]):
+        return []
+    return [_short(m) for m in map(_PYTHON.match, frames) if m]
+
+
+def _short(match: re.Match[str]) -> str:
+    return f"{match[1]} ({'/'.join(match[2].split('/')[-3:])})"
+
+
+def _count(samples: Samples) -> int:
+    return sum(count for _, count in samples)
+
+
+def _print_process(name: str, samples: Samples, everything: int, top: int) -> None:
+    total = _count(samples)
     alone: Counter[str] = Counter()
     within: Counter[str] = Counter()
-    for frames, count in stacks:
-        if frames:
-            alone[_short(frames[-1])] += count
-        for frame in {_short(frame) for frame in frames}:
-            within[frame] += count
-    print(f"\n{name[:100]}: {total} samples, {total / everything:.0%}\n{'self':>7}{'total':>7}")
+    for frames, count in samples:
+        alone[frames[-1]] += count
+        within.update(dict.fromkeys(frames, count))
+    print(f"\n{name[:90]}: {total} samples, {total / everything:.0%}\n{'self':>7}{'total':>7}")
     for function, count in alone.most_common(top):
         print(f"{count / total:7.1%}{within[function] / total:7.1%} {function}")
-
-
-def _short(frame: str) -> str:
-    """A frame without its line number and with the last folders of its file only."""
-    match = re.match(r"(.*) \((.*?)(?::\d+)?\)$", frame)
-    if not match:
-        return frame
-    return f"{match[1]} ({'/'.join(match[2].split('/')[-3:])})"

@@ -134,9 +134,7 @@ def _print_sameness(sites: list[SiteFacts], runs: list[Run]) -> None:
         "others s",
     )
     print(f"{'':21}{'':10}" + "".join(f"{head:>9}" for head in heads))
-    for r in sorted(
-        runs, key=lambda r: [s.name for s in sites].index(r.site) if r.site != MIX else len(sites)
-    ):
+    for r in sorted(runs, key=lambda r: [s.name for s in sites].index(r.site) if r.site != MIX else len(sites)):
         counts = (r.requests, r.pages, r.missing, r.extra, r.repeated, r.failed)
         seconds = (r.wall, r.cpu, r.nginx_cpu, r.others_cpu)
         line = "".join(f"{n:9}" for n in counts) + "".join(f"{s:9.2f}" for s in seconds)

@@ -34,9 +34,7 @@ def main() -> None:
     options = _options()
     cache = cache_folder(options.cache)
     names = options.sites or (QUICK if options.quick else tuple(s.name for s in SOURCES))
-    sites = prepare(
-        names, options.pages or (400 if options.quick else 2000), options.port, cache, options.archives
-    )
+    sites = prepare(names, options.pages or (400 if options.quick else 2000), options.port, cache, options.archives)
     if not sites:
         raise SystemExit("no site is left to crawl")
     crawlers = _crawlers(options, cache)
@@ -59,16 +57,12 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--quick", action="store_true", help="six sites of 400 pages")
     add("--sites", type=lambda text: tuple(text.split(",")), help=f"of {','.join(s.name for s in SOURCES)}")
     add("--pages", type=int, help="pages a site at most (2000; 400 with --quick)")
-    add(
-        "--only", type=lambda text: tuple(text.split(",")), default=CRAWLERS, help="crawlers to run, by comma"
-    )
+    add("--only", type=lambda text: tuple(text.split(",")), default=CRAWLERS, help="crawlers to run, by comma")
     add("--mix", choices=("yes", "no", "only"), default="yes", help="all sites at once after each alone")
     add("--repeat", type=int, default=1, help="runs of each crawl; the median counts")
     add("--workers", type=int, default=os.cpu_count(), help="Gossamer's workers (the cores)")

@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -55,6 +56,8 @@ class Figures(msgspec.Struct, frozen=True):
     ratio_crawling: float
     missing: int
     violations: int
+    shortest_gap: float
+    """The shortest time between two requests to a host, seconds."""
     hosts: list[Host]
 
 
@@ -83,9 +86,7 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--hosts", type=int, default=60)
     add("--smallest", type=int, default=10, help="pages of the smallest host")
@@ -116,7 +117,9 @@ def _job(web: FakeWeb, options: argparse.Namespace, folder: Path) -> Job:
 
 
 def _figures(log: Log, pages: dict[str, int], delay: float, usage: Usage, rude: int) -> Figures:
-    hosts = [_host(name, count, log.sites().get(name, [])) for name, count in pages.items()]
+    sites = log.sites()
+    gaps = [b.arrived - a.arrived for requests in sites.values() for a, b in pairwise(requests)]
+    hosts = [_host(name, count, sites.get(name, [])) for name, count in pages.items()]
     bound = max(host.requests for host in hosts) * delay
     crawling = log[-1].arrived - log[0].arrived + delay if log else 0.0
     return Figures(
@@ -129,6 +132,7 @@ def _figures(log: Log, pages: dict[str, int], delay: float, usage: Usage, rude: 
         ratio_crawling=crawling / bound if bound else 0.0,
         missing=sum(host.pages - host.fetched for host in hosts),
         violations=rude,
+        shortest_gap=min(gaps, default=0.0),
         hosts=hosts,
     )
 
@@ -154,6 +158,7 @@ def _print(figures: Figures, found: list[Violation]) -> None:
     whole = f"ratio {figures.ratio:.3f}   goal {GOAL}"
     print(f"{'with start and stop of the command':40}{figures.wall:8.2f} s   {whole}")
     print(f"{'CPU of the whole process tree':40}{figures.cpu:8.2f} s")
+    print(f"{'shortest time between two requests':40}{figures.shortest_gap:10.4f} s")
     print(f"\nrude requests: {figures.violations}; pages missing: {figures.missing}")
     for violation in found[:10]:
         print(f"  {violation.kind}: {violation}")

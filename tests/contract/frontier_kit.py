@@ -13,11 +13,12 @@ from gossamer.frontier.contract import Added, Batch, Budgets, Frontier, Lease, S
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
+from gossamer.frontier.recording import requeue
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
-from gossamer.model.site import site_of
+from gossamer.model.site import key64, site_of
 
 NOW = 1_700_000_000.0
 DELAY = 2.0
@@ -142,7 +143,11 @@ class Hand:
         sites = fields.pop("sites", None) or [self.site_report(site) for site in {v.site: 0 for v in visits}]
         write = fields.pop("write_pages", None)
         batch = Batch(fields.pop("segment", "s"), list(visits), list(found), sites=sites, **fields)
-        return self.frontier.report(self.name, batch, self.crew.now, write)
+        verdicts = self.frontier.report(self.name, batch, self.crew.now, write)
+        reported = [visit.task.key for visit in visits]
+        for lease in self.leases.values():
+            lease.tasks = [task for task in lease.tasks if task.key not in reported]
+        return verdicts
 
     def did(self, url: str, outcome: Outcome = Outcome.DOCUMENT, **fields: Any) -> Verdict:
         """Visit one URL of a leased site."""
@@ -160,3 +165,13 @@ class Hand:
 def later(clock: SiteClock, time: float) -> SiteClock:
     """A clock that waits until a time."""
     return msgspec.structs.replace(clock, not_before=time)
+
+
+def requeue_all(frontier: AnyFrontier, urls: Iterable[str], now: float) -> None:
+    """Queue finished URLs once more, as `recrawl` does."""
+    for url in urls:
+        if isinstance(frontier, MemoryFrontier):
+            frontier._enqueue(frontier._sites[site_of(url)], frontier._urls[url], now)
+        else:
+            with frontier.db.transaction():
+                requeue(frontier.db, key64(site_of(url)), [key64(url)], now)

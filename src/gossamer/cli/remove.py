@@ -7,6 +7,7 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
 from gossamer.frontier import operate
 
 
@@ -22,6 +23,8 @@ def command(
     reason
         Why, for `gossamer explain`.
     """
+    if not prefixes:
+        raise UsageError("nothing to remove: name a URL or a beginning of URLs")
     settings = settings_file.load(data)
     folder = DataFolder(data)
     folder.read().close()

@@ -149,11 +149,10 @@ class Channel:
         return response
 
     async def _wait_until(self, time: float, reason: str) -> Rest | None:
-        wait = time - self._grounds.clock.now()
-        if wait <= 0:
-            return None
-        if wait > self._grounds.patience or not await self._grounds.sleep(wait):
-            return Rest(time, reason)
+        # In a loop: timers of an event loop may go off up to a millisecond early.
+        while (wait := time - self._grounds.clock.now()) > 0:
+            if wait > self._grounds.patience or not await self._grounds.sleep(wait):
+                return Rest(time, reason)
         return None
 
     def _settle(self, response: Response, address: Address) -> None:

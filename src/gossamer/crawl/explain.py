@@ -9,7 +9,7 @@ import msgspec
 from gossamer.crawl.reading import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
-from gossamer.errors import UsageError
+from gossamer.discover.seeds import parse_seed
 from gossamer.frontier import inspect
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import UrlRecord
@@ -42,11 +42,8 @@ class Explanation(msgspec.Struct):
 
 
 def canonical_or_error(text: str, settings: Settings) -> str:
-    """A URL as the table knows it."""
-    url = Canonicalizer(settings.urls).parse(text)
-    if isinstance(url, Decision):
-        raise UsageError(f"{text}: {url.reason}")
-    return url
+    """A URL as the table knows it, from what a person would write in a browser."""
+    return parse_seed(text.strip(), "URL", Canonicalizer(settings.urls))
 
 
 def explain(db: Database, settings: Settings, text: str, now: float) -> Explanation:
@@ -65,6 +62,8 @@ def explain(db: Database, settings: Settings, text: str, now: float) -> Explanat
     answer.state, answer.reason = _state(record)
     if record.state in ("waiting", "scheduled"):
         _add_wait(db, answer, record, now)
+        if not decision.allowed:
+            answer.reason += f"; its turn will end with a refusal by {decision.rule}: {decision.reason}"
     return answer
 
 
@@ -78,7 +77,10 @@ def _state(record: UrlRecord) -> tuple[str, str]:
     outcome = Outcome(record.outcome) if record.outcome else Outcome.REFUSED
     sentence = record.reason or outcome.meaning.sentence
     if record.state == "scheduled":
-        return "scheduled", f"{outcome.value}: {sentence}; tried {record.attempts} times, to be tried again"
+        # A page that was fetched before keeps that outcome while its new visit fails.
+        failure = f"{outcome.value}: {sentence}" if outcome.meaning.retry else sentence
+        times = "once" if record.attempts == 1 else f"{record.attempts} times"
+        return "scheduled", f"{failure}; tried {times}, to be tried again"
     if outcome in _JOINED:
         return _JOINED[outcome], f"{outcome.meaning.sentence}: {record.target}" + (
             f" ({record.reason})" if record.reason else ""
@@ -89,6 +91,8 @@ def _state(record: UrlRecord) -> tuple[str, str]:
 
 
 def _add_wait(db: Database, answer: Explanation, record: UrlRecord, now: float) -> None:
+    if record.due_at is not None:
+        answer.reason += f" in {max(0.0, record.due_at - now):.0f} s"
     clock = inspect.site_clock(db, record.site)
     if clock is not None and clock[0] > now:
         answer.waits_until = clock[0]
@@ -113,6 +117,6 @@ def _robots(db: Database, settings: Settings, url: str, now: float) -> str:
 
 
 def as_json(answer: Explanation) -> dict[str, Any]:
-    """The stable form: url, state, reason, and the factors beside them."""
-    plain: dict[str, Any] = msgspec.to_builtins(answer)
-    return plain
+    """The stable form: url, state, reason, and the factors that led to them."""
+    factors: dict[str, Any] = msgspec.to_builtins(answer)
+    return {name: factors.pop(name) for name in ("url", "state", "reason")} | {"factors": factors}

@@ -1,9 +1,10 @@
 """The worker's side of its parser processes.
 
 Jobs are pipelined: a parser gets the next job before it has answered the last,
-so it never waits for the worker. Answers come in order. If a parser dies or
-takes too long, the job at the head of its line is to blame and fails; the others
-are given to its successor.
+so it never waits for the worker. Answers come in order. If a parser takes too
+long, the job at the head of its line is to blame and fails; if it dies, that job
+gets a second chance, since anybody may have killed the process. The others are
+given to its successor.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from gossamer.model.records import Parsed, ParseJob
 class _Waiting(msgspec.Struct):
     job: ParseJob
     answer: asyncio.Future[Parsed]
+    deaths: int = 0
 
 
 class _Parser:
@@ -68,18 +70,26 @@ class _Parser:
 
     async def _serve(self) -> None:
         while not self._closing:
-            problem = await self._answers()
+            late = await self._answers()
             if self._closing:
                 return
             await self._stop()
             if self.line:
-                waiting = self.line.popleft()
-                if not waiting.answer.done():
-                    waiting.answer.set_result(Parsed(waiting.job.url, ok=False, problem=problem))
+                self._blame(self.line[0], late)
             await self.start()
 
-    async def _answers(self) -> str:
-        """Pass answers on until the process fails; says how it failed."""
+    def _blame(self, waiting: _Waiting, late: bool) -> None:
+        """The process failed while it was busy with this job."""
+        waiting.deaths += 1
+        if not late and waiting.deaths < 2:
+            return
+        self.line.popleft()
+        problem = f"parsing took longer than {self._timeout:g} s" if late else "the page crashed the parser twice"
+        if not waiting.answer.done():
+            waiting.answer.set_result(Parsed(waiting.job.url, ok=False, problem=problem))
+
+    async def _answers(self) -> bool:
+        """Pass answers on until the process fails; whether it was killed for being late."""
         assert self._process is not None and self._process.stdout is not None
         stream = self._process.stdout
         watch = asyncio.create_task(self._watch(self._process))
@@ -91,9 +101,7 @@ class _Parser:
                 if not waiting.answer.done():
                     waiting.answer.set_result(self._decoder.decode(payload))
         except (asyncio.IncompleteReadError, ConnectionError):
-            if watch.done():
-                return f"parsing took longer than {self._timeout:g} s"
-            return "the page crashed the parser"
+            return watch.done()
         finally:
             watch.cancel()
 

@@ -38,9 +38,10 @@ class ParserConfig(msgspec.Struct, frozen=True):
 def full_chain(config: ScopeConfig, rules: Sequence[str]) -> Chain:
     """The chain of the settings, with the plug-ins' rules at its end."""
     chain = build_chain(config)
-    for name in rules:
-        chain = chain.with_rule(RULES.get(name)())
-    return chain
+    if not rules:
+        return chain
+    # Nothing is remembered: a rule of a plug-in may go by more than the URL and the day.
+    return Chain([*chain.rules, *(RULES.get(name)() for name in rules)])
 
 
 class PageReader:

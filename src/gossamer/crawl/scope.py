@@ -6,6 +6,8 @@ remove` reach running workers: they look for changes every few seconds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gossamer.crawl.reading import ParserConfig, full_chain
 from gossamer.frontier.database import Database
 from gossamer.scope.chain import Chain, ScopeConfig
@@ -13,9 +15,10 @@ from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES, FilterRule
 from gossamer.settings import Settings
 
 
-def scope_config(settings: Settings, database: Database) -> ScopeConfig:
-    """What belongs to the crawl at this moment."""
-    seeds = [row[0] for row in database.execute("SELECT DISTINCT site FROM seeds ORDER BY site")]
+def scope_config(settings: Settings, database: Database, more_sites: Sequence[str] = ()) -> ScopeConfig:
+    """What belongs to the crawl at this moment, or would with more seeds."""
+    known = [row[0] for row in database.execute("SELECT DISTINCT site FROM seeds ORDER BY site")]
+    seeds = [*known, *(site for site in dict.fromkeys(more_sites) if site not in known)]
     removed = [
         FilterRule("prefix", "deny", prefix, f"removed.{prefix}")
         for (prefix,) in database.execute("SELECT prefix FROM removals ORDER BY prefix")

@@ -39,15 +39,11 @@ def add_seeds(
     frontier: SqlFrontier, settings: Settings, seeds: Sequence[Seed], now: float, kind: Kind = Kind.PAGE
 ) -> Added:
     """Make the seeds known, and their hosts part of the scope; those refused are remembered with the reason."""
-    with frontier.db.transaction():
-        frontier.db.many(
-            "INSERT INTO seeds (url, site, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            [(seed.url, site_of(seed.url), now) for seed in seeds],
-        )
-    chain = full_chain(scope_config(settings, frontier.db), settings.scope.rules)
+    sites = [site_of(seed.url) for seed in seeds]
+    chain = full_chain(scope_config(settings, frontier.db, sites), settings.scope.rules)
     found = []
     for seed in seeds:
         verdict = chain.decide(seed.url, now)
         refusal = None if verdict.allowed else verdict
         found.append(Discovered(seed.url, Via.SEED, kind, level=0, refusal=refusal))
-    return frontier.add(found, now)
+    return frontier.add_seeds(found, now)

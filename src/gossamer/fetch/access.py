@@ -39,9 +39,7 @@ def check_headers(headers: dict[str, str], where: str) -> list[tuple[str, str]]:
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
             raise UsageError(f"{where}: header {name!r} has characters that cannot stand in a header")
         if name.lower() in _OURS:
-            raise UsageError(
-                f"{where}: the header {name} is set by the crawler itself and cannot be replaced"
-            )
+            raise UsageError(f"{where}: the header {name} is set by the crawler itself and cannot be replaced")
     return list(headers.items())
 
 

@@ -98,9 +98,7 @@ class Connector:
         loop = asyncio.get_running_loop()
         if target.secure:
             name = target.host.strip("[]")
-            await loop.create_connection(
-                lambda: connection, address, target.port, ssl=self._tls, server_hostname=name
-            )
+            await loop.create_connection(lambda: connection, address, target.port, ssl=self._tls, server_hostname=name)
         else:
             await loop.create_connection(lambda: connection, address, target.port)
 
@@ -115,9 +113,7 @@ class Connector:
             status = await tunnel.answer
             if status != 200:
                 outcome = Outcome.FORBIDDEN if status in (403, 407) else Outcome.CONNECT_FAILED
-                raise Trouble(
-                    outcome, f"the proxy answered {status or 'nonsense'} when asked for {target.site}"
-                )
+                raise Trouble(outcome, f"the proxy answered {status or 'nonsense'} when asked for {target.site}")
             name = target.host.strip("[]")
             secured = await loop.start_tls(raw, connection, self._tls, server_hostname=name)
         except BaseException:

@@ -101,9 +101,7 @@ class Resolver:
         except TimeoutError:
             return self._failed(host, f"no answer for {host} within {self._config.timeout:g} s")
         except (OSError, UnicodeError, ValueError) as error:
-            return self._failed(
-                host, f"{host} cannot be resolved: {getattr(error, 'strerror', None) or error}"
-            )
+            return self._failed(host, f"{host} cannot be resolved: {getattr(error, 'strerror', None) or error}")
         addresses = {str(info[4][0]) for info in infos if info[0] in (socket.AF_INET, socket.AF_INET6)}
         if not addresses:
             return self._failed(host, f"{host} has no address")

@@ -97,9 +97,7 @@ class AddressPolicy:
         except ValueError:
             return refuse("address.syntax", f"{text[:80]!r} is not an IP address")
         if not self._contact and not address.is_loopback:
-            return refuse(
-                "address.contact", f"{text} is not loopback, and nothing else is crawled without a contact"
-            )
+            return refuse("address.contact", f"{text} is not loopback, and nothing else is crawled without a contact")
         if any(address in network for network in self._allowed):
             return allow("address.allowed", f"{text} lies in an allowed network")
         for part in (address, *_embedded(address)):
@@ -114,9 +112,7 @@ def _network(text: str) -> Network:
     try:
         return ip_network(text.strip(), strict=False)
     except ValueError as error:
-        raise UsageError(
-            f"allow_networks: {text!r} is not a network such as 10.0.0.0/8 or ::1/128 ({error})"
-        ) from None
+        raise UsageError(f"allow_networks: {text!r} is not a network such as 10.0.0.0/8 or ::1/128 ({error})") from None
 
 
 def _plain(address: Address) -> Address:

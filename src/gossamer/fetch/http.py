@@ -73,9 +73,7 @@ class Fetcher:
     def failed(self, url: str, trouble: Trouble, started_at: float = 0.0, address: str = "") -> Response:
         """The response to a request that got none."""
         now = self._clock.now()
-        return Response(
-            url, trouble.outcome, started_at or now, now, now, reason=trouble.reason, address=address
-        )
+        return Response(url, trouble.outcome, started_at or now, now, now, reason=trouble.reason, address=address)
 
     async def fetch(self, request: Request) -> Response:
         """Do one request; `started_at` is when its turn came at its address."""

@@ -70,9 +70,7 @@ class Heads:
         self._jar = jar
         self._proxy = proxy
         self._common = _common(config)
-        self._access = {
-            _place(name): (entry, check_access(entry, name)) for name, entry in config.access.items()
-        }
+        self._access = {_place(name): (entry, check_access(entry, name)) for name, entry in config.access.items()}
         self._fixed: dict[tuple[bool, str], tuple[str, Headers, dict[str, str]]] = {}
 
     def build(self, target: Target, more: Headers) -> tuple[bytes, Headers]:
@@ -113,11 +111,7 @@ def _common(config: FetchConfig) -> Headers:
     if config.accept_language:
         headers["Accept-Language"] = config.accept_language
     checked = check_headers(headers, "fetch")
-    if (
-        not config.user_agent.isascii()
-        or not config.user_agent.isprintable()
-        or not config.user_agent.strip()
-    ):
+    if not config.user_agent.isascii() or not config.user_agent.isprintable() or not config.user_agent.strip():
         raise UsageError("fetch.user_agent must be printable ASCII")
     checked = [("User-Agent", config.user_agent), *checked, ("Accept-Encoding", ACCEPT_ENCODING)]
     return checked if config.keepalive else [*checked, ("Connection", "close")]
@@ -132,9 +126,7 @@ def _place(name: str) -> str:
     except Trouble:
         target = None
     if target is None or target.path != "/":
-        raise UsageError(
-            f"fetch.access: {name!r} is neither a site (host, host:port) nor an origin"
-        ) from None
+        raise UsageError(f"fetch.access: {name!r} is neither a site (host, host:port) nor an origin") from None
     return place
 
 

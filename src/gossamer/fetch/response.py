@@ -63,9 +63,7 @@ def _document(config: FetchConfig, request: Request, reply: Reply, response: Res
     if "content-encoding" in reply.fields:
         response.body = b""
         limit = request.max_bytes or config.max_decoded
-        response.body = decode(
-            response.wire_body, _encodings(reply), limit, partial=request.truncate and reply.cut
-        )
+        response.body = decode(response.wire_body, _encodings(reply), limit, partial=request.truncate and reply.cut)
 
 
 def _news(config: FetchConfig, request: Request, reply: Reply, response: Response) -> None:
@@ -74,9 +72,7 @@ def _news(config: FetchConfig, request: Request, reply: Reply, response: Respons
     response.wire_body = response.body = reply.body()
     if "content-encoding" in reply.fields:
         try:
-            response.body = decode(
-                response.wire_body, _encodings(reply), config.max_error_bytes, partial=True
-            )
+            response.body = decode(response.wire_body, _encodings(reply), config.max_error_bytes, partial=True)
         except Trouble:
             response.body = b""
     if reply.cut or reply.trouble is not None:

@@ -125,9 +125,7 @@ class Connection(asyncio.Protocol):
             if not self._over:
                 self._stop(Outcome.BROKEN_RESPONSE, f"the answer is not HTTP: {str(error)[:120]}")
         except httptools.HttpParserUpgrade:
-            self._stop(
-                Outcome.BROKEN_RESPONSE, "the server switched to another protocol, which nobody asked for"
-            )
+            self._stop(Outcome.BROKEN_RESPONSE, "the server switched to another protocol, which nobody asked for")
         if not self._over:
             self._count(reply)
         if self._over:
@@ -176,10 +174,7 @@ class Connection(asyncio.Protocol):
         reply.status = status
         reply.version = parser.get_http_version()
         reply.answered_at = self._clock.now()
-        if (
-            reply.received > self._config.max_head_bytes
-            and self._head_size(reply) > self._config.max_head_bytes
-        ):
+        if reply.received > self._config.max_head_bytes and self._head_size(reply) > self._config.max_head_bytes:
             self._head_too_long()
             return
         length = reply.fields.get("content-length", "")
@@ -236,9 +231,7 @@ class Connection(asyncio.Protocol):
         return sum(len(name) + len(value) + 4 for name, value in reply.headers)
 
     def _head_too_long(self) -> None:
-        self._stop(
-            Outcome.BROKEN_RESPONSE, f"the headers are longer than {self._config.max_head_bytes} bytes"
-        )
+        self._stop(Outcome.BROKEN_RESPONSE, f"the headers are longer than {self._config.max_head_bytes} bytes")
 
     def _stop(self, outcome: Outcome, reason: str) -> None:
         if self._reply is not None and self._reply.trouble is None:

@@ -17,7 +17,7 @@ from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.seen import SeenCache
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
-from gossamer.model.site import key64
+from gossamer.model.site import key64, site_of
 
 _REFUSED = Outcome.REFUSED
 
@@ -41,6 +41,21 @@ class SqlFrontier:
         """Queue what is new; remember what was refused."""
         try:
             with self.db.transaction():
+                added = self._intake.add(found, None, now)
+        except BaseException:
+            self._intake.rolled_back()
+            raise
+        self._intake.committed()
+        return added
+
+    def add_seeds(self, found: Sequence[Discovered], now: float) -> Added:
+        """Queue seeds and make their sites part of the crawl, both or neither."""
+        try:
+            with self.db.transaction():
+                self.db.many(
+                    "INSERT INTO seeds (url, site, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                    [(item.url, site_of(item.url), now) for item in found],
+                )
                 added = self._intake.add(found, None, now)
         except BaseException:
             self._intake.rolled_back()

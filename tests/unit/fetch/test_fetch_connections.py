@@ -81,9 +81,7 @@ async def test_a_connection_closed_while_unused_costs_one_silent_repetition(
     assert [visit.connection for visit in web.visits] == [1, 1, 2]
 
 
-async def test_a_server_that_closes_after_each_page_is_no_problem(
-    serve: Serve, make_fetcher: MakeFetcher
-) -> None:
+async def test_a_server_that_closes_after_each_page_is_no_problem(serve: Serve, make_fetcher: MakeFetcher) -> None:
     async def script(visit: Visit) -> None:
         await visit.page()
         await visit.close()
@@ -126,9 +124,7 @@ async def test_a_server_that_says_close_gets_a_new_connection(
     assert web.connections == 2 and web.most_open == 1
 
 
-async def test_without_keep_alive_each_page_has_its_connection(
-    serve: Serve, make_fetcher: MakeFetcher
-) -> None:
+async def test_without_keep_alive_each_page_has_its_connection(serve: Serve, make_fetcher: MakeFetcher) -> None:
     web = await serve(lambda visit: visit.page())
     fetcher = await make_fetcher(keepalive=0.0)
     for _ in range(2):
@@ -179,13 +175,9 @@ async def test_a_cancelled_fetch_leaves_the_address_usable(serve: Serve, make_fe
 # Addresses.
 
 
-async def test_a_forbidden_address_is_refused_however_it_is_reached(
-    serve: Serve, make_fetcher: MakeFetcher
-) -> None:
+async def test_a_forbidden_address_is_refused_however_it_is_reached(serve: Serve, make_fetcher: MakeFetcher) -> None:
     web = await serve(lambda visit: visit.page())
-    fetcher = await make_fetcher(
-        allow=("127.0.0.2/32",), hosts={"inside.test": "127.0.0.1", "ok.test": "127.0.0.2"}
-    )
+    fetcher = await make_fetcher(allow=("127.0.0.2/32",), hosts={"inside.test": "127.0.0.1", "ok.test": "127.0.0.2"})
     for url, address in (
         ("http://127.0.0.1:%d/", ""),
         ("http://localhost:%d/", ""),
@@ -201,9 +193,7 @@ async def test_a_forbidden_address_is_refused_however_it_is_reached(
 
 
 async def test_the_connection_goes_to_the_pinned_address(serve: Serve, make_fetcher: MakeFetcher) -> None:
-    web = await serve(
-        lambda visit: visit.page(visit.writer.get_extra_info("sockname")[0].encode()), host="0.0.0.0"
-    )
+    web = await serve(lambda visit: visit.page(visit.writer.get_extra_info("sockname")[0].encode()), host="0.0.0.0")
     fetcher = await make_fetcher(hosts={"site.test": "127.0.0.1"})
     response = await fetcher.fetch(Request(f"http://site.test:{web.port}/", "127.0.0.9"))
     assert (response.body, response.address) == (b"127.0.0.9", "127.0.0.9")
@@ -334,9 +324,7 @@ async def test_a_cookie_wall_lets_us_in_the_second_time(serve: Serve, make_fetch
 async def test_cookies_never_reach_another_host_or_port(serve: Serve, make_fetcher: MakeFetcher) -> None:
     script = lambda visit: visit.page(b"", "Set-Cookie: secret=1; Domain=.test")  # noqa: E731
     web, other = await serve(script), await serve(lambda visit: visit.page())
-    fetcher = await make_fetcher(
-        hosts={"a.test": "127.0.0.1", "b.a.test": "127.0.0.1", "b.test": "127.0.0.1"}
-    )
+    fetcher = await make_fetcher(hosts={"a.test": "127.0.0.1", "b.a.test": "127.0.0.1", "b.test": "127.0.0.1"})
     await fetcher.fetch(Request(f"http://a.test:{web.port}/"))
     for host, server in (("b.test", web), ("b.a.test", web), ("a.test", other)):
         await fetcher.fetch(Request(f"http://{host}:{server.port}/"))
@@ -384,9 +372,7 @@ async def test_access_is_sent_to_its_site_only_and_withheld_from_the_archive(
     assert visit.header("Authorization") == "Basic " + base64.b64encode("user:pässword".encode()).decode()
     assert (visit.header("Cookie"), visit.header("X-Key"), visit.header("Accept")) == ("c=1", "key", "text/x")
     assert visit.head.count("Accept: ") == 1
-    assert not {"key", "c=1", visit.header("Authorization")} & {
-        value for _, value in response.request_headers
-    }
+    assert not {"key", "c=1", visit.header("Authorization")} & {value for _, value in response.request_headers}
     assert {"Authorization", "Cookie", "X-Key"} <= {name for name, _ in response.request_headers}
     await fetcher.fetch(Request(f"http://b.test:{web.port}/"))
     assert not {"authorization", "cookie", "x-key"} & {
@@ -394,9 +380,7 @@ async def test_access_is_sent_to_its_site_only_and_withheld_from_the_archive(
     }
 
 
-async def test_access_for_an_origin_is_not_sent_over_the_other_scheme(
-    serve: Serve, make_fetcher: MakeFetcher
-) -> None:
+async def test_access_for_an_origin_is_not_sent_over_the_other_scheme(serve: Serve, make_fetcher: MakeFetcher) -> None:
     web = await serve(lambda visit: visit.page())
     fetcher = await make_fetcher(access={f"https://127.0.0.1:{web.port}": SiteAccess(basic_auth=("u", "p"))})
     await fetcher.fetch(Request(f"http://127.0.0.1:{web.port}/"))
@@ -455,9 +439,7 @@ async def tunnel(visit: Visit, port: int) -> None:
 
 async def test_http_goes_through_a_proxy_in_absolute_form(serve: Serve, make_fetcher: MakeFetcher) -> None:
     proxy = await serve(lambda visit: visit.page(b"by proxy"))
-    fetcher = await make_fetcher(
-        proxy=f"http://us%40er:pass@127.0.0.1:{proxy.port}", hosts={"a.test": "127.0.0.1"}
-    )
+    fetcher = await make_fetcher(proxy=f"http://us%40er:pass@127.0.0.1:{proxy.port}", hosts={"a.test": "127.0.0.1"})
     for _ in range(2):
         response = await fetcher.fetch(Request("http://a.test/x?y"))
         assert (response.outcome, response.body) == (Outcome.DOCUMENT, b"by proxy")
@@ -506,9 +488,7 @@ async def test_a_proxy_that_refuses_is_an_outcome(
     assert response.outcome is outcome and "proxy" in response.reason
 
 
-async def test_the_guard_judges_the_target_before_the_proxy_is_asked(
-    serve: Serve, make_fetcher: MakeFetcher
-) -> None:
+async def test_the_guard_judges_the_target_before_the_proxy_is_asked(serve: Serve, make_fetcher: MakeFetcher) -> None:
     proxy = await serve(lambda visit: visit.page())
     fetcher = await make_fetcher(
         allow=("127.0.0.1",), proxy=f"http://127.0.0.1:{proxy.port}", hosts={"a.test": "127.0.0.2"}

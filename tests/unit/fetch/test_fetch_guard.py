@@ -114,9 +114,7 @@ def test_whatever_carries_an_ipv4_address_is_judged_like_it(inner: IPv4Address) 
 @given(st.ip_addresses())
 def test_the_guard_is_at_least_as_strict_as_the_standard_library(address: IPv4Address | IPv6Address) -> None:
     if OUT.check(str(address)).allowed:
-        assert not (
-            address.is_loopback or address.is_link_local or address.is_multicast or address.is_unspecified
-        )
+        assert not (address.is_loopback or address.is_link_local or address.is_multicast or address.is_unspecified)
         assert not address.is_private or address in ip_network("64:ff9b::/96")
 
 

@@ -65,9 +65,7 @@ async def test_the_head_time_is_when_the_head_came_not_the_body(get: Get) -> Non
     assert response.finished_at - response.answered_at >= 0.04
 
 
-async def test_the_request_says_who_we_are_and_what_we_read(
-    get: Get, serve: Serve, make_fetcher: MakeFetcher
-) -> None:
+async def test_the_request_says_who_we_are_and_what_we_read(get: Get, serve: Serve, make_fetcher: MakeFetcher) -> None:
     web = await serve(lambda visit: visit.page())
     fetcher = await make_fetcher(
         user_agent="Gossamer/0.1 (+a@b.org)", accept_language="en,ru", hosts={"site.test": "127.0.0.1"}
@@ -95,10 +93,7 @@ async def test_what_is_no_canonical_url_is_refused(make_fetcher: MakeFetcher, ur
 @pytest.mark.parametrize(
     "pieces",
     [
-        [
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-            b"3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nTrailer: 1\r\n\r\n"
-        ],
+        [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nTrailer: 1\r\n\r\n"],
         [
             b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
             b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -106,10 +101,7 @@ async def test_what_is_no_canonical_url_is_refused(make_fetcher: MakeFetcher, ur
         [b"H", b"TTP/1.1 200", b" OK\r", b"\nContent-", b"Length: ", b"5\r\n\r", b"\nhe", b"llo"],
         [b"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello"],
         [b"HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello"],
-        [
-            b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n"
-            b"5\r\nhello\r\n0\r\n\r\n"
-        ],
+        [b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"],
         [b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello"],
         [b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Bad: a\x01b\xff\r\n\r\nhello"],
     ],
@@ -122,9 +114,7 @@ async def test_every_legal_or_usual_framing_is_read(get: Get, pieces: list[bytes
 
 @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
 async def test_closing_the_connection_ends_a_body_without_length(get: Get, version: bytes) -> None:
-    response = await get(
-        raw(b"HTTP/" + version + b" 200 OK\r\nContent-Type: text/html\r\n\r\nhel", b"lo", close=True)
-    )
+    response = await get(raw(b"HTTP/" + version + b" 200 OK\r\nContent-Type: text/html\r\n\r\nhel", b"lo", close=True))
     assert (response.outcome, response.body, response.http_version) == (
         Outcome.DOCUMENT,
         b"hello",
@@ -134,9 +124,7 @@ async def test_closing_the_connection_ends_a_body_without_length(get: Get, versi
 
 async def test_responses_without_body_do_not_wait_for_one(get: Get) -> None:
     assert (await get(raw(b"HTTP/1.1 204 No Content\r\n\r\n"))).outcome is Outcome.DOCUMENT
-    unchanged = await get(
-        raw(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n"), request={"etag": '"1"'}
-    )
+    unchanged = await get(raw(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n"), request={"etag": '"1"'})
     assert unchanged.outcome is Outcome.NOT_MODIFIED
 
 
@@ -309,9 +297,7 @@ async def test_a_short_unwanted_body_is_drained_and_the_connection_kept(
     web = await serve(lambda visit: visit.page(b"x" * 1000, "Content-Type: image/png"))
     fetcher = await make_fetcher()
     for _ in range(3):
-        assert (
-            await fetcher.fetch(Request(f"http://127.0.0.1:{web.port}/"))
-        ).outcome is Outcome.UNSUPPORTED_TYPE
+        assert (await fetcher.fetch(Request(f"http://127.0.0.1:{web.port}/"))).outcome is Outcome.UNSUPPORTED_TYPE
     assert web.connections == 1
 
 
@@ -324,10 +310,7 @@ async def test_a_short_unwanted_body_is_drained_and_the_connection_kept(
 async def test_an_encoded_page_is_decoded_and_its_wire_bytes_kept(get: Get, name: str, pack) -> None:  # type: ignore[no-untyped-def]
     packed = pack(b"hello" * 1000)
     half = len(packed) // 2
-    chunks = (
-        b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (packed[:half], packed[half:]))
-        + b"0\r\n\r\n"
-    )
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (packed[:half], packed[half:])) + b"0\r\n\r\n"
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {name}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
     response = await get(raw(head + chunks))
     assert (response.outcome, response.body, response.wire_body) == (
@@ -341,9 +324,7 @@ async def test_bombs_and_bad_encodings_are_outcomes(get: Get) -> None:
     bomb = gzip.compress(b"\0" * 20_000_000)
     assert (await get(lambda visit: visit.page(bomb, "Content-Encoding: gzip"))).outcome is Outcome.BOMB
     for body, name in ((b"plain text", "gzip"), (gzip.compress(b"hello" * 99)[:-9], "gzip"), (b"x", "weird")):
-        response = await get(
-            lambda visit, body=body, name=name: visit.page(body, f"Content-Encoding: {name}")
-        )
+        response = await get(lambda visit, body=body, name=name: visit.page(body, f"Content-Encoding: {name}"))
         assert response.outcome is Outcome.BROKEN_RESPONSE and response.body == b""
 
 
@@ -373,13 +354,9 @@ async def test_a_redirect_to_nowhere_is_a_bad_one(get: Get) -> None:
         assert response.outcome is Outcome.BAD_REDIRECT
 
 
-@pytest.mark.parametrize(
-    ("sent", "meant"), [("/ü".encode(), "/ü"), (b"/\xfc", "/ü"), (b"http://[", "http://[")]
-)
+@pytest.mark.parametrize(("sent", "meant"), [("/ü".encode(), "/ü"), (b"/\xfc", "/ü"), (b"http://[", "http://[")])
 async def test_a_location_is_read_as_browsers_do(get: Get, sent: bytes, meant: str) -> None:
-    assert (
-        await get(raw(b"HTTP/1.1 301 M\r\nContent-Length: 0\r\nLocation: " + sent + b"\r\n\r\n"))
-    ).location == meant
+    assert (await get(raw(b"HTTP/1.1 301 M\r\nContent-Length: 0\r\nLocation: " + sent + b"\r\n\r\n"))).location == meant
 
 
 async def test_whatever_happens_to_an_errors_body_its_status_stands(get: Get) -> None:
@@ -391,9 +368,7 @@ async def test_whatever_happens_to_an_errors_body_its_status_stands(get: Get) ->
     assert (await get(endless)).outcome is Outcome.GONE
     cut = await get(raw(b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 99\r\n\r\nx", close=True))
     assert (cut.outcome, cut.retry_after) == (Outcome.RATE_LIMITED, 7.0)
-    bad = await get(
-        lambda visit: visit.page(b"zz", "Content-Encoding: gzip", "Location: /x", status="301 Moved")
-    )
+    bad = await get(lambda visit: visit.page(b"zz", "Content-Encoding: gzip", "Location: /x", status="301 Moved"))
     assert (bad.outcome, bad.location, bad.body) == (Outcome.REDIRECT, "/x", b"")
 
 
@@ -414,9 +389,7 @@ def test_retry_after_is_seconds_from_now_or_nothing(value: str, seconds: float |
 
 async def test_retry_after_reaches_the_response(get: Get) -> None:
     for value, low, high in (("30", 30, 30), ("junk", None, None)):
-        response = await get(
-            lambda visit, value=value: visit.page(b"", f"Retry-After: {value}", status="503 Busy")
-        )
+        response = await get(lambda visit, value=value: visit.page(b"", f"Retry-After: {value}", status="503 Busy"))
         assert response.outcome is Outcome.UNAVAILABLE
         assert response.retry_after == low == high
 
@@ -424,13 +397,9 @@ async def test_retry_after_reaches_the_response(get: Get) -> None:
 # Conditional requests.
 
 
-async def test_validators_are_sent_and_not_modified_understood(
-    serve: Serve, make_fetcher: MakeFetcher
-) -> None:
+async def test_validators_are_sent_and_not_modified_understood(serve: Serve, make_fetcher: MakeFetcher) -> None:
     web = await serve(lambda visit: visit.send(b'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n'))
-    request = Request(
-        f"http://127.0.0.1:{web.port}/", etag='W/"x"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT"
-    )
+    request = Request(f"http://127.0.0.1:{web.port}/", etag='W/"x"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT")
     assert (await (await make_fetcher()).fetch(request)).outcome is Outcome.NOT_MODIFIED
     assert web.visits[0].header("If-None-Match") == 'W/"x"'
     assert web.visits[0].header("If-Modified-Since") == "Sun, 06 Nov 1994 08:49:37 GMT"

@@ -18,8 +18,7 @@ from gossamer.fetch.transport import Connection
 CONFIG = FetchConfig(user_agent="Gossamer/0.1")
 RESPONSES = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 11\r\n\r\nhello world",
-    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-    b"6\r\nhello \r\n5;a=b\r\nworld\r\n0\r\nT: 1\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello \r\n5;a=b\r\nworld\r\n0\r\nT: 1\r\n\r\n",
     b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200 OK\r\nA: b\r\n\r\nhello world",
     b"HTTP/1.1 404 Not Found\r\nContent-Length: 11\r\nSet-Cookie: a=b\r\n\r\nhello world",
 )

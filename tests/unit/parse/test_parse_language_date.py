@@ -27,7 +27,10 @@ def test_traditional_chinese_is_chinese():
 
 
 def test_chinese_among_commands_and_product_names_is_chinese():
-    text = "在 CentOS 上安装 Apache Hadoop：运行 yum install java-1.8.0-openjdk，然后编辑 /etc/profile 文件。"
+    text = (
+        "我们将在 CentOS 服务器上安装 Apache Hadoop 软件库，"
+        "然后用 systemctl 启动 nginx 服务，并检查它的运行状态和日志。"
+    )
     assert detect_language(text * 3) == "zh"
 
 
