@@ -11,6 +11,7 @@ its own, and the group is waited for until it is empty, so that no child goes un
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import json
 import os
@@ -38,6 +39,9 @@ class Usage(msgspec.Struct, frozen=True):
     """What a command cost."""
 
     wall: float
+    """Seconds from start to end."""
+    ended: float
+    """Unix time of its end."""
     cpu: float
     code: int
     said: str
@@ -65,10 +69,14 @@ def measure(job: Job, folder: Path, seconds: float) -> Usage:
             stderr=said,
             start_new_session=True,
         )
-        code, cpu = _wait_for_group(process, before + seconds)
+        try:
+            code, cpu = _wait_for_group(process, before + seconds)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
         wall = time.monotonic() - before
         said.seek(max(0, said.tell() - 2000))
-        return Usage(wall, cpu, code, said.read().decode(errors="replace").strip())
+        return Usage(wall, time.time(), cpu, code, said.read().decode(errors="replace").strip())
 
 
 def _wait_for_group(process: subprocess.Popen[bytes], deadline: float) -> tuple[int, float]:
@@ -93,10 +101,13 @@ def _wait_for_group(process: subprocess.Popen[bytes], deadline: float) -> tuple[
 
 def become_reaper() -> None:
     """Makes orphans of a crawler children of this process, so that their CPU time is counted."""
-    import ctypes
-
     pr_set_child_subreaper = 36
     ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
+
+
+def end_cleanly_when_told() -> None:
+    """Makes SIGTERM end the script as an error does, so that the server and the crawler end too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 class Gossamer:

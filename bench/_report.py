@@ -31,7 +31,9 @@ class Run(msgspec.Struct, frozen=True):
     wall: float
     """Seconds from start to end of the command, with start-up."""
     crawling: float
-    """Seconds from the first to the last answer of the server."""
+    """Seconds from the server's first answer to the end of the command: all but start-up."""
+    requesting: float
+    """Seconds from the server's first to its last answer: what a crawler does after it is not in it."""
     cpu: float
     """CPU seconds of the whole process tree."""
     nginx_cpu: float
@@ -68,8 +70,9 @@ class Run(msgspec.Struct, frozen=True):
 Cost = Callable[[Run], float]
 
 TABLES: tuple[tuple[str, Cost], ...] = (
-    ("Pages per second, from the first to the last request (the headline)", lambda r: r.crawling),
-    ("Pages per second, with start and stop of the command", lambda r: r.wall),
+    ("Pages per second, from the first request to the end of the command (the headline)", lambda r: r.crawling),
+    ("Pages per second, from the first to the last request", lambda r: r.requesting),
+    ("Pages per second, with start-up", lambda r: r.wall),
     ("Pages per CPU second of the whole process tree", lambda r: r.cpu),
 )
 

@@ -18,7 +18,17 @@ from typing import Any
 
 import msgspec
 
-from _crawlers import Gossamer, Scrapy, Usage, Wget2, become_reaper, find_gossamer, folder_for, measure
+from _crawlers import (
+    Gossamer,
+    Scrapy,
+    Usage,
+    Wget2,
+    become_reaper,
+    end_cleanly_when_told,
+    find_gossamer,
+    folder_for,
+    measure,
+)
 from _nginx import Hit, Nginx, machine_cpu
 from _profile import print_profile
 from _report import MIX, Run, SiteFacts, median_run, print_report
@@ -39,6 +49,7 @@ def main() -> None:
         raise SystemExit("no site is left to crawl")
     crawlers = _crawlers(options, cache)
     become_reaper()
+    end_cleanly_when_told()
     runs: list[Run] = []
     with Nginx(sites) as server:
         groups = [[s] for s in sites] if options.mix != "only" else []
@@ -134,7 +145,8 @@ def _judge(
         pages=len(distinct),
         requests=len(hits),
         wall=usage.wall,
-        crawling=max((h.at for h in hits), default=0.0) - min((h.at for h in hits), default=0.0),
+        crawling=usage.ended - hits[0].at if hits else 0.0,
+        requesting=hits[-1].at - hits[0].at if hits else 0.0,
         cpu=usage.cpu,
         nginx_cpu=nginx_cpu,
         others_cpu=others_cpu,

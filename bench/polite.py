@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from _crawlers import CONTACT, Job, Usage, become_reaper, find_gossamer, measure
+from _crawlers import CONTACT, Job, Usage, become_reaper, end_cleanly_when_told, find_gossamer, measure
 from gossamer.testing.log import Log, Request
 from gossamer.testing.observer import Violation, violations
 from gossamer.testing.web import FakeWeb
@@ -65,6 +65,7 @@ def main() -> None:
     """Runs the crawl and prints the table; exit code 1 when a page is missing or a request was rude."""
     options = _options()
     become_reaper()
+    end_cleanly_when_told()
     sizes = _sizes(options.hosts, options.smallest, options.largest)
     with tempfile.TemporaryDirectory(prefix="bench-polite-") as folder:
         web = FakeWeb("127.0.3", process=True, log=Path(folder) / "requests.jsonl")

@@ -20,16 +20,16 @@ from typing import Any, Literal
 
 import msgspec
 
+from gossamer.clock import SystemClock
 from gossamer.errors import UsageError
-from gossamer.fetch.guard import AddressPolicy
-from gossamer.fetch.identity import check_contact
-from gossamer.fetch.limits import FetchConfig, SiteAccess
+from gossamer.fetch import AddressPolicy, DnsConfig, FetchConfig, Fetcher, Resolver, SiteAccess, check_contact
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.document import ParseLimits
 from gossamer.plugins import RULES, STRATEGIES
 from gossamer.robots.verdict import RobotsConfig
+from gossamer.scope.chain import ScopeConfig, build_chain
 from gossamer.scope.filters import FilterRule
 from gossamer.scope.traps import TrapLimits
 
@@ -123,23 +123,46 @@ class Settings(msgspec.Struct, frozen=True):
 
     def check(self) -> None:
         """Raise a `UsageError` for what a type cannot rule out."""
+        self._check_numbers()
         if self.crawl.contact:
             check_contact(self.crawl.contact)
         STRATEGIES.get(self.crawl.strategy)
         for rule in self.scope.rules:
             RULES.get(rule)
-        AddressPolicy(self.network.allow, self.crawl.contact).check("127.0.0.1")
-        self.fetch.check()
-        for name, value in (("politeness.delay", self.politeness.delay), ("crawl.linger", self.crawl.linger)):
-            if not value >= 0:
-                raise UsageError(f"{name} is {value}: it must not be negative")
-        for name, number in (("crawl.workers", self.crawl.workers + 1), ("crawl.parsers", self.crawl.parsers),
-                             ("crawl.sites", self.crawl.sites), ("crawl.downloads", self.crawl.downloads),
-                             ("budget.per_site", self.budget.per_site), ("budget.batch", self.budget.batch)):  # fmt: skip
-            if number < 1:
-                raise UsageError(f"{name} must be at least 1")
-        if self.budget.lease < 2:
-            raise UsageError(f"budget.lease is {self.budget.lease}: it must be at least 2 seconds")
+        # Built here to be thrown away: a worker must not be the first to find out.
+        guard, clock = AddressPolicy(self.network.allow, self.crawl.contact), SystemClock()
+        resolver = Resolver(DnsConfig(overrides=self.network.resolve), guard, clock)
+        fetch = msgspec.structs.replace(self.fetch, user_agent="Gossamer", access=self.sites)
+        Fetcher(fetch, guard, resolver, clock)
+        build_chain(ScopeConfig(self.scope.mode, self.scope.hosts, self.scope.filters))
+
+    def _check_numbers(self) -> None:
+        for section in self.__struct_fields__:
+            part = getattr(self, section)
+            for name in getattr(part, "__struct_fields__", ()):
+                value = getattr(part, name)
+                least = _AT_LEAST.get(f"{section}.{name}", 0)
+                # Written so that `nan` fails, too.
+                if isinstance(value, (int, float)) and not value >= least:
+                    raise UsageError(f"{section}.{name} is {value}: it must be at least {least}")
+
+
+_AT_LEAST: dict[str, float] = {
+    "crawl.parsers": 1,
+    "crawl.sites": 1,
+    "crawl.downloads": 1,
+    "crawl.parse_timeout": 0.1,
+    "crawl.commit_seconds": 0.01,
+    "crawl.commit_pages": 1,
+    "crawl.commit_bytes": 1,
+    "crawl.hold_bytes": 1,
+    "budget.batch": 1,
+    "budget.per_site": 1,
+    "budget.retries": 1,
+    "budget.patience": 1,
+    "budget.lease": 2,
+}
+"""The least value of the settings that cannot be 0."""
 
 
 def load(data: Path, changes: dict[str, dict[str, Any]] | None = None) -> Settings:
@@ -147,7 +170,8 @@ def load(data: Path, changes: dict[str, dict[str, Any]] | None = None) -> Settin
     path = data / FILE_NAME
     tables = _read(path) if path.exists() else {}
     for section, values in (changes or {}).items():
-        tables.setdefault(section, {}).update(values)
+        if isinstance(tables.setdefault(section, {}), dict):
+            tables[section].update(values)
     try:
         settings = msgspec.convert(tables, Settings)
     except msgspec.ValidationError as error:
@@ -173,13 +197,18 @@ def _plain(message: str) -> str:
 def _check_unknown(tables: dict[str, Any], path: Path) -> None:
     for section, values in tables.items():
         if section not in Settings.__struct_fields__:
-            raise UsageError(f"{path}: unknown section [{section}]: known are {', '.join(Settings.__struct_fields__)}")
+            known = ", ".join(Settings.__struct_fields__)
+            close = _closest(section, Settings.__struct_fields__)
+            hint = f"did you mean [{close}]?" if close else f"known are {known}"
+            raise UsageError(f"{path}: unknown section [{section}]: {hint}")
         if section == "sites":
             for site, access in values.items():
                 _check_keys(access, SiteAccess, f'[sites."{site}"]', path)
         else:
             internal = {name for part, name in _INTERNAL if part == section}
             _check_keys(values, type(getattr(Settings(), section)), f"[{section}]", path, internal)
+    for rule in tables.get("scope", {}).get("filters", ()):
+        _check_keys(rule, FilterRule, "a filter of [scope]", path)
 
 
 def _check_keys(
@@ -189,9 +218,8 @@ def _check_keys(
     for key in values:
         if key not in known:
             close = _closest(key, known)
-            raise UsageError(
-                f"{path}: unknown setting {key} in {where}" + (f": did you mean {close}?" if close else "")
-            )
+            hint = f"did you mean {close}?" if close else f"known are {', '.join(known)}"
+            raise UsageError(f"{path}: unknown setting {key} in {where}: {hint}")
 
 
 def _closest(key: str, known: tuple[str, ...]) -> str:
@@ -259,12 +287,12 @@ def template() -> str:
             prefix = "# " if section == "sites" else ""
             lines += ["", f"# {section_sentence(section)}", prefix + header]
         lines.append(f"# {setting.sentence}")
-        lines.append(f"# {setting.name} = {toml_value(setting.default)}")
+        lines.append(f"# {setting.name} = {'# not set' if setting.default is None else toml_value(setting.default)}")
     return "\n".join(lines) + "\n"
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML writes it; what TOML cannot say (no value) as an empty string."""
+    """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
@@ -273,4 +301,4 @@ def toml_value(value: Any) -> str:
         return "{" + ", ".join(f"{toml_value(k)} = {toml_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (int, float)):
         return repr(value)
-    return '"' + str(value if value is not None else "").replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'

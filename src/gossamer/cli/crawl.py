@@ -19,6 +19,7 @@ from gossamer.crawl.seeding import add_seeds, check_reachable
 from gossamer.crawl.supervisor import Supervisor
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
+from gossamer.model.url import Canonicalizer
 
 Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)]
 
@@ -85,7 +86,7 @@ def command(
         network={"allow": allow_network, "resolve": _resolve(resolve)},
     )
     settings = settings_file.load(data, changes)
-    found = read_seeds(seeds, seeds_from or [], sys.stdin if "-" in seeds else None)
+    found = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
     until = seconds(duration) if duration else None
     if pages is not None and pages < 1:
         raise UsageError("--pages must be at least 1")

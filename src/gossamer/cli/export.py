@@ -49,10 +49,26 @@ def command(
         _write(sys.stdout.buffer, chosen, schema, tables)
         return
     try:
-        with output.open("wb") as sink:
-            _write(sink, chosen, schema, tables)
+        _write_file(output, chosen, schema, tables)
     except OSError as error:
-        raise StorageError(f"cannot write {output}: {error.strerror or error}") from error
+        raise StorageError(
+            f"cannot write {output}: {error.strerror or error}: choose another file, or make room for it"
+        ) from error
+
+
+def _write_file(output: Path, format: str, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
+    """A file appears when it is complete, so a failure leaves an older export as it was."""
+    if output.exists() and not output.is_file():
+        with output.open("wb") as sink:
+            _write(sink, format, schema, tables)
+        return
+    partial = output.with_name(f"{output.name}.part")
+    try:
+        with partial.open("wb") as sink:
+            _write(sink, format, schema, tables)
+        partial.replace(output)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _by_ending(output: Path | None) -> str:

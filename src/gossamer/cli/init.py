@@ -7,7 +7,7 @@ from pathlib import Path
 from gossamer import settings
 from gossamer.cli.common import DEFAULT_DATA, Debug, out
 from gossamer.crawl.folder import DataFolder
-from gossamer.errors import UsageError
+from gossamer.errors import StorageError, UsageError
 
 
 def command(folder: Path = DEFAULT_DATA, *, force: bool = False, debug: Debug = False) -> None:
@@ -24,5 +24,8 @@ def command(folder: Path = DEFAULT_DATA, *, force: bool = False, debug: Debug = 
     if path.exists() and not force:
         raise UsageError(f"{path} exists already: edit it, or overwrite it with --force")
     DataFolder(folder).create()
-    path.write_text(settings.template(), encoding="utf-8")
+    try:
+        path.write_text(settings.template(), encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}: choose another folder") from error
     out.print(f"Wrote {path}. Set crawl.contact, then: gossamer crawl SEED --data {folder}", markup=False)

@@ -16,6 +16,7 @@ from gossamer.crawl.seeding import add_seeds
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import UsageError
 from gossamer.model.records import Kind
+from gossamer.model.url import Canonicalizer
 
 
 def command(
@@ -38,7 +39,7 @@ def command(
         The URLs are sitemaps.
     """
     settings = settings_file.load(data)
-    found = read_seeds(seeds, seeds_from or [], sys.stdin if "-" in seeds else None)
+    found = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
     if not found:
         raise UsageError("nothing to inject: name a URL, or a file with --seeds")
     folder = DataFolder(data)

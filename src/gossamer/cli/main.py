@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 
 import structlog
 from cyclopts import App, CycloptsError
@@ -33,27 +35,36 @@ def main(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     try:
         app(arguments, exit_on_error=False, print_error=False)
+        sys.stdout.flush()
     except CycloptsError as error:
-        err.print(f"[red]gossamer:[/red] {_one_line(str(error))}")
-        err.print("Try `gossamer --help`.", style="dim")
-        return 2
+        return _failed(f"{error}: see `gossamer --help`", 2, debug)
     except GossamerError as error:
-        if debug:
-            raise
-        err.print("[red]gossamer:[/red]", end=" ")
-        err.print(str(error), markup=False)
-        return error.exit_code
+        return _failed(str(error), error.exit_code, debug)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
+        _forget_output()
         return 0
     except SystemExit as done:
         return int(done.code or 0)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}: this is a bug of Gossamer; please report what --debug shows"
+        return _failed(text, 1, debug)
     return 0
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).replace("[", r"\[")
+def _failed(text: str, code: int, debug: bool) -> int:
+    """One line for a person; the traceback too where it was asked for."""
+    if debug:
+        traceback.print_exc()
+    err.print("[red]gossamer:[/red]", end=" ")
+    err.print(" ".join(text.split()), markup=False)
+    return code
+
+
+def _forget_output() -> None:
+    """The reader has left (`| head`): what is still buffered must not fail once more at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _configure_logging() -> None:

@@ -24,7 +24,7 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
 JOINED = frozenset({Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT})
 """Outcomes by which another page stands for this one."""
-STANDS = JOINED | {Outcome.DOCUMENT, Outcome.NOT_MODIFIED, Outcome.NOINDEX}
+STANDS = JOINED | {Outcome.DOCUMENT, Outcome.NOINDEX}
 """Outcomes of a canonical target that can stand for the page."""
 
 _JOINED_NAMES = {outcome.value for outcome in JOINED}

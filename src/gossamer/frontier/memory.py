@@ -29,7 +29,7 @@ from gossamer.model.records import Discovered, Task
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
 _JOINED = (Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT)
-_STANDS = (Outcome.DOCUMENT, Outcome.NOT_MODIFIED, Outcome.NOINDEX, *_JOINED)
+_STANDS = (Outcome.DOCUMENT, Outcome.NOINDEX, *_JOINED)
 _REFUSALS = (Outcome.REFUSED, Outcome.ROBOTS_DENIED)
 _READ = (Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE)
 
@@ -327,13 +327,12 @@ class MemoryFrontier:
 
     def _record(self, visit: Visit, verdict: Verdict) -> None:
         row = self._urls[visit.task.url]
-        settled = row.outcome is not None and not row.outcome.meaning.retry
         row.due_at = visit.retry_at
         if visit.retry_at is not None:
             row.state, row.attempts = "scheduled", row.attempts + 1
         else:
             row.state, row.attempts = "refused" if verdict.outcome in _REFUSALS else "done", 0
-        if settled and (visit.retry_at is not None or verdict.outcome is Outcome.NOT_MODIFIED):
+        if _unchanged(visit, verdict):
             return
         row.outcome, row.target = verdict.outcome, verdict.target
         read = verdict.outcome in _READ and visit.retry_at is None
@@ -342,7 +341,7 @@ class MemoryFrontier:
         row.keep_alias = row.keep_alias and visit.retry_at is not None
 
     def _wake(self, visit: Visit, verdict: Verdict, now: float) -> None:
-        if visit.retry_at is not None:
+        if visit.retry_at is not None or _unchanged(visit, verdict):
             return
         url = visit.task.url
         if verdict.outcome is Outcome.REDIRECT and not self._stands(verdict.target, url, {}):
@@ -387,6 +386,14 @@ def _task(row: _Url) -> Task:
 
 def _domain(site: str) -> str:
     return registrable_domain(host_of(site))
+
+
+def _unchanged(visit: Visit, verdict: Verdict) -> bool:
+    """Whether the URL stays what it was: an unchanged page, or one that is tried again soon."""
+    before = Outcome(visit.task.previous) if visit.task.previous else None
+    if verdict.outcome is Outcome.NOT_MODIFIED:
+        return before in _READ
+    return visit.retry_at is not None and before is not None and not before.meaning.retry
 
 
 def _lost_text(visit: Visit, verdict: Verdict) -> bool:

@@ -25,6 +25,7 @@ _REFUSALS = {Outcome.REFUSED, Outcome.ROBOTS_DENIED}
 _READ = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE}
 """Outcomes whose validators are kept: "not modified" is an answer only about what we have read. A
 duplicate that is woken must bring its text again."""
+_READ_NAMES = {outcome.value for outcome in _READ}
 _UNSETTLED = {outcome.value for outcome in Outcome if outcome.meaning.retry} | {""}
 
 
@@ -81,9 +82,9 @@ def record_visits(
 
 def keeps_outcome(visit: Visit, verdict: Verdict) -> bool:
     """Whether the URL stays what it was: an unchanged page, or one that is tried again soon."""
-    if visit.task.previous in _UNSETTLED:
-        return False
-    return verdict.outcome is Outcome.NOT_MODIFIED or visit.retry_at is not None
+    if verdict.outcome is Outcome.NOT_MODIFIED:
+        return visit.task.previous in _READ_NAMES
+    return visit.retry_at is not None and visit.task.previous not in _UNSETTLED
 
 
 def _kept_values(visit: Visit, site_id: int) -> tuple[Any, ...]:
@@ -171,7 +172,7 @@ def change_tally(db: Database, tally: Counter[tuple[int, str]]) -> None:
 def _wake_aliases(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], now: float) -> None:
     """Pages that leaned on a page which no longer carries them are fetched again."""
     for visit, verdict, site_id in judged:
-        if visit.retry_at is not None:
+        if visit.retry_at is not None or keeps_outcome(visit, verdict):
             continue
         task, outcome = visit.task, verdict.outcome
         if outcome not in STANDS or (

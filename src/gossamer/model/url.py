@@ -29,6 +29,8 @@ Base = whatwg.URL
 # The look-behinds leave `%2%65` alone: decoding it would write a new escape, and the
 # canonical form of the canonical form would be a third URL.
 _ESCAPE = re.compile(r"%(?<!%%)(?<!%[0-9a-fA-F]%)([0-9a-fA-F]{2})")
+# An escape of an unreserved character, or one with a small letter: most texts have none.
+_UNUSUAL = re.compile(r"%(?:[0-9A-F]?[a-f]|[2-7][0-9A-Fa-f])")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|sessionid)=[^/;?]*", re.IGNORECASE)
 _ASP_SESSION = re.compile(r"/\((?:[A-Z]\([^()/]*\))+\)(?=/|$)")
@@ -45,7 +47,9 @@ class CanonicalRules(msgspec.Struct, frozen=True):
     """Which query parameters do not belong to a page's identity; `*` ends a prefix."""
 
     tracking: tuple[str, ...] = TRACKING
+    """Parameters that only tell where a visitor came from."""
     sessions: tuple[str, ...] = SESSIONS
+    """Parameters that carry a session."""
 
 
 class Canonicalizer:
@@ -132,7 +136,7 @@ def _without_session(path: str) -> str:
 
 
 def _normalise_escapes(text: str) -> str:
-    if "%" not in text:
+    if "%" not in text or not _UNUSUAL.search(text):
         return text
 
     def one(match: re.Match[str]) -> str:

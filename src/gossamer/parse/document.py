@@ -110,7 +110,7 @@ def _parse_plain(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     apply_headers(
         data, job.robots_headers, job.link_headers, Resolver(context.canonicalizer, base), context.agent
     )
-    _take_metadata(parsed, data)
+    _take_metadata(parsed, data, context.now)
     _fingerprint(parsed, context)
     return parsed
 
@@ -129,14 +129,14 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     if job.robots_headers or job.link_headers:
         own = Resolver(context.canonicalizer, parse_base(job.url))
         apply_headers(data, job.robots_headers, job.link_headers, own, context.agent)
-    _take_metadata(parsed, data)
+    _take_metadata(parsed, data, context.now)
     _decide_targets(parsed, context)
     parsed.text, parsed.method = main_text(tree, limits.max_text_chars)
     _fingerprint(parsed, context)
     return parsed
 
 
-def _take_metadata(parsed: Parsed, data: Metadata) -> None:
+def _take_metadata(parsed: Parsed, data: Metadata, now: float) -> None:
     parsed.title = data.title
     parsed.description = data.description
     parsed.headings = data.headings
@@ -145,7 +145,7 @@ def _take_metadata(parsed: Parsed, data: Metadata) -> None:
     parsed.refresh = data.refresh
     parsed.alternates = data.alternates
     parsed.feeds = data.feeds
-    parsed.noindex = data.robots.noindex
+    parsed.noindex = data.robots.noindex_at(now)
     parsed.nofollow = data.robots.nofollow
     parsed.noarchive = data.robots.noarchive
     parsed.ai_signals = sorted(data.robots.ai_signals)

@@ -1,16 +1,12 @@
 """What a page says about itself: title, canonical, robots wishes, alternates, feeds.
 
-Robots wishes come from `<meta name="robots">`, `<meta name="gossamer">` and
-`X-Robots-Tag`; the strictest wins. A header line may begin with an agent's name,
-which then rules until the next name; lines for other agents are not ours.
-A canonical link counts only where the page names exactly one: two that disagree
+What the page asks of crawlers is read by `wishes`. A canonical link counts only where the page names exactly one: two that disagree
 are a mistake, and guessing would merge pages that are not the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import msgspec
 
@@ -18,6 +14,7 @@ from gossamer.model.records import Link
 from gossamer.parse.clean import clean_line
 from gossamer.parse.html import Element, Tree
 from gossamer.parse.links import Resolver, rel_words
+from gossamer.parse.wishes import NOTHING, RobotsMeta, combine, parse_header, parse_meta
 
 TITLE_CHARS = 300
 DESCRIPTION_CHARS = 1000
@@ -31,32 +28,14 @@ REFRESH_SECONDS = 10.0
 """Longest delay with which a refresh is a redirect and not a page that reloads."""
 _HEADING_BUDGET = 200_000
 """Characters read for all headings of a page."""
+_WISH_CHARS = 2000
+"""Characters read of one robots directive."""
 
 _FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
-_AI_WORDS = frozenset(("noai", "noimageai", "noml"))
-_WITH_VALUE = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 _REFRESH = re.compile(r"\s*(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*[;,]?\s*(?:url\s*=\s*)?(.*)", re.I | re.S)
 _LINK_HEADER = re.compile(r"<([^<>]{1,4096})>([^<]{0,1000})")
 _REL_CANONICAL = re.compile(r";\s*rel\s*=\s*(?:\"[^\"]*\bcanonical\b[^\"]*\"|canonical\b)", re.I)
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")
-
-
-class RobotsWishes(msgspec.Struct):
-    """What the page asks of crawlers."""
-
-    noindex: bool = False
-    nofollow: bool = False
-    noarchive: bool = False
-    ai_signals: set[str] = msgspec.field(default_factory=set)
-
-    def add(self, words: Iterable[str]) -> None:
-        """Take in directives; unknown ones are ignored."""
-        for word in words:
-            self.noindex |= word in ("noindex", "none")
-            self.nofollow |= word in ("nofollow", "none")
-            self.noarchive |= word == "noarchive"
-            if word in _AI_WORDS:
-                self.ai_signals.add(word)
 
 
 class Metadata(msgspec.Struct):
@@ -68,7 +47,7 @@ class Metadata(msgspec.Struct):
     claimed_language: str = ""
     canonical: str = ""
     refresh: str = ""
-    robots: RobotsWishes = msgspec.field(default_factory=RobotsWishes)
+    robots: RobotsMeta = NOTHING
     alternates: list[tuple[str, str]] = []
     feeds: list[str] = []
     neighbours: list[Link] = []
@@ -93,26 +72,14 @@ def read_metadata(tree: Tree, resolve: Resolver, own_url: str, agent: str) -> Me
 
 def apply_headers(data: Metadata, robots: list[str], links: list[str], resolve: Resolver, agent: str) -> None:
     """Add what X-Robots-Tag and Link say; `resolve` is relative to the page, not to `<base>`."""
-    for value in robots:
-        data.robots.add(header_directives(value, agent))
+    if robots:
+        header = parse_header([value[:_WISH_CHARS] for value in robots], agent)
+        data.robots = combine([data.robots, header])
     targets = {url for value in links for url in _header_canonicals(value, resolve)}
     if targets:
         if data.canonical:
             targets.add(data.canonical)
         data.canonical = targets.pop() if len(targets) == 1 else ""
-
-
-def header_directives(value: str, agent: str) -> list[str]:
-    """The directives of one X-Robots-Tag value that concern this agent."""
-    words, ours = [], True
-    for part in value[:2000].lower().split(","):
-        name, colon, rest = (piece.strip() for piece in part.partition(":"))
-        if colon and name not in _WITH_VALUE:
-            ours = name in (agent, "*")
-            name = rest
-        if ours and name:
-            words.append(name)
-    return words
 
 
 def _header_canonicals(value: str, resolve: Resolver) -> list[str]:
@@ -133,10 +100,8 @@ def _read_metas(tree: Tree, data: Metadata, resolve: Resolver, own_url: str, age
             name = element.attr("itemprop") or ""
         name = name.strip().lower()
         metas.setdefault(name, content)
-        if name in ("robots", agent):
-            data.robots.add(content[:2000].lower().replace(",", " ").split())
-        elif name == "tdm-reservation" and content.strip() == "1":
-            data.robots.ai_signals.add("tdm-reservation")
+        if name in ("robots", agent, "tdm-reservation"):
+            data.robots = combine([data.robots, parse_meta([(name, content[:_WISH_CHARS])], agent)])
         elif name == "refresh" and not data.refresh and element.closest("noscript") is None:
             data.refresh = _refresh_target(content, resolve, own_url)
     data.metas = metas

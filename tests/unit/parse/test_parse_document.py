@@ -75,7 +75,8 @@ def test_an_empty_main_element_is_not_believed():
 
 def test_blocks_and_cells_are_lines_and_inline_elements_are_not():
     page = parse(
-        "<p>a<b>b</b>c<br>d<table><tr><td>e<td>f<tr><td>g</table><ul><li>h</ul><ol><li>i</ol><pre>j\n  k</pre>"
+        "<p>a<b>b</b>c<br>d<table><tr><td>e<td>f<tr><td>g</table><ul><li>h</ul>"
+        "<ol><li>i</ol><pre>j\n  k</pre>"
     )
     assert page.text.split("\n") == ["abc", "d", "e", "f", "g", "h", "i", "j", "k"]
 

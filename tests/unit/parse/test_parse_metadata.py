@@ -3,7 +3,6 @@
 import pytest
 from parse_kit import URL, parse
 
-from gossamer.parse.metadata import header_directives
 
 
 def _head(head: str, **more):
@@ -69,21 +68,6 @@ def test_meta_robots(content, noindex, nofollow, noarchive):
     assert not _head(f'<meta name="googlebot" content="{content}">').noindex
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("noindex", ["noindex"]),
-        ("gossamer: noindex, nofollow", ["noindex", "nofollow"]),
-        ("googlebot: noindex, nofollow", []),
-        ("googlebot: noindex, gossamer: nofollow", ["nofollow"]),
-        ("max-snippet: 5, noindex", ["max-snippet", "noindex"]),
-        ("", []),
-    ],
-)
-def test_header_directives_of_other_agents_are_not_ours(value, expected):
-    assert header_directives(value, "gossamer") == expected
-
-
 def test_header_and_meta_add_up_to_the_stricter():
     page = _head('<meta name=robots content="noindex">', robots=("nofollow", "otherbot: noarchive"))
     assert (page.noindex, page.nofollow, page.noarchive) == (True, True, False)
@@ -93,7 +77,7 @@ def test_wishes_about_ai_use_are_recorded():
     page = _head(
         '<meta name=robots content="noai"><meta name="tdm-reservation" content="1">', robots=("noimageai",)
     )
-    assert page.ai_signals == ["noai", "noimageai", "tdm-reservation"]
+    assert page.ai_signals == ["noai", "noimageai", "tdm-reservation=1"]
     assert not page.noindex
 
 

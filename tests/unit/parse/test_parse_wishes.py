@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.robots.meta import NOTHING, RobotsMeta, combine, parse_header, parse_meta
+from gossamer.parse.wishes import NOTHING, RobotsMeta, combine, parse_header, parse_meta
 
 
 def header(*values: str) -> RobotsMeta:
