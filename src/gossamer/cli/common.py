@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +19,22 @@ Data = Annotated[Path, Parameter(name="--data", help="The folder that holds sett
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")]
 Debug = Annotated[bool, Parameter(name="--debug", negative="", help="Show tracebacks.")]
 
+Seeds = Annotated[str, Parameter(allow_leading_hyphen=True)]
+"""A seed; `-` is one, so unknown options end up here and must be told apart by `check_seeds`."""
+
 DEFAULT_DATA = Path("gossamer-data")
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def check_seeds(seeds: Sequence[str]) -> None:
+    """Refuse what looks like an option."""
+    for seed in seeds:
+        if seed.startswith("-") and seed != "-":
+            raise UsageError(f"there is no option {seed}: see `gossamer --help`")
 
 
 def print_json(value: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, seconds
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, Seeds, check_seeds, out, print_json, seconds
 from gossamer.cli.progress import Progress, summary
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder, check_clock
@@ -25,7 +25,7 @@ Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False
 
 
 def command(
-    *seeds: str,
+    *seeds: Seeds,
     data: Data = DEFAULT_DATA,
     seeds_from: Annotated[list[Path] | None, Parameter(name="--seeds", negative="", consume_multiple=False)] = None,
     pages: int | None = None,
@@ -79,6 +79,7 @@ def command(
     quiet
         No progress display.
     """
+    check_seeds(seeds)
     changes = _changes(
         crawl={"contact": contact, "workers": workers, "archive": None if archive else False, "strategy": strategy},
         scope={"mode": scope, "hosts": host},

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, Seeds, check_seeds, out, print_json
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.seeding import add_seeds
@@ -20,7 +20,7 @@ from gossamer.model.url import Canonicalizer
 
 
 def command(
-    *seeds: str,
+    *seeds: Seeds,
     data: Data = DEFAULT_DATA,
     seeds_from: Annotated[list[Path] | None, Parameter(name="--seeds", negative="", consume_multiple=False)] = None,
     sitemap: Annotated[bool, Parameter(negative="")] = False,
@@ -38,6 +38,7 @@ def command(
     sitemap
         The URLs are sitemaps.
     """
+    check_seeds(seeds)
     settings = settings_file.load(data)
     found = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
     if not found:

@@ -116,6 +116,10 @@ class Channel:
         later = max(self.clock.not_before, until)
         self.clock = msgspec.structs.replace(self.clock, not_before=later, reason=reason)
 
+    def heed(self, crawl_delay: float | None, fetched_at: float) -> None:
+        """A robots.txt fetched at that time asks for this delay."""
+        self.clock = politeness.robots_changed(self.clock, crawl_delay, fetched_at, self._grounds.politeness)
+
     def report(self, unused: int = 0) -> SiteReport:
         """The channel's state for the frontier."""
         address = self.address.address if self.address else ""

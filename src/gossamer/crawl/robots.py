@@ -15,7 +15,6 @@ from gossamer.clock import Clock
 from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.channel import Channel, Rest
 from gossamer.fetch import Request
-from gossamer.frontier import politeness
 from gossamer.model.decision import Decision, allow
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response
@@ -98,7 +97,7 @@ class RobotsBook:
         self._known.move_to_end(origin)
         while len(self._known) > _KEPT:
             self._known.popitem(last=False)
-        channel.clock = politeness.robots_changed(channel.clock, known.rules.crawl_delay)
+        channel.heed(known.rules.crawl_delay, state.fetched_at)
         return known
 
     async def _follow(self, url: str, channel: Channel) -> Response | Rest:

@@ -45,6 +45,9 @@ class Workshop(Protocol):
     async def refill(self, runner: SiteRunner) -> list[Task]:
         """More URLs of the site."""
 
+    async def look_at_scope(self, since: float) -> None:
+        """See to it that the scope is no older than this time."""
+
     async def committed(self) -> None:
         """Wait until what was handed over is in the frontier."""
 
@@ -69,6 +72,7 @@ class SiteRunner:
         """Keys handed out to us and not yet reported."""
         self.job: asyncio.Task[None] | None = None
         self._workshop = workshop
+        self._filled_at = channel.now()
 
     @property
     def done(self) -> bool:
@@ -89,6 +93,7 @@ class SiteRunner:
     async def _next(self) -> Task | None:
         while not self.tasks:
             fresh = await self._workshop.refill(self)
+            self._filled_at = self.channel.now()
             self.tasks.extend(fresh)
             self.holding.update(task.key for task in fresh)
             if fresh:
@@ -102,7 +107,7 @@ class SiteRunner:
     async def _visit(self, task: Task) -> bool:
         """Deal with one URL; False where the site must rest first."""
         workshop = self._workshop
-        verdict = workshop.rules.decide(task.url, self.channel.now())
+        verdict = await self._decide(task)
         if not verdict.allowed:
             self._refused(task, Outcome.REFUSED, verdict)
             return True
@@ -123,6 +128,14 @@ class SiteRunner:
             return False
         self._answered(task, response)
         return True
+
+    async def _decide(self, task: Task) -> Decision:
+        """What the scope says; a foreign host may be a seed that was injected just now."""
+        verdict = self._workshop.rules.decide(task.url, self.channel.now())
+        if verdict.allowed or not verdict.rule.startswith("scope."):
+            return verdict
+        await self._workshop.look_at_scope(self._filled_at)
+        return self._workshop.rules.decide(task.url, self.channel.now())
 
     async def _fetch(self, task: Task) -> Response | Rest:
         request = Request(

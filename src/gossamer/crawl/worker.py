@@ -121,8 +121,10 @@ class Session:
         self._parsing: set[asyncio.Task[None]] = set()
         self._parse_bytes = 0
         self._commit_wanted, self._commit_done = asyncio.Event(), asyncio.Event()
+        self._committing = asyncio.Lock()
         self._starving = 0
         self._renewed_at = clock.now()
+        self._scope_read_at = 0.0
         self._failure: GossamerError | None = None
         canonicalizer = Canonicalizer(settings.urls)
         self.rules = understand.Rules(
@@ -183,7 +185,8 @@ class Session:
             await asyncio.wait(jobs, timeout=self._settings.fetch.total_timeout)
         if self._parsing:
             await asyncio.wait(set(self._parsing), timeout=self._settings.crawl.parse_timeout)
-        await _cancel(loops)
+        async with self._committing:  # a commit that is cancelled before its turn at the disk would be lost
+            await _cancel(loops)
         if self._pending:
             await self._commit()
         leaving, self._runners = list(self._runners.values()), {}
@@ -240,12 +243,15 @@ class Session:
                 now = self.clock.now()
                 await self._thread.run(self._frontier.renew, self.name, now)
                 self._renewed_at = now
-            if await self._thread.run(self._tools.scope.refresh):
-                self._tools.parsers.configure(self._tools.scope.parser_config())
+            await self.look_at_scope(self.clock.now())
 
     # -- commits ------------------------------------------------------------------------------
 
     async def _commit(self) -> None:
+        async with self._committing:
+            await self._commit_pending()
+
+    async def _commit_pending(self) -> None:
         pending, self._pending = self._pending, Pending()
         touched = {(result.visit.site, result.visit.part) for result in pending.results}
         reports = [runner.channel.report() for place, runner in self._runners.items() if place in touched]
@@ -288,6 +294,15 @@ class Session:
             self._frontier.refill, self.name, runner.site, runner.part, tuple(runner.holding),
             self.clock.now(), self._settings.budget.per_site,
         )  # fmt: skip
+
+    async def look_at_scope(self, since: float) -> None:
+        """Take in new seeds and removals, unless that was done since."""
+        if self._scope_read_at >= since:
+            return
+        started = self.clock.now()
+        if await self._thread.run(self._tools.scope.refresh):
+            self._tools.parsers.configure(self._tools.scope.parser_config())
+        self._scope_read_at = started
 
     async def committed(self) -> None:
         """Wait for the next commit; the last one to wait asks for it at once."""

@@ -132,11 +132,12 @@ class Intake:
         for key, item in zip(keys or [key64(item.url) for item in found], found, strict=True):
             if key in seen:
                 continue
-            earlier = items.get(key)
-            if item.refusal is not None and (earlier is not None or key in refused):
+            if item.refusal is None:
+                if key in items and items[key].refusal is not None:
+                    del items[key]  # its place must not hang on whether the refused one is remembered
+            elif key in refused:
                 continue
-            if earlier is None or earlier.refusal is not None:
-                items[key] = item
+            items.setdefault(key, item)
         return items
 
     def _add_site(

@@ -76,8 +76,9 @@ class MemoryFrontier:
         """Queue what is new; remember what was refused."""
         items: dict[str, Discovered] = {}
         for item in found:
-            if item.url not in items or (items[item.url].refusal is not None and item.refusal is None):
-                items[item.url] = item
+            if item.url in items and items[item.url].refusal is not None and item.refusal is None:
+                del items[item.url]  # the place of a URL is that of its first sighting that is not refused
+            items.setdefault(item.url, item)
         added = Added(known=len(found) - len(items))
         for item in sorted(items.values(), key=lambda item: key64(site_of(item.url))):
             self._add(item, now, added)

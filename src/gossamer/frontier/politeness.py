@@ -61,7 +61,7 @@ class SiteClock(msgspec.Struct, frozen=True):
 def gap(clock: SiteClock, config: PolitenessConfig) -> float:
     """Seconds between two requests in the present state."""
     calm = max(config.delay, min(clock.crawl_delay, config.crawl_delay_cap))
-    return min(calm * 2 ** min(clock.trouble, 5), max(calm, config.backoff_cap))
+    return min(calm * 2.0 ** min(clock.trouble, 5), max(calm, config.backoff_cap))
 
 
 def answered(clock: SiteClock, at: float, config: PolitenessConfig) -> SiteClock:
@@ -88,9 +88,10 @@ def troubled(
     return SiteClock(clock.crawl_delay, trouble, max(clock.not_before, at + wait), reason)
 
 
-def robots_changed(clock: SiteClock, crawl_delay: float | None) -> SiteClock:
-    """A new robots.txt is in force."""
-    return msgspec.structs.replace(clock, crawl_delay=max(0.0, crawl_delay or 0.0))
+def robots_changed(clock: SiteClock, crawl_delay: float | None, at: float, config: PolitenessConfig) -> SiteClock:
+    """The robots.txt that was fetched at `at` is in force, for the request after it, too."""
+    changed = msgspec.structs.replace(clock, crawl_delay=max(0.0, crawl_delay or 0.0))
+    return msgspec.structs.replace(changed, not_before=max(clock.not_before, at + gap(changed, config)))
 
 
 def taken_over(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:
