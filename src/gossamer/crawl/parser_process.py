@@ -11,6 +11,8 @@ frame with a `Parsed`. End of input ends the process.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gc
 import os
 import resource
@@ -25,6 +27,9 @@ from gossamer.model.records import Parsed, ParseJob
 
 CONFIG, JOB = b"C", b"J"
 
+_PIPE_BYTES = 1 << 20
+"""Room in a pipe: a usual page fits, so that neither side waits for the other in the middle of one."""
+
 
 def frame(kind: bytes, payload: bytes) -> bytes:
     """A message of the worker."""
@@ -34,6 +39,9 @@ def frame(kind: bytes, payload: bytes) -> bytes:
 def main() -> None:
     """Serve until the worker closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to handle
+    for pipe in (0, 1):
+        with contextlib.suppress(OSError):  # no pipe, or the user's allowance is used up: slower, not wrong
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     source = os.fdopen(0, "rb", buffering=1 << 20)
     sink = os.fdopen(1, "wb", buffering=0)
     sys.stdout = sys.stderr  # a library that prints must not break the protocol

@@ -10,10 +10,12 @@ given to its successor.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 import msgspec
 
@@ -28,6 +30,33 @@ class _Waiting(msgspec.Struct):
     deaths: int = 0
 
 
+class _Conversation(asyncio.SubprocessProtocol):
+    """The pipes of one process: frames of its answers in order, and its end."""
+
+    def __init__(self, on_answer: Callable[[bytes], None]) -> None:
+        self.ended = asyncio.get_running_loop().create_future()
+        self._on_answer = on_answer
+        self._buffer = bytearray()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Answers, in pieces as the pipe cut them."""
+        buffer = self._buffer
+        buffer += data
+        start = 0
+        while len(buffer) - start >= 4:
+            end = start + 4 + int.from_bytes(buffer[start : start + 4], "little")
+            if len(buffer) < end:
+                break
+            self._on_answer(bytes(buffer[start + 4 : end]))
+            start = end
+        del buffer[:start]
+
+    def process_exited(self) -> None:
+        """The process is gone, whatever the reason."""
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+
 class _Parser:
     """One parser process and the jobs it has been given."""
 
@@ -37,46 +66,71 @@ class _Parser:
         self._timeout = timeout
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Parsed)
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: asyncio.SubprocessTransport | None = None
+        self._input: asyncio.WriteTransport | None = None
         self._serving: asyncio.Task[None] | None = None
-        self._closing = False
 
     async def start(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "gossamer.crawl.parser_process",
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 22,
-        )  # fmt: skip
+        """Start the process and keep one running until `close`."""
+        conversation = await self._start_process()
+        self._serving = asyncio.create_task(self._serve(conversation))
+
+    async def _start_process(self) -> _Conversation:
+        self._process, conversation = await asyncio.get_running_loop().subprocess_exec(
+            lambda: _Conversation(self._answered),
+            *(sys.executable, "-m", "gossamer.crawl.parser_process"),
+            stderr=None,
+        )
+        self._input = cast(asyncio.WriteTransport, self._process.get_pipe_transport(0))
         self._send(CONFIG, self._config)
         for waiting in self.line:
             self._send(JOB, self._encoder.encode(waiting.job))
-        if self._serving is None:
-            self._serving = asyncio.create_task(self._serve())
+        return conversation
 
     def configure(self, config: bytes) -> None:
+        """Use another configuration from the next job on."""
         self._config = config
         self._send(CONFIG, config)
 
-    async def parse(self, job: ParseJob) -> Parsed:
+    def parse(self, job: ParseJob) -> asyncio.Future[Parsed]:
+        """Put a job at the end of the line."""
         waiting = _Waiting(job, asyncio.get_running_loop().create_future())
         self.line.append(waiting)
         self._send(JOB, self._encoder.encode(job))
-        return await waiting.answer
+        return waiting.answer
 
     def _send(self, kind: bytes, payload: bytes) -> None:
-        assert self._process is not None and self._process.stdin is not None
-        # A pipe that broke is noticed by the reading side, which restarts the process.
-        if not self._process.stdin.is_closing():
-            self._process.stdin.write(frame(kind, payload))
+        # A pipe that broke is noticed by the end of the process, after which everything is sent again.
+        if self._input is not None and not self._input.is_closing():
+            self._input.write(frame(kind, payload))
 
-    async def _serve(self) -> None:
-        while not self._closing:
-            late = await self._answers()
-            if self._closing:
-                return
-            await self._stop()
+    def _answered(self, payload: bytes) -> None:
+        waiting = self.line.popleft()
+        if not waiting.answer.done():
+            waiting.answer.set_result(self._decoder.decode(payload))
+
+    async def _serve(self, conversation: _Conversation) -> None:
+        while True:
+            late = await self._watch(conversation)
             if self.line:
                 self._blame(self.line[0], late)
-            await self.start()
+            conversation = await self._start_process()
+
+    async def _watch(self, conversation: _Conversation) -> bool:
+        """Wait for the end of the process; kill it, and say so, when one page keeps it busy for too
+        long. Time counts against a page only while it is at the head of the line."""
+        head: _Waiting | None = None
+        while not conversation.ended.done():
+            late = head is not None and bool(self.line) and self.line[0] is head
+            if late:
+                self._kill()
+                await conversation.ended
+                return True
+            head = self.line[0] if self.line else None
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._timeout):
+                    await asyncio.shield(conversation.ended)
+        return False
 
     def _blame(self, waiting: _Waiting, late: bool) -> None:
         """The process failed while it was busy with this job."""
@@ -88,47 +142,19 @@ class _Parser:
         if not waiting.answer.done():
             waiting.answer.set_result(Parsed(waiting.job.url, ok=False, problem=problem))
 
-    async def _answers(self) -> bool:
-        """Pass answers on until the process fails; whether it was killed for being late."""
-        assert self._process is not None and self._process.stdout is not None
-        stream = self._process.stdout
-        watch = asyncio.create_task(self._watch(self._process))
-        try:
-            while True:
-                head = await stream.readexactly(4)
-                payload = await stream.readexactly(int.from_bytes(head, "little"))
-                waiting = self.line.popleft()
-                if not waiting.answer.done():
-                    waiting.answer.set_result(self._decoder.decode(payload))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return watch.done()
-        finally:
-            watch.cancel()
-
-    async def _watch(self, process: asyncio.subprocess.Process) -> None:
-        """Kill the process when one page keeps it busy for too long; time counts against a
-        page only while it is at the head of the line."""
-        head: _Waiting | None = None
-        while head is None or not self.line or self.line[0] is not head:
-            head = self.line[0] if self.line else None
-            await asyncio.sleep(self._timeout)
-        process.kill()
-
-    async def _stop(self) -> None:
-        if self._process is None:
-            return
-        if self._process.returncode is None:
-            try:
+    def _kill(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
-            except ProcessLookupError:
-                pass
-        await self._process.wait()
 
     async def close(self) -> None:
-        self._closing = True
+        """End the process."""
         if self._serving is not None:
             self._serving.cancel()
-        await self._stop()
+            await asyncio.gather(self._serving, return_exceptions=True)
+        self._kill()
+        if self._process is not None:
+            self._process.close()
 
 
 class ParserPool:
@@ -143,6 +169,12 @@ class ParserPool:
             await parser.start()
         return self
 
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for parser in self._parsers:
+            await parser.close()
+
     def configure(self, config: ParserConfig) -> None:
         """Use another configuration from the next job on."""
         for parser in self._parsers:
@@ -151,9 +183,3 @@ class ParserPool:
     async def parse(self, job: ParseJob) -> Parsed:
         """Have a body read by the parser with the shortest line."""
         return await min(self._parsers, key=lambda parser: len(parser.line)).parse(job)
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for parser in self._parsers:
-            await parser.close()

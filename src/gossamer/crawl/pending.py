@@ -30,6 +30,10 @@ _UNARCHIVED = (
 )
 
 
+_LINK_BYTES = 300
+"""What a link or a new URL takes in memory: a page of 5,000 links weighs more than its body."""
+
+
 class Result(msgspec.Struct):
     """One visit with everything to be stored of it."""
 
@@ -54,6 +58,7 @@ class Pending:
     def add(self, result: Result) -> None:
         """Keep a result until the next commit."""
         self.results.append(result)
+        self.bytes += _LINK_BYTES * (len(result.links) + len(result.found))
         if result.response is not None:
             self.bytes += len(result.response.body) + len(result.response.wire_body)
 

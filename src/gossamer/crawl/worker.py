@@ -119,7 +119,7 @@ class Session:
         self._runners: dict[tuple[str, int], SiteRunner] = {}
         self._pending = Pending()
         self._parsing: set[asyncio.Task[None]] = set()
-        self._parse_bytes = 0
+        self._parse_bytes = self._commit_bytes = 0
         self._commit_wanted, self._commit_done = asyncio.Event(), asyncio.Event()
         self._committing = asyncio.Lock()
         self._starving = 0
@@ -187,6 +187,9 @@ class Session:
             await asyncio.wait(set(self._parsing), timeout=self._settings.crawl.parse_timeout)
         async with self._committing:  # a commit that is cancelled before its turn at the disk would be lost
             await _cancel(loops)
+        for loop in loops:
+            if not loop.cancelled():
+                loop.result()  # the last commit may have failed
         if self._pending:
             await self._commit()
         leaving, self._runners = list(self._runners.values()), {}
@@ -249,7 +252,11 @@ class Session:
 
     async def _commit(self) -> None:
         async with self._committing:
-            await self._commit_pending()
+            self._commit_bytes = self._pending.bytes
+            try:
+                await self._commit_pending()
+            finally:
+                self._commit_bytes = 0
 
     async def _commit_pending(self) -> None:
         pending, self._pending = self._pending, Pending()
@@ -322,9 +329,12 @@ class Session:
 
     async def room(self) -> None:
         """Wait until there is memory for another body."""
-        while self._parse_bytes + self._pending.bytes > self._settings.crawl.hold_bytes and not self.stopping:
+        while self._held() > self._settings.crawl.hold_bytes and not self.stopping:
             self._commit_wanted.set()
             await asyncio.sleep(0.02)
+
+    def _held(self) -> int:
+        return self._parse_bytes + self._pending.bytes + self._commit_bytes
 
     def parse_later(self, runner: SiteRunner, task: Task, response: Response) -> None:
         """Have a body parsed, then hand the result over."""
@@ -333,7 +343,7 @@ class Session:
         job.add_done_callback(self._parsed)
 
     async def _parse(self, runner: SiteRunner, task: Task, response: Response) -> None:
-        size = len(response.body)
+        size = 2 * len(response.body) + len(response.wire_body)  # a copy is on its way to the parser
         self._parse_bytes += size
         try:
             runner.parsed(task, response, await self._tools.parsers.parse(job_of(task, response)))

@@ -94,7 +94,8 @@ CREATE TABLE urls (
     segment TEXT,
     segment_row INTEGER,
     PRIMARY KEY (site_id, key)
-) {clustered};
+);
+CREATE INDEX urls_refused ON urls (site_id, key) WHERE state = 3;
 CREATE TABLE queue (
     site_id BIGINT NOT NULL,
     part INTEGER NOT NULL,

@@ -260,7 +260,7 @@ def within_limit(body: bytes) -> bytes:
 
 def _lines(body: bytes) -> Iterator[bytes]:
     body = within_limit(body)
-    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if body[:2] in (b"\xff\xfe", b"\xfe\xff") and b"\0" in body[2:4]:
         # Not allowed, but some editors write it, and reading it as UTF-8 would lose every rule.
         body = body.decode("utf-16", "replace").encode("utf-8", "replace")
     for mark in _BYTE_ORDER_MARKS:

@@ -5,8 +5,8 @@ The frontier counts the URLs of a site by shape, and thousands of one shape with
 useful page among them are a trap that no single URL gives away.
 
 - a run of digits becomes `<n>`; a date is a few such runs;
-- a word of eight or more characters that mixes digits into its letters (a hexadecimal
-  or random id) becomes `<id>`, and so does a UUID with its hyphens;
+- a word of eight or more characters that mixes digits into its letters (a random id), or has
+  twelve hexadecimal digits in a row, becomes `<id>`, and so does a UUID with its hyphens;
 - of the query only the names stay, sorted, each once: the same facets in another order
   are the same shape;
 - scheme and host are left out: shapes are counted within a site.
@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 
 _NUMBER = re.compile("[0-9]+")
-_MIXED = re.compile("[0-9][A-Za-z]+[0-9]")
+_MIXED = re.compile("[0-9][A-Za-z]+[0-9]|(?![0-9]{12})[0-9a-fA-F]{12}")
 _WORD = re.compile("[A-Za-z0-9]{8,}")
 _UUID = re.compile("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ESCAPED = re.compile("(?:%[0-9A-F]{2})+")
