@@ -74,6 +74,7 @@ class Nginx:
         program = shutil.which("nginx") or "/usr/sbin/nginx"
         if not Path(program).exists():
             raise SystemExit("nginx is not installed; get it with: apt-get install nginx-light")
+        self._check_free()
         config = self._folder / "nginx.conf"
         config.write_text(self._config())
         command = [program, "-e", str(self._folder / "error.log"), "-p", str(self._folder), "-c", str(config)]
@@ -96,6 +97,14 @@ class Nginx:
         # As root, nginx would drop to a user who may not read the cache folder.
         user = "user root;\n" if os.geteuid() == 0 else ""
         return _MAIN.format(user=user, folder=self._folder, log=self._log, servers=servers)
+
+    def _check_free(self) -> None:
+        # nginx tries to bind for a while; meanwhile another run's server would answer in its place.
+        for site in self._sites:
+            with socket.socket() as probe:
+                if probe.connect_ex((site.address, site.port)) == 0:
+                    taken = f"{site.address}:{site.port}"
+                    raise SystemExit(f"something serves {taken} already, maybe another run: use --port")
 
     def _wait_until_ready(self) -> None:
         assert self._process

@@ -9,9 +9,8 @@ about 9 % are new, 40 lead to the site's menu, the rest to pages near by or anyw
 site, a few to other sites. Timed are take, refill, release and report with all 80 links;
 making up the pages is not.
 
-The databases are filled by plain inserts in two passes in key order, which leaves the pages
-of the file about 70 % full, as a long crawl does. One of eight known URLs is visited: that is
-what 9 % new links lead to.
+The databases are filled as a crawl fills them: a few URLs of a site at a time, sites in random
+order. One of eight known URLs is visited: that is what 9 % new links lead to.
 
 Columns: microseconds of CPU per page (this process, SQLite and kernel included) and of wall
 time, the ratio to the smallest size, memory of the process at the first and the last batch.
@@ -45,7 +44,7 @@ from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64, registrable_domain
-from gossamer.scope.traps import path_shape
+from gossamer.scope.shape import path_shape
 
 NOW = 1_700_000_000.0
 SITES = 1000
@@ -54,6 +53,8 @@ LEASED = 100
 BATCH = 200
 LINKS, MENU, NEW = 80, 40, 0.09
 WARM_UP = 6
+RUN = 7
+"""URLs of a site that were found on one page, and so stand together in the table."""
 LEVELS = (8, 12, 16)
 MANY = 10**9
 
@@ -85,6 +86,11 @@ def fill(path: Path, size: int) -> None:
     db.execute("PRAGMA synchronous = OFF")
     db.execute("PRAGMA wal_autocheckpoint = 200000")
     sites = sorted(make_sites(size), key=lambda site: key64(site.name))
+    runs = [(site, start) for site in sites for start in range(0, site.size, RUN)]
+    Random(size).shuffle(runs)
+    for first in range(0, len(runs), 10_000):
+        with db.transaction():
+            db.many(_INSERT, _url_rows(runs[first : first + 10_000]))
     for site in sites:
         with db.transaction():
             _fill_site(db, site)
@@ -115,8 +121,6 @@ def _fill_site(db: Database, site: Site) -> None:
     )
     db.execute("INSERT INTO outcomes VALUES (?, 'document', ?)", (site_id, visited))
     keys = sorted((key64(site.url(number)), number) for number in range(site.size))
-    for chosen in ([pair for pair in keys if pair[1] % 10 < 7], [pair for pair in keys if pair[1] % 10 >= 7]):
-        db.many(_INSERT, (_url_row(site, site_id, key, number) for key, number in chosen))
     db.many(
         "INSERT INTO queue VALUES (?, 0, ?, ?, ?)",
         sorted((site_id, LEVELS[number % 3], number + 1, key) for key, number in keys if not _visited(number)),
@@ -139,8 +143,15 @@ _INSERT = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level,
     VALUES (?, ?, ?, 0, ?, 'page', 'link', ?, 3, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
-def _url_row(site: Site, site_id: int, key: int, number: int) -> tuple[Any, ...]:
-    base = (site_id, key, site.url(number))
+def _url_rows(runs: list[tuple[Site, int]]) -> Iterator[tuple[Any, ...]]:
+    for site, start in runs:
+        for number in range(start, min(start + RUN, site.size)):
+            yield _url_row(site, key64(site.name), number)
+
+
+def _url_row(site: Site, site_id: int, number: int) -> tuple[Any, ...]:
+    url = site.url(number)
+    base = (site_id, key64(url), url)
     found = (LEVELS[number % 3], NOW, site_id, key64(site.url(number // 8)))
     if not _visited(number):
         return (*base, QUEUED, *found, None, None, None, None, None, None, None, None)
@@ -320,7 +331,9 @@ def result(folder: Path, size: int, steps: list[dict[str, Any]]) -> dict[str, An
 
 def table(results: list[dict[str, Any]]) -> str:
     """The figures for a person."""
-    lines = [f"{'URLs':>11} {'cpu µs':>8} {'median':>8} {'ratio':>6} {'wall µs':>8} {'ratio':>6}   take  report  release"]
+    lines = [
+        f"{'URLs':>11} {'cpu µs':>8} {'median':>8} {'ratio':>6} {'wall µs':>8} {'ratio':>6}   take  report  release"
+    ]
     lines[0] += "   RSS MB      file MB"
     first = results[0]
     for r in results:

@@ -167,7 +167,7 @@ def test_exported_pages_are_the_pages_of_the_web(limited: Limited) -> None:
 def test_the_format_follows_the_ending_and_duckdb_reads_it(limited: Limited, tmp_path: Path) -> None:
     file = tmp_path / "pages.parquet"
     assert gossamer("export", "pages", "-o", str(file), data=limited.data).code == 0
-    assert duckdb.sql(f"SELECT count(*), count(DISTINCT content_hash) FROM '{file}'").fetchone() == (60, 60)
+    assert duckdb.sql(f"SELECT count(*), count(DISTINCT content_hash) FROM '{file}'").fetchall() == [(60, 60)]
     fails(gossamer("export", "pages", "--format", "parquet", data=limited.data), 2, "-o")
 
 
@@ -206,7 +206,7 @@ def test_removed_urls_leave_the_exports_and_stay_out(limited: Limited) -> None:
 def test_remove_and_recrawl_need_to_know_what(limited: Limited) -> None:
     for verb in ("remove", "recrawl"):
         fails(gossamer(verb, data=limited.data), 2, "name a URL")
-        fails(gossamer(verb, "what?", data=limited.data), 2, "what?")
+        fails(gossamer(verb, "what is this", data=limited.data), 2, "what is this")
     fails(gossamer("inject", data=limited.data), 2, "nothing to inject")
 
 
@@ -259,7 +259,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
         write_settings(data, settings_of(web, politeness={"delay": 0.15}))
         began = time.monotonic()
         seeds = [web.url(host) for host in ("slow.test", "slower.test", "third.test")]
-        main = start("crawl", *seeds, "--for", "9s", "--workers", "1", "--json", data=data)
+        main = start("crawl", *seeds, "--for", "7s", "--workers", "1", "--json", data=data)
         try:
             wait_until(lambda: len(web.log()) > 3)
             second = gossamer("crawl", web.url("new.test"), data=data)
@@ -282,7 +282,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
 
 
 def test_for_ends_a_crawl_in_time_with_work_left(beside: Beside) -> None:
-    assert 9 <= beside.seconds
+    assert beside.seconds >= 7
     assert beside.final["urls_due"] > 0
     assert beside.final["fetched"] == len(page_requests(beside.web.log()))
     assert beside.final["workers"] == beside.final["sites_active"] == 0

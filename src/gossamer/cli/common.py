@@ -13,6 +13,8 @@ import orjson
 from cyclopts import Parameter
 from rich.console import Console
 
+from gossamer import settings as settings_file
+from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 
 Data = Annotated[Path, Parameter(name="--data", help="The folder that holds settings, database, segments and index.")]
@@ -35,6 +37,14 @@ def check_seeds(seeds: Sequence[str]) -> None:
     for seed in seeds:
         if seed.startswith("-") and seed != "-":
             raise UsageError(f"there is no option {seed}: see `gossamer --help`")
+
+
+def settings_of_crawl(data: Path) -> settings_file.Settings:
+    """The settings of a folder, as the last `gossamer crawl` changed them by its options: other
+    verbs speak of that crawl, or work beside it."""
+    folder = DataFolder(data)
+    options = folder.last_options() if folder.database.exists() else {}
+    return settings_file.load(data, options)
 
 
 def print_json(value: Any) -> None:

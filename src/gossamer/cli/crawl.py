@@ -14,8 +14,8 @@ from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, Seeds, check_seeds, out, print_json, seconds
 from gossamer.cli.progress import Progress, summary
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder, check_clock
-from gossamer.crawl.seeding import add_seeds, check_reachable
+from gossamer.crawl.folder import DataFolder, check_clock, note_options
+from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds
 from gossamer.crawl.supervisor import Supervisor
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
@@ -91,7 +91,7 @@ def command(
     until = seconds(duration) if duration else None
     if pages is not None and pages < 1:
         raise UsageError("--pages must be at least 1")
-    final = run_crawl(settings, data, found, pages, until, accept_clock, quiet or json, debug)
+    final = run_crawl(settings, data, found, pages, until, accept_clock, quiet or json, debug, changes)
     if json:
         print_json(final)
 
@@ -105,8 +105,12 @@ def run_crawl(
     accept_clock: bool = False,
     quiet: bool = False,
     debug: bool = False,
+    options: dict[str, dict[str, Any]] | None = None,
 ) -> Any:
-    """Crawl in this process tree until it is over; returns the final status."""
+    """Crawl in this process tree until it is over; returns the final status.
+
+    `options` are what differs from `gossamer.toml`: verbs that speak of this crawl want to know.
+    """
     folder, clock = DataFolder(data), SystemClock()
     check_reachable(seeds, settings)
     folder.create()
@@ -114,6 +118,8 @@ def run_crawl(
         frontier = folder.open_frontier(settings)
         try:
             check_clock(frontier, clock.now(), accept_clock)
+            check_reachable(earlier_seeds(frontier.db), settings)
+            note_options(frontier, options or {})
             for line in folder.recover(frontier, clock.now()):
                 if not quiet:
                     out.print(line, style="dim", markup=False)

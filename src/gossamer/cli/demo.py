@@ -39,7 +39,7 @@ def command(*, data: Path | None = None, delay: float = 0.05, debug: Debug = Fal
             }
             settings = settings_file.load(folder, changes)
             out.print(f"Serving {len(web.seeds)} hosts on {web.network}, port {web.port}; crawling politely …")
-            run_crawl(settings, folder, read_seeds(web.seeds, [], None), debug=debug)
+            run_crawl(settings, folder, read_seeds(web.seeds, [], None), debug=debug, options=changes)
             _report(DataFolder(folder), web)
     finally:
         if data is None:

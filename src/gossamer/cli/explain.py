@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import Explanation, as_json, explain
 from gossamer.crawl.folder import DataFolder
@@ -13,7 +12,7 @@ from gossamer.crawl.folder import DataFolder
 
 def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
     """Tell everything that is known about URL, and why it is in the state it is in."""
-    settings = settings_file.load(data)
+    settings = settings_of_crawl(data)
     db = DataFolder(data).read()
     answer = explain(db, settings, url, SystemClock().now())
     if json:

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.frontier.inspect import segment_ids
@@ -16,7 +15,7 @@ from gossamer.store.versions import versions
 
 def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
     """List every visit to URL that is stored, the newest first."""
-    settings = settings_file.load(data)
+    settings = settings_of_crawl(data)
     folder = DataFolder(data)
     found = versions(folder.segments, segment_ids(folder.read()), canonical_or_error(url, settings))
     if json:

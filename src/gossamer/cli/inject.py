@@ -8,8 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, Seeds, check_seeds, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, Seeds, check_seeds, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.seeding import add_seeds
@@ -39,7 +38,7 @@ def command(
         The URLs are sitemaps.
     """
     check_seeds(seeds)
-    settings = settings_file.load(data)
+    settings = settings_of_crawl(data)
     found = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
     if not found:
         raise UsageError("nothing to inject: name a URL, or a file with --seeds")

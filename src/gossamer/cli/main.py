@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
     except SystemExit as done:
         return int(done.code or 0)
     except Exception as error:
-        text = f"{type(error).__name__}: {error}: this is a bug of Gossamer; please report what --debug shows"
+        text = f"{type(error).__name__}: {error}: this is a bug; please report what --debug shows"
         return _failed(text, 1, debug)
     return 0
 

@@ -6,19 +6,22 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier import operate
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import segment_ids
+from gossamer.store.durable import delete_segments
 
 
 def command(
     *prefixes: str,
     data: Data = DEFAULT_DATA,
     failed: Annotated[bool, Parameter(negative="")] = False,
+    segment: str = "",
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -30,10 +33,12 @@ def command(
         URLs or beginnings of URLs, such as https://example.org/news/.
     failed
         Queue every URL whose last visit failed.
+    segment
+        Withdraw a damaged segment (the name of its folder), and queue its URLs.
     """
-    if not prefixes and not failed:
-        raise UsageError("name a URL or a beginning of URLs, or pass --failed")
-    settings = settings_file.load(data)
+    if not prefixes and not failed and not segment:
+        raise UsageError("name a URL or a beginning of URLs, or pass --failed or --segment")
+    settings = settings_of_crawl(data)
     folder = DataFolder(data)
     folder.read().close()
     frontier = folder.open_frontier(settings)
@@ -41,9 +46,18 @@ def command(
     try:
         urls = sum(operate.recrawl(frontier.db, canonical_or_error(text, settings), now) for text in prefixes)
         urls += operate.recrawl_failed(frontier.db, now) if failed else 0
+        urls += _withdraw(folder, frontier.db, segment, now) if segment else 0
     finally:
         frontier.db.close()
     if json:
         print_json({"queued": urls})
     else:
         out.print(f"{urls} URLs queued again.")
+
+
+def _withdraw(folder: DataFolder, db: Database, segment: str, now: float) -> int:
+    if segment not in segment_ids(db):
+        raise UsageError(f"there is no segment {segment} in {folder.segments}: name one of the folders there")
+    urls = operate.withdraw(db, segment, now)
+    delete_segments(folder.segments, [segment])
+    return urls

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
@@ -25,7 +24,7 @@ def command(
     """
     if not prefixes:
         raise UsageError("nothing to remove: name a URL or a beginning of URLs")
-    settings = settings_file.load(data)
+    settings = settings_of_crawl(data)
     folder = DataFolder(data)
     folder.read().close()
     frontier = folder.open_frontier(settings)

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from cyclopts import Parameter
+
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, size
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.inspect import status, waiting_sites
+from gossamer.frontier.inspect import segment_ids, status, waiting_sites
+from gossamer.store.segments import check_segment
 
 
-def command(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Show counts, queue, errors, and the sites that must rest with the reason."""
+def command(
+    *,
+    data: Data = DEFAULT_DATA,
+    check: Annotated[bool, Parameter(negative="")] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show counts, queue, errors, and the sites that must rest with the reason.
+
+    Parameters
+    ----------
+    check
+        First read every stored byte; a damaged file is named.
+    """
     now = SystemClock().now()
-    db = DataFolder(data).read()
+    folder = DataFolder(data)
+    db = folder.read()
+    for segment in segment_ids(db) if check else ():
+        check_segment(folder.segments, segment)
     standing = status(db, now)
     waiting = waiting_sites(db, now)
     if json:

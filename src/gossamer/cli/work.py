@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 
-from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, out
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, out, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.worker import Worker, run_worker
@@ -20,7 +19,7 @@ def command(*, data: Data = DEFAULT_DATA, name: str = "", debug: Debug = False) 
     name
         The worker's name; default: a new one.
     """
-    settings = settings_file.load(data)
+    settings = settings_of_crawl(data)
     folder = DataFolder(data)
     folder.read().close()
     worker = Worker(settings, folder, SystemClock(), name)

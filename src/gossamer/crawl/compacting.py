@@ -9,23 +9,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import structlog
+
+from gossamer.errors import CorruptError
 from gossamer.frontier.database import Database
 from gossamer.store.compaction import compact, plan
 from gossamer.store.durable import delete_segments
 from gossamer.store.layout import new_segment_id
 
+log = structlog.get_logger()
+
 _WORKER = "compact"
 
 
-def compact_once(db: Database, root: Path, now: float) -> int:
-    """Merge what is due; returns how many segments were merged away."""
-    sizes: dict[str, int] = dict(
-        db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
-    )
+def compact_once(db: Database, root: Path, now: float, damaged: set[str]) -> int:
+    """Merge what is due; returns how many segments were merged away.
+
+    A damaged file must not end a crawl: its neighbours stay unmerged, are named in the
+    log and remembered in `damaged`. Whoever reads the file is told what to do.
+    """
+    rows = db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
+    sizes: dict[str, int] = {segment: size for segment, size in rows if segment not in damaged}
     merged = 0
     for number, ids in enumerate(plan(sizes)):
-        _merge(db, root, ids, new_segment_id(_WORKER, now, number), now)
-        merged += len(ids)
+        try:
+            _merge(db, root, ids, new_segment_id(_WORKER, now, number), now)
+            merged += len(ids)
+        except CorruptError as error:
+            damaged.update(ids)
+            log.warning("segments are not merged", reason=str(error))
     return merged
 
 

@@ -17,6 +17,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from gossamer.errors import BusyError, ClockError, StorageError
 from gossamer.frontier.database import Database, open_database, read_database
@@ -53,6 +56,15 @@ class DataFolder:
     def read(self) -> Database:
         """The frontier database, for reading."""
         return read_database(self.database)
+
+    def last_options(self) -> dict[str, dict[str, Any]]:
+        """What the last crawl changed in the settings by its options."""
+        database = self.read()
+        try:
+            rows = database.execute("SELECT value FROM meta WHERE key = 'options'")
+        finally:
+            database.close()
+        return dict(msgspec.json.decode(rows[0][0])) if rows else {}
 
     def free_mebibytes(self) -> int:
         """Free space on the folder's disk."""
@@ -117,17 +129,40 @@ class DataFolder:
         return done
 
 
+def note_options(frontier: SqlFrontier, options: dict[str, dict[str, Any]]) -> None:
+    """Remember what a crawl changes in the settings, for the verbs that speak of it."""
+    frontier.db.execute(
+        "INSERT INTO meta VALUES ('options', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (msgspec.json.encode(options).decode(),),
+    )
+
+
 def check_clock(frontier: SqlFrontier, now: float, accept: bool) -> None:
     """Refuse to go on while the system clock is behind what was written already."""
     rows = frontier.db.execute("SELECT value FROM meta WHERE key = 'last_seen'")
     last = float(rows[0][0]) if rows else 0.0
-    if now < last - _CLOCK_SLACK and not accept:
+    behind = last - now
+    if behind > _CLOCK_SLACK and not accept:
         raise ClockError(
-            f"the system clock is {last - now:.0f} s behind the last crawl here: set it right, "
+            f"the system clock is {behind:.0f} s behind the last crawl here: set it right, "
             "or pass --accept-clock to go on from the present time"
         )
     with frontier.db.transaction():
+        if behind > _CLOCK_SLACK:
+            _turn_back(frontier.db, behind)
         frontier.db.execute(
             "INSERT INTO meta VALUES ('last_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (repr(now),),
         )
+
+
+def _turn_back(db: Database, seconds: float) -> None:
+    """What was to wait, waits as long as it was meant to, by the present clock."""
+    for table, column in (
+        ("sites", "not_before"),
+        ("addresses", "not_before"),
+        ("parts", "ready_at"),
+        ("schedule", "due_at"),
+        ("urls", "due_at"),
+    ):
+        db.execute(f"UPDATE {table} SET {column} = {column} - ? WHERE {column} > 0", (seconds,))

@@ -68,15 +68,15 @@ class _Parser:
         self._decoder = msgspec.msgpack.Decoder(Parsed)
         self._process: asyncio.SubprocessTransport | None = None
         self._input: asyncio.WriteTransport | None = None
+        self._conversation: _Conversation | None = None
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start the process and keep one running until `close`."""
-        conversation = await self._start_process()
-        self._serving = asyncio.create_task(self._serve(conversation))
+        self._serving = asyncio.create_task(self._serve(await self._start_process()))
 
     async def _start_process(self) -> _Conversation:
-        self._process, conversation = await asyncio.get_running_loop().subprocess_exec(
+        self._process, self._conversation = await asyncio.get_running_loop().subprocess_exec(
             lambda: _Conversation(self._answered),
             *(sys.executable, "-m", "gossamer.crawl.parser_process"),
             stderr=None,
@@ -85,7 +85,7 @@ class _Parser:
         self._send(CONFIG, self._config)
         for waiting in self.line:
             self._send(JOB, self._encoder.encode(waiting.job))
-        return conversation
+        return self._conversation
 
     def configure(self, config: bytes) -> None:
         """Use another configuration from the next job on."""
@@ -152,8 +152,13 @@ class _Parser:
         if self._serving is not None:
             self._serving.cancel()
             await asyncio.gather(self._serving, return_exceptions=True)
-        self._kill()
-        if self._process is not None:
+        if self._process is not None and self._input is not None and self._conversation is not None:
+            self._input.close()  # the end of its input ends it, unless it is busy
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await asyncio.shield(self._conversation.ended)
+            self._kill()
+            await self._conversation.ended
             self._process.close()
 
 

@@ -19,8 +19,12 @@ from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer, CanonicalRules, resolve_base
 from gossamer.parse.document import ParseContext, ParseLimits, parse_document
+from gossamer.parse.links import ReferenceMemory
 from gossamer.plugins import READERS, RULES
 from gossamer.scope.chain import Chain, ScopeConfig, build_chain
+
+_REMEMBERED = 200_000
+"""Keys of URLs kept; about 40 MB."""
 
 
 class ParserConfig(msgspec.Struct, frozen=True):
@@ -33,6 +37,14 @@ class ParserConfig(msgspec.Struct, frozen=True):
     limits: ParseLimits
     memory: int = 0
     """Mebibytes of address space; 0: no limit."""
+
+
+class _Keys(dict[str, int]):
+    """URL → its key, worked out once for the links that stand on every page."""
+
+    def __missing__(self, url: str) -> int:
+        key = self[url] = key64(url)
+        return key
 
 
 def full_chain(config: ScopeConfig, rules: Sequence[str]) -> Chain:
@@ -52,6 +64,8 @@ class PageReader:
         self._chain = full_chain(config.scope, config.rules)
         self._own = set(READERS.names())
         self._limits = config.limits
+        self._memory = ReferenceMemory()
+        self._keys = _Keys()
 
     def read(self, job: ParseJob) -> Parsed:
         """Everything the frontier and the segment want to know of a body."""
@@ -63,10 +77,12 @@ class PageReader:
         else:
             context = ParseContext(
                 canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,
-                content_hash=content_hash, simhash=simhash,
+                content_hash=content_hash, simhash=simhash, memory=self._memory,
             )  # fmt: skip
             parsed = parse_document(job, context)
-        parsed.follow_keys = [key64(url) for url in parsed.follow]
+        if len(self._keys) > _REMEMBERED:
+            self._keys.clear()
+        parsed.follow_keys = list(map(self._keys.__getitem__, parsed.follow))
         return parsed
 
     def _read_sitemap(self, job: ParseJob, now: float) -> Parsed:

@@ -10,7 +10,10 @@ from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import AddressPolicy
 from gossamer.frontier.contract import Added
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import find_url
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import host_of, site_of
 from gossamer.settings import Settings
@@ -32,7 +35,19 @@ def check_reachable(seeds: Sequence[Seed], settings: Settings) -> None:
             continue
         verdict = policy.check(address)
         if not verdict.allowed:
-            raise UsageError(f"{seed.url}: {verdict.reason}")
+            option = "--contact MAIL" if verdict.rule == "address.contact" else "--allow-network CIDR"
+            raise UsageError(f"{seed.url}: {verdict.reason} ({option})")
+
+
+def earlier_seeds(database: Database) -> list[Seed]:
+    """The seeds of earlier commands that still count: a crawl that goes on with fewer permissions
+    than it began with would refuse their sites for good."""
+    found = []
+    for (url,) in database.execute("SELECT url FROM seeds ORDER BY added_at, url"):
+        record = find_url(database, url)
+        if record is None or (record.state != "removed" and record.outcome != Outcome.ADDRESS_REFUSED.value):
+            found.append(Seed(url, "an earlier seed"))
+    return found
 
 
 def add_seeds(

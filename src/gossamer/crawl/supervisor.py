@@ -46,6 +46,7 @@ class Supervisor:
         self._debug = debug
         self._workers: dict[str, subprocess.Popen[bytes]] = {}
         self._stopping = False
+        self._damaged: set[str] = set()
         self._deaths = 0
         self._last_fetched = -1
 
@@ -56,6 +57,7 @@ class Supervisor:
     def run(self, until: float | None = None, watch: Watcher | None = None) -> Status:
         """Crawl; returns how it stood at the end."""
         try:
+            self._check_disk()
             for _ in range(self._settings.workers):
                 self._start_worker()
             self._loop(until, watch)
@@ -94,6 +96,7 @@ class Supervisor:
         process = subprocess.Popen(
             [sys.executable, "-m", "gossamer.crawl.worker_process"],
             stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             start_new_session=True,
         )
         job = Job(str(self._folder.root), self._settings, name, self._debug)
@@ -109,8 +112,7 @@ class Supervisor:
             if code is None:
                 continue
             del self._workers[name]
-            if code > 0:
-                raise OperationError("a worker failed and said why above; everything committed is safe")
+            _raise_failure(process)
             self._deaths += 1
             if self._deaths > _DEATHS:
                 raise OperationError(f"workers died {_DEATHS} times without fetching a page: see the messages above")
@@ -132,7 +134,7 @@ class Supervisor:
             )
 
     def _compact(self) -> None:
-        compact_once(self._frontier.db, self._folder.segments, self._clock.now())
+        compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged)
 
     def _stop_workers(self) -> None:
         """Closing the pipe asks a worker to stop; it has the time a download may take."""
@@ -145,11 +147,23 @@ class Supervisor:
                 process.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 log.warning("a worker did not stop in time and is killed", pid=process.pid)
+        for process in self._workers.values():
+            _raise_failure(process)
 
     def _kill_workers(self) -> None:
         for process in self._workers.values():
             if process.poll() is None:
                 process.kill()
             process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
         self._workers.clear()
         self._folder.recover(self._frontier, self._clock.now())
+
+
+def _raise_failure(process: subprocess.Popen[bytes]) -> None:
+    """A worker that ended with an error said why in its last words."""
+    if process.returncode is None or process.returncode <= 0:
+        return
+    words = process.stdout.read().decode("utf-8", "replace") if process.stdout is not None else ""
+    raise OperationError(words.strip() or "a worker failed; everything committed is safe")

@@ -49,6 +49,12 @@ log = structlog.get_logger()
 
 _IDLE = 0.25
 """Seconds between two looks for sites that have become ready."""
+_PAUSE = 0.02
+"""Seconds between two leases while there are sites to be had."""
+_FIRST_SITES, _MOST_SITES = 2, 64
+"""Sites leased at once, at first and at most."""
+_BACKLOG = 16
+"""Pages waiting for a parser from which on no more sites are leased."""
 
 
 class Worker:
@@ -199,13 +205,17 @@ class Session:
     # -- loops --------------------------------------------------------------------------------
 
     async def _take_loop(self) -> None:
+        """Lease sites a few at a time, and none while the parsers are behind: what this worker
+        cannot keep up with is left to the others."""
+        step = _FIRST_SITES
         while not self.stopping:
-            room = self._settings.crawl.sites - len(self._runners)
-            leases = await self._take(room) if room > 0 else []
+            room = min(step, self._settings.crawl.sites - len(self._runners))
+            behind = len(self._parsing) > _BACKLOG
+            leases = await self._take(room) if room > 0 and not behind else []
             for lease in leases:
                 self._start(lease)
-            if not leases:
-                await self.sleep(_IDLE)
+            step = min(step * 2, _MOST_SITES) if len(leases) == room else _FIRST_SITES
+            await self.sleep(_PAUSE if leases else _IDLE)
 
     async def _take(self, room: int) -> list[Lease]:
         batch = self._settings.budget.batch

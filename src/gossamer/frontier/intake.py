@@ -1,9 +1,8 @@
 """How URLs enter the table: in batches, each new one once, within the budgets.
 
 Nine of ten links point at URLs that are known already. Most of those are in the
-recently-seen cache and cost a set lookup; the rest are looked up site by site in
-key order, so a batch reads neighbouring pages of the table, and what is new is
-written in the same order.
+recently-seen cache and cost a set lookup; the rest are looked up in the index, site by
+site in key order, so a batch reads few pages of the file. What is new is appended.
 
 A URL that was refused on entry is looked at again when somebody points at it under
 rules that allow it (other settings, or a shorter way to it); so is one that a rule
@@ -40,36 +39,27 @@ _ADD_SHAPES = """INSERT INTO shapes (site_id, shape, urls) VALUES (?, ?, ?)
     ON CONFLICT (site_id, shape) DO UPDATE SET urls = shapes.urls + excluded.urls"""
 
 
-class _Row(msgspec.Struct):
-    """What the table says about a URL that is offered again."""
-
-    state: int
-    outcome: str | None
-
-    @property
-    def entry_refused(self) -> bool:
-        return self.state == REFUSED and self.outcome is None
-
-    @property
-    def revivable(self) -> bool:
-        return self.state == REFUSED and self.outcome != Outcome.ROBOTS_DENIED.value
+_NEW, _TURNED_AWAY, _VISITED = range(3)
+"""What the table says of a URL that may be queued: nothing; refused on entry; refused on its visit."""
 
 
-class _Item(msgspec.Struct):
+class _Item(msgspec.Struct, gc=False):
     """A URL that may be queued."""
 
     key: int
     found: Discovered
-    row: _Row | None
+    row: int
     shape: int = 0
 
 
 class _Record(msgspec.Struct):
     """A site's counters."""
 
-    known: int
-    refused: int
-    not_before: float
+    known: int = 0
+    refused: int = 0
+    not_before: float = 0.0
+    turned_away: int = 0
+    """Whether there are URLs that may be revived."""
 
 
 class _Writes:
@@ -81,6 +71,14 @@ class _Writes:
         self.shapes: list[tuple[int, int, int]] = []
         self.sites: list[tuple[int, int, int]] = []
         self.queue: list[tuple[int, int, int, int, int]] = []
+        self._places: dict[str, tuple[int | None, int | None]] = {"": (None, None)}
+
+    def place_of(self, url: str) -> tuple[int | None, int | None]:
+        """Site and key of a page that others were found on; a batch asks for each many times."""
+        place = self._places.get(url)
+        if place is None:
+            place = self._places[url] = (key64(site_of(url)), key64(url))
+        return place
 
     def flush(self, db: Database) -> None:
         db.many(INSERT_URL, self.urls)
@@ -109,10 +107,13 @@ class Intake:
         """Queue the new ones, remember the refused ones."""
         items = self._unseen(found, keys)
         added = Added(known=len(found) - len(items))
-        writes = _Writes()
-        for name, site_items in _by_site(items):
-            self._add_site(name, site_items, now, added, writes)
-        writes.flush(self._db)
+        if items:
+            writes = _Writes()
+            sites = _by_site(items)
+            records = self._records([site_id for site_id, _, _ in sites])
+            for site_id, name, offered in sites:
+                self._add_site(site_id, name, offered, records.get(site_id), now, added, writes)
+            writes.flush(self._db)
         return added
 
     def committed(self) -> None:
@@ -128,9 +129,10 @@ class Intake:
     def _unseen(self, found: Sequence[Discovered], keys: Sequence[int] | None) -> dict[int, Discovered]:
         """The URLs to be looked up, each once: its first sighting that is not refused, if there is one."""
         items: dict[int, Discovered] = {}
-        seen, refused = self.seen, self._refused
+        refused = self._refused
+        young, old = self.seen.halves()
         for key, item in zip(keys or [key64(item.url) for item in found], found, strict=True):
-            if key in seen:
+            if key in young or key in old:
                 continue
             if item.refusal is None:
                 if key in items and items[key].refusal is not None:
@@ -141,21 +143,23 @@ class Intake:
         return items
 
     def _add_site(
-        self, name: str, offered: list[tuple[int, Discovered]], now: float, added: Added, writes: _Writes
-    ) -> None:
-        site_id = key64(name)
-        rows = self._rows(site_id, sorted(key for key, _ in offered))
+        self, site_id: int, name: str, offered: list[tuple[int, Discovered]], record: _Record | None, now: float,
+        added: Added, writes: _Writes,
+    ) -> None:  # fmt: skip
+        known = self._known(site_id, sorted(key for key, _ in offered)) if record else set()
+        refused = self._refused_rows(site_id, sorted(known)) if record and record.turned_away else {}
         items = []
         for key, found in offered:
-            row = rows.get(key)
-            if row is None or (row.revivable and found.refusal is None):
-                items.append(_Item(key, found, row))
+            if key not in known:
+                items.append(_Item(key, found, _NEW))
+            elif key in refused and found.refusal is None:
+                items.append(_Item(key, found, refused[key]))
             else:
                 added.known += 1
-                (self._pending_refused if row.revivable else self._pending).append(key)
+                (self._pending_refused if key in refused else self._pending).append(key)
         if not items:
             return
-        record = self._site_record(site_id, name, now)
+        record = record or self._new_site(name, now)
         if record is None:
             added.refused += len(items)
             return
@@ -166,23 +170,42 @@ class Intake:
         """Look these up again when they are offered: their visits ended in a refusal."""
         self.seen.discard(keys)
 
-    def _rows(self, site_id: int, keys: Sequence[int]) -> dict[int, _Row]:
-        found: dict[int, _Row] = {}
+    def _known(self, site_id: int, keys: Sequence[int]) -> set[int]:
+        """Which keys are in the table: a question to its index alone."""
+        known: set[int] = set()
         for chunk in chunks(keys):
-            sql = f"SELECT key, state, outcome FROM urls WHERE site_id = ? AND key IN ({marks(chunk)})"
-            for key, state, outcome in self._db.execute(sql, (site_id, *chunk)):
-                found[key] = _Row(state, outcome)
-        return found
+            sql = f"SELECT key FROM urls WHERE site_id = ? AND key IN ({marks(chunk)})"
+            known.update(row[0] for row in self._db.execute(sql, (site_id, *chunk)))
+        return known
 
-    def _site_record(self, site_id: int, name: str, now: float) -> _Record | None:
-        """The site's counters; makes the row; None where the crawl has sites enough."""
-        rows = self._db.execute("SELECT known, refused, not_before FROM sites WHERE id = ?", (site_id,))
-        if rows:
-            return _Record(*rows[0])
+    def _refused_rows(self, site_id: int, keys: Sequence[int]) -> dict[int, int]:
+        """Which keys were refused, and when: those that may be revived."""
+        refused: dict[int, int] = {}
+        for chunk in chunks(keys):
+            sql = f"SELECT key, outcome FROM urls WHERE state = {REFUSED} AND site_id = ? AND key IN ({marks(chunk)})"
+            for key, outcome in self._db.execute(sql, (site_id, *chunk)):
+                if outcome != Outcome.ROBOTS_DENIED.value:
+                    refused[key] = _TURNED_AWAY if outcome is None else _VISITED
+        return refused
+
+    def _records(self, site_ids: Sequence[int]) -> dict[int, _Record]:
+        """The counters of those sites that there are."""
+        records: dict[int, _Record] = {}
+        for chunk in chunks(site_ids):
+            sql = (
+                "SELECT id, known, refused, not_before, "
+                f"EXISTS (SELECT 1 FROM urls WHERE state = {REFUSED} AND site_id = sites.id) "
+                f"FROM sites WHERE id IN ({marks(chunk)})"
+            )
+            records.update((site_id, _Record(*rest)) for site_id, *rest in self._db.execute(sql, chunk))
+        return records
+
+    def _new_site(self, name: str, now: float) -> _Record | None:
+        """Makes the rows of a site; None where the crawl has sites enough."""
         if self._sites() >= self._budgets.sites:
             return None
         self.make_site(name, now)
-        return _Record(0, 0, 0.0)
+        return _Record()
 
     def make_site(self, name: str, now: float) -> None:
         """The rows of a site, where there are none yet."""
@@ -213,9 +236,8 @@ class Intake:
         known = record.known
         verdicts: list[Decision | None] = []
         for item in items:
-            counted = item.row is not None and not item.row.entry_refused
             verdict = item.found.refusal
-            if verdict is None and not counted:
+            if verdict is None and item.row != _VISITED:
                 verdict = self._over_budget(known, shapes.get(item.shape, 0) + new[item.shape])
                 if verdict is None:
                     known += 1
@@ -249,13 +271,12 @@ class Intake:
         self, site_id: int, items: list[_Item], verdicts: list[Decision | None], record: _Record, now: float,
         added: Added, writes: _Writes,
     ) -> None:  # fmt: skip
-        urls: list[tuple[Any, ...]] = []
         queued: list[tuple[int, int]] = []
         known, refused = record.known, record.refused
         for item, verdict in zip(items, verdicts, strict=True):
             key, found, row = item.key, item.found, item.row
             if verdict is not None:
-                if row is not None:
+                if row != _NEW:
                     added.known += 1
                     self._pending.append(key)
                     continue
@@ -267,15 +288,13 @@ class Intake:
             else:
                 queued.append((found.level, key))
                 self._pending.append(key)
-                if row is None or row.entry_refused:
-                    known += 1
-                    refused -= row is not None
-            if row is None:
-                urls.append(_url_row(site_id, key, found, verdict, now))
+                known += row != _VISITED
+                refused -= row == _TURNED_AWAY
+            place = writes.place_of(found.referrer)
+            if row == _NEW:
+                writes.urls.append(_url_row(site_id, key, found, verdict, now, place))
             else:
-                writes.revived.append(_revived_row(site_id, key, found, now))
-        urls.sort()
-        writes.urls.extend(urls)
+                writes.revived.append(_revived_row(site_id, key, found, now, place))
         writes.sites.append((known - record.known, refused - record.refused, site_id))
         writes.queue.extend(queue_rows(self._db, site_id, 0, queued, now, record.not_before))
         added.new += len(queued)
@@ -316,32 +335,27 @@ def count_levels(db: Database, changes: dict[int, int]) -> None:
     )
 
 
-def _by_site(items: dict[int, Discovered]) -> list[tuple[str, list[tuple[int, Discovered]]]]:
+def _by_site(items: dict[int, Discovered]) -> list[tuple[int, str, list[tuple[int, Discovered]]]]:
     sites: dict[str, list[tuple[int, Discovered]]] = {}
     for key, item in items.items():
         sites.setdefault(site_of(item.url), []).append((key, item))
-    return sorted(sites.items(), key=lambda site: key64(site[0]))
-
-
-def _found_on(item: Discovered) -> tuple[int | None, int | None]:
-    return (key64(site_of(item.referrer)), key64(item.referrer)) if item.referrer else (None, None)
+    return sorted((key64(name), name, offered) for name, offered in sites.items())
 
 
 def _url_row(
-    site_id: int, key: int, item: Discovered, verdict: Decision | None, now: float
+    site_id: int, key: int, item: Discovered, verdict: Decision | None, now: float, place: tuple[Any, Any]
 ) -> tuple[Any, ...]:
     state = QUEUED if verdict is None else REFUSED
     rule, reason = (verdict.rule, verdict.reason) if verdict else (None, None)
     return (
         site_id, key, item.url, 0, state, item.kind.value, item.via.value, item.level, item.depth, item.hops, now,
-        *_found_on(item), rule, reason,
+        *place, rule, reason,
     )  # fmt: skip
 
 
-def _revived_row(site_id: int, key: int, item: Discovered, now: float) -> tuple[Any, ...]:
+def _revived_row(site_id: int, key: int, item: Discovered, now: float, place: tuple[Any, Any]) -> tuple[Any, ...]:
     return (
-        QUEUED, item.kind.value, item.via.value, item.level, item.depth, item.hops, now, *_found_on(item),
-        site_id, key,
+        QUEUED, item.kind.value, item.via.value, item.level, item.depth, item.hops, now, *place, site_id, key,
     )  # fmt: skip
 
 

@@ -99,10 +99,9 @@ def _drop_from_queue(db: Database, site_id: int, levels: dict[int, int]) -> None
 def withdraw(db: Database, segment: str, now: float) -> int:
     """A segment is lost or wrong: its claims go with it, and its URLs are fetched again."""
     with db.transaction():
-        ids = [
-            segment,
-            *(r[0] for r in db.execute("SELECT id FROM segments WHERE merged_into = ?", (segment,))),
-        ]
+        merged = "SELECT s.id FROM segments s JOIN gone g ON s.merged_into = g.id"
+        sql = f"WITH RECURSIVE gone(id) AS (SELECT ? UNION {merged}) SELECT id FROM gone"
+        ids = [row[0] for row in db.execute(sql, (segment,))]
         sites: dict[int, list[int]] = defaultdict(list)
         for name in ids:
             db.execute("DELETE FROM texts WHERE segment = ?", (name,))

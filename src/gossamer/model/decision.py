@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """What a rule said about a URL."""
 
     allowed: bool

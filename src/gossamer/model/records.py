@@ -39,7 +39,7 @@ class Via(Enum):
     ROBOTS = "robots"
 
 
-class Discovered(msgspec.Struct, frozen=True):
+class Discovered(msgspec.Struct, frozen=True, gc=False):
     """discover, parse → frontier: a URL somebody pointed at, in canonical form."""
 
     url: str
@@ -55,7 +55,7 @@ class Discovered(msgspec.Struct, frozen=True):
     """Set where a rule refused the URL: it is remembered, not queued."""
 
 
-class Task(msgspec.Struct, frozen=True):
+class Task(msgspec.Struct, frozen=True, gc=False):
     """frontier → worker: fetch this URL."""
 
     url: str
@@ -116,7 +116,7 @@ class Response(msgspec.Struct):
         return [value for key, value in self.headers if key.lower() == name]
 
 
-class Link(msgspec.Struct, frozen=True, array_like=True):
+class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A link of a page, its target in canonical form."""
 
     url: str

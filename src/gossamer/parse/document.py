@@ -26,7 +26,7 @@ from gossamer.parse.clean import clean_line, clean_text
 from gossamer.parse.date import find_date
 from gossamer.parse.html import Tree
 from gossamer.parse.language import detect_language
-from gossamer.parse.links import Resolver, collect_links, followable
+from gossamer.parse.links import ReferenceMemory, Resolver, collect_links, followable
 from gossamer.parse.metadata import Metadata, apply_headers, read_metadata
 from gossamer.parse.sniff import Reader, choose_reader, media_type
 from gossamer.parse.text import main_text
@@ -64,6 +64,8 @@ class ParseContext(msgspec.Struct, frozen=True):
     """Text → hash for exact duplicates; not computed where None."""
     simhash: Callable[[str], int] | None = None
     """Text → SimHash; not computed where None."""
+    memory: ReferenceMemory | None = None
+    """What references meant on earlier pages; None: each page works its own out."""
     read_sitemap: SitemapReader | None = None
     agent: str = "gossamer"
     """The name, lower case, under which pages may address us in robots directives."""
@@ -121,7 +123,8 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     tree = Tree(html, limits.max_tags)
     parsed = Parsed(job.url, media_type=media or "text/html", charset=charset)
     base = tree.first("base[href]")
-    resolve = Resolver(context.canonicalizer, resolve_base(job.url, base.attr("href") if base else None))
+    base_url = resolve_base(job.url, base.attr("href") if base else None)
+    resolve = Resolver(context.canonicalizer, base_url, context.memory)
     data = read_metadata(tree, resolve, job.url, context.agent)
     parsed.date, parsed.date_source = find_date(html, tree, data.metas, job.url, context.now)
     links = collect_links(tree, resolve, limits.max_links)

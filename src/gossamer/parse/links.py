@@ -26,13 +26,38 @@ _ANCHOR_BUDGET = 1_000_000
 _OTHER_SCHEMES = ("javascript:", "mailto:", "tel:", "data:", "about:", "blob:", "sms:", "callto:", "skype:")
 
 
+class ReferenceMemory:
+    """What references meant on other pages of the same folder, for as long as there is room.
+
+    Nine of ten links of a page stood on the page before, and relative to the same
+    folder they lead to the same place.
+    """
+
+    def __init__(self, capacity: int = 200_000) -> None:
+        self._capacity = capacity
+        self._folders: dict[str, dict[str, str]] = {}
+        self._size = 0
+        self._last: dict[str, str] = {}
+        self._last_size = 0
+
+    def of(self, base: Base) -> dict[str, str]:
+        """Reference → canonical URL, for a base's folder."""
+        self._size += len(self._last) - self._last_size
+        if self._size > self._capacity:
+            self._folders, self._size = {}, 0
+        folder = f"{base.scheme}://{base.host_str}:{base.port}{base.path.rpartition('/')[0]}"
+        self._last = self._folders.setdefault(folder, {})
+        self._last_size = len(self._last)
+        return self._last
+
+
 class Resolver:
     """Canonical URLs for the references of one page, each worked out once."""
 
-    def __init__(self, canonicalizer: Canonicalizer, base: Base) -> None:
+    def __init__(self, canonicalizer: Canonicalizer, base: Base, memory: ReferenceMemory | None = None) -> None:
         self._canonicalizer = canonicalizer
         self._base = base
-        self._known: dict[str, str] = {}
+        self._known = memory.of(base) if memory is not None else {}
 
     def __call__(self, reference: str | None) -> str:
         """The canonical URL, or `""` where the reference leads to no http(s) page."""
@@ -40,7 +65,9 @@ class Resolver:
             return ""
         url = self._known.get(reference)
         if url is None:
-            url = self._known[reference] = self._resolve(reference)
+            url = self._resolve(reference)
+            if reference[0] not in "?#":  # these are relative to the page, not to its folder
+                self._known[reference] = url
         return url
 
     def _resolve(self, reference: str) -> str:

@@ -40,7 +40,7 @@ _ADVICE = {
     errno.ENOTDIR: "there is a file where a folder should be; move it away and start again",
 }
 
-_WAY_OUT = "restore it from a backup, or fetch its pages again with `gossamer recrawl`"
+_WAY_OUT = "restore it from a backup, or drop its folder and fetch the pages again: `gossamer recrawl --segment NAME`"
 
 
 class SegmentMissingError(CorruptError):
