@@ -53,6 +53,8 @@ LEASED = 100
 BATCH = 200
 LINKS, MENU, NEW = 80, 40, 0.09
 WARM_UP = 6
+REMEMBERED = 4_000_000
+"""The newest URLs, which the worker is taken to have entered itself (and so has in its cache)."""
 RUN = 7
 """URLs of a site that were found on one page, and so stand together in the table."""
 LEVELS = (8, 12, 16)
@@ -178,6 +180,8 @@ class Load:
         self.db = open_database(path)
         self.frontier = SqlFrontier(self.db, budgets, PolitenessConfig(delay=0.0), path_shape)
         self.frontier.register("bench", NOW)
+        newest = "SELECT key FROM urls ORDER BY rowid DESC LIMIT ?"
+        self.frontier.seen.update(row[0] for row in self.db.iterate(newest, (REMEMBERED,)))
         self.now = NOW + 1
         self.leases: dict[str, Lease] = {}
         self.tasks: dict[str, list[Task]] = {}

@@ -73,6 +73,11 @@ class SiteRunner:
         self.job: asyncio.Task[None] | None = None
         self._workshop = workshop
         self._filled_at = channel.now()
+        self._leaving = False
+
+    def leave(self) -> None:
+        """Give the site back after the request under way."""
+        self._leaving = True
 
     @property
     def done(self) -> bool:
@@ -82,7 +87,7 @@ class SiteRunner:
 
     async def run(self) -> None:
         """Visit URL after URL."""
-        while not self._workshop.stopping:
+        while not self._workshop.stopping and not self._leaving:
             task = await self._next()
             if task is None:
                 return

@@ -53,6 +53,8 @@ _PAUSE = 0.02
 """Seconds between two leases while there are sites to be had."""
 _FIRST_SITES, _MOST_SITES = 2, 64
 """Sites leased at once, at first and at most."""
+_SHARE = 0.5
+"""Seconds between two looks for workers with less to do."""
 _BACKLOG = 16
 """Pages waiting for a parser from which on no more sites are leased."""
 
@@ -182,7 +184,7 @@ class Session:
             await _cancel([stopped, *loops, *self._parsing, *jobs])
 
     def _loops(self) -> list[Coroutine[Any, Any, None]]:
-        return [self._take_loop(), self._commit_loop(), self._beat_loop()]
+        return [self._take_loop(), self._commit_loop(), self._beat_loop(), self._share_loop()]
 
     async def _wind_down(self, loops: Sequence[asyncio.Task[None]]) -> None:
         """Let requests under way end, commit, and give everything back."""
@@ -257,6 +259,17 @@ class Session:
                 await self._thread.run(self._frontier.renew, self.name, now)
                 self._renewed_at = now
             await self.look_at_scope(self.clock.now())
+
+    async def _share_loop(self) -> None:
+        """While the parsers are behind, leave sites to a worker that has fewer."""
+        while True:
+            await asyncio.sleep(_SHARE)
+            if len(self._parsing) <= _BACKLOG or len(self._runners) < 2:
+                continue
+            fewest = await self._thread.run(self._frontier.fewest_sites, self.name, self.clock.now())
+            if fewest is not None and fewest + 1 < len(self._runners):
+                for runner in list(self._runners.values())[: (len(self._runners) - fewest) // 2]:
+                    runner.leave()
 
     # -- commits ------------------------------------------------------------------------------
 

@@ -15,17 +15,17 @@ from __future__ import annotations
 from hashlib import blake2b
 from unicodedata import is_normalized, normalize
 
+from gossamer.dedup.words import words
+
 MIN_CHARS = 50
 """Characters, white space not counted, from which on texts are compared."""
 
 
 def content_hash(text: str, min_chars: int = MIN_CHARS) -> str:
     """32 hex digits of the normalised text; `""` where it is too short to compare."""
-    plain = text.lower().replace(" ", "").replace("\n", "")
+    plain = "".join(words(text))
     if not plain.isascii() and not is_normalized("NFC", plain):
         plain = normalize("NFC", plain)
-    if not plain.isprintable():  # other white space; cleaned texts have none, and str.split is slow
-        plain = "".join(plain.split())
     if len(plain) < min_chars:
         return ""
     return blake2b(plain.encode("utf-8", "replace"), digest_size=16).hexdigest()

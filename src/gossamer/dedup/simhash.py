@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import xxhash
 
+from gossamer.dedup.words import words
+
 MAX_TOKENS = 20_000
 """Words, or characters, of a text that are looked at."""
 _SPACELESS = 20
@@ -56,11 +58,10 @@ def distance(left: int, right: int) -> int:
 
 
 def _tokens(text: str) -> list[str]:
-    text = text.lower()
-    words = text.split(None, MAX_TOKENS)
-    if len(text) > _SPACELESS * len(words):
-        return list("".join(words)[:MAX_TOKENS])
-    return words[:MAX_TOKENS]
+    found = words(text)
+    if len(text) > _SPACELESS * len(found):
+        return list("".join(found)[:MAX_TOKENS])
+    return found[:MAX_TOKENS] if len(found) > MAX_TOKENS else found
 
 
 def _three_word_runs(hashes: bytes) -> bytes:

@@ -98,7 +98,7 @@ class Intake:
         self._shape_of = shape_of
         self.seen = SeenCache()
         """Keys that need not be offered again, whatever the rules say of them now."""
-        self._refused = SeenCache(200_000)
+        self._refused = SeenCache(bits=18)
         """Keys that need not be offered again as refused ones."""
         self._pending: list[int] = []
         self._pending_refused: list[int] = []
@@ -130,10 +130,10 @@ class Intake:
         """The URLs to be looked up, each once: its first sighting that is not refused, if there is one."""
         items: dict[int, Discovered] = {}
         refused = self._refused
-        young, old = self.seen.halves()
-        for key, item in zip(keys or [key64(item.url) for item in found], found, strict=True):
-            if key in young or key in old:
-                continue
+        if keys is None:
+            keys = [key64(item.url) for item in found]
+        for place in self.seen.missing(keys):
+            key, item = keys[place], found[place]
             if item.refusal is None:
                 if key in items and items[key].refusal is not None:
                     del items[key]  # its place must not hang on whether the refused one is remembered

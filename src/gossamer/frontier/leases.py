@@ -121,6 +121,16 @@ def anything_ready(db: Database, worker: str, now: float) -> bool:
     return bool(db.execute(_READY, (now, worker, 1)))
 
 
+def fewest_sites(db: Database, worker: str, now: float) -> int | None:
+    """Sites held by the live worker that holds the fewest, this one not counted; None where it is alone."""
+    rows = db.execute(
+        "SELECT COUNT(p.site_id) FROM workers w LEFT JOIN parts p ON p.owner = w.id "
+        "WHERE w.expires_at >= ? AND w.id <> ? GROUP BY w.id ORDER BY 1 LIMIT 1",
+        (now, worker),
+    )
+    return int(rows[0][0]) if rows else None
+
+
 def promote(db: Database, site_id: int, part: int, now: float) -> bool:
     """Move what has come due from the schedule to the end of its level."""
     due = db.execute(

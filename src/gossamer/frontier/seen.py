@@ -1,44 +1,47 @@
-"""A bounded memory of keys, so that most links cost a set lookup and no query."""
+"""A bounded memory of keys, so that most links cost a memory access and no query.
+
+A table of 64-bit slots in which a key has one possible place, its low bits: the newer
+key replaces the older one that has the same place. What is found is surely known; what
+is not found may have been replaced, and is looked up in the database. In sets of
+Python numbers an eighth of the keys would take more memory and no less time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
+import mmap
+from collections.abc import Iterable, Sequence
 
 
 class SeenCache:
-    """Keys of URLs that are surely in the table; forgets the older half when full.
+    """Keys of URLs that are surely in the table. One thread writes, others may ask at any time."""
 
-    A key takes about 80 bytes, so a million of them 80 MB. One thread writes; others
-    may ask at any time, because each step leaves both halves whole.
-    """
-
-    def __init__(self, capacity: int = 1_000_000) -> None:
-        self._half = max(1, capacity // 2)
-        self._young: set[int] = set()
-        self._old: set[int] = set()
-
-    def __contains__(self, key: int) -> bool:
-        return key in self._young or key in self._old
-
-    def __len__(self) -> int:
-        return len(self._young) + len(self._old)
-
-    def update(self, keys: Iterable[int]) -> None:
-        """Remember keys whose rows are committed."""
-        self._young.update(keys)
-        if len(self._young) >= self._half:
-            self._old, self._young = self._young, set()
-
-    def halves(self) -> tuple[AbstractSet[int], AbstractSet[int]]:
-        """Both parts, for loops that ask thousands of times."""
-        return self._young, self._old
-
-    def discard(self, keys: Iterable[int]) -> None:
-        """Forget keys whose rows are to be looked at again."""
-        self._young.difference_update(keys)
-        self._old.difference_update(keys)
+    def __init__(self, bits: int = 23) -> None:
+        self._bits = bits
+        self._mask = (1 << bits) - 1
+        self.clear()
 
     def clear(self) -> None:
         """Forget everything: rows may have left the table."""
-        self._young, self._old = set(), set()
+        # Fresh anonymous memory is all zeros and takes no room before it is written to.
+        self._slots = memoryview(mmap.mmap(-1, 8 << self._bits)).cast("q")
+        self._slots[0] = 1  # the place of key 0, which must not be found before it is put there
+
+    def __contains__(self, key: int) -> bool:
+        return self._slots[key & self._mask] == key
+
+    def missing(self, keys: Sequence[int]) -> list[int]:
+        """Places of the keys that are not surely known."""
+        slots, mask = self._slots, self._mask
+        return [place for place, key in enumerate(keys) if slots[key & mask] != key]
+
+    def update(self, keys: Iterable[int]) -> None:
+        """Remember keys whose rows are committed."""
+        slots, mask = self._slots, self._mask
+        for key in keys:
+            slots[key & mask] = key
+
+    def discard(self, keys: Iterable[int]) -> None:
+        """Forget keys whose rows are to be looked at again."""
+        for key in keys:
+            if key in self:
+                self._slots[key & self._mask] = ~key  # another key's place is not here

@@ -192,6 +192,10 @@ class SqlFrontier:
             self._intake.make_site(site, now)
             return leases.claim_site(self.db, worker, key64(site), now, self._politeness)
 
+    def fewest_sites(self, worker: str, now: float) -> int | None:
+        """Sites held by the live worker that holds the fewest, this one not counted; None where it is alone."""
+        return leases.fewest_sites(self.db, worker, now)
+
     def robots(self, origin: str) -> bytes | None:
         """The stored state of an origin's robots.txt."""
         row = self.db.execute("SELECT state FROM robots WHERE origin = ?", (origin,))
