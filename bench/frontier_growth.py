@@ -50,6 +50,8 @@ NOW = 1_700_000_000.0
 SITES = 1000
 SKEW = 0.8
 LEASED = 100
+ROTATED = 4
+"""Sites given back and taken anew with each batch: each is held for about 50 pages."""
 BATCH = 200
 LINKS, MENU, NEW = 80, 40, 0.09
 WARM_UP = 6
@@ -235,7 +237,7 @@ class Load:
                     visits.append(self._visit(site, task))
                     found += self._links(self.sites[site], task)
                     self.used[site] += 1
-        sites = [SiteReport(l.site, 0, l.token, l.clock) for l in self.leases.values()]
+        sites = [SiteReport(lease.site, 0, lease.token, lease.clock) for lease in self.leases.values()]
         keys = [key64(item.url) for item in found]
         return Batch(f"bench-{self.batches:06}", visits, found, keys, sites)
 
@@ -264,7 +266,7 @@ class Load:
         return [Discovered(url, depth=4, level=LEVELS[here % 3], referrer=task.url) for url in urls]
 
     def _release(self) -> None:
-        tired = sorted(self.leases, key=lambda site: -self.used[site])[: LEASED // 10]
+        tired = sorted(self.leases, key=lambda site: -self.used[site])[:ROTATED]
         reports = [
             SiteReport(site, 0, self.leases[site].token, self.leases[site].clock, unused=len(self.tasks[site]))
             for site in tired
@@ -345,7 +347,8 @@ def table(results: list[dict[str, Any]]) -> str:
         lines.append(
             f"{r['urls']:>11,} {r['cpu_us']:8.1f} {r['cpu_median_us']:8.1f} {r['cpu_us'] / first['cpu_us']:6.2f} "
             f"{r['wall_us']:8.1f} {r['wall_us'] / first['wall_us']:6.2f} {calls['take']:6.1f} {calls['report']:7.1f} "
-            f"{calls['release']:8.1f} {r['rss_first'] / 1e6:6.0f} → {r['rss_last'] / 1e6:<4.0f} {r['file_bytes'] / 1e6:8.0f}"
+            f"{calls['release']:8.1f} {r['rss_first'] / 1e6:6.0f} → {r['rss_last'] / 1e6:<4.0f} "
+            f"{r['file_bytes'] / 1e6:8.0f}"
         )
     return "\n".join(lines)
 

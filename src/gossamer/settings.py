@@ -46,8 +46,8 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     """Mail address or URL of the operator, sent with every request; without it only loopback is crawled."""
     workers: int = 0
     """Worker processes; 0: as many as there are cores."""
-    parsers: int = 1
-    """Parser processes of each worker: a page that kills or hangs its parser harms nothing else."""
+    parsers: int = 2
+    """Parser processes of each worker; two, so that a crawl of one large site uses more than one core."""
     parse_timeout: float = 20.0
     """Seconds a page may keep its parser busy."""
     parse_memory: int = 2048

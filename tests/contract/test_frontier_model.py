@@ -66,7 +66,7 @@ what = st.fixed_dictionaries(
 )
 
 
-class Failure(Exception):
+class Failure(Exception):  # noqa: N818 - it is what the disk does
     """The disk is full."""
 
 
@@ -205,9 +205,7 @@ class BothFrontiers(RuleBasedStateMachine):
 
     # -- help ---------------------------------------------------------------------------------
 
-    def _report(
-        self, worker: str, data: st.DataObject, items: list[Discovered], write: WritePages | None
-    ) -> None:
+    def _report(self, worker: str, data: st.DataObject, items: list[Discovered], write: WritePages | None) -> None:
         tasks = [(site, task) for (name, site), held in self.held.items() if name == worker for task in held.values()]
         chosen = data.draw(st.lists(st.sampled_from(tasks), unique=True, min_size=1, max_size=4)) if tasks else []
         visits = [self._visit(site, task, data.draw(what)) for site, task in chosen]
@@ -273,7 +271,16 @@ class BothFrontiers(RuleBasedStateMachine):
             for name, *clock, address, owner, token, known, refused, ready, seq in rows
         }
         mine = {
-            name: (s.clock, s.address, s.owner, s.token, s.known, s.refused, None if s.owner else s.ready_at, s.next_seq)
+            name: (
+                s.clock,
+                s.address,
+                s.owner,
+                s.token,
+                s.known,
+                s.refused,
+                None if s.owner else s.ready_at,
+                s.next_seq,
+            )
             for name, s in self.memory._sites.items()
         }
         assert theirs == mine

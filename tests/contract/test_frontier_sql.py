@@ -74,9 +74,7 @@ class TestPageLimit:
         assert fetched == frontier.fetched() == 57
         assert frontier.page_limit_reached()
 
-    def test_pages_that_a_dead_worker_held_may_be_fetched_by_others(
-        self, crew: Crew, frontier: SqlFrontier
-    ) -> None:
+    def test_pages_that_a_dead_worker_held_may_be_fetched_by_others(self, crew: Crew, frontier: SqlFrontier) -> None:
         crew.add(*pages("a.org", 5))
         frontier.limit_pages(5)
         crew.worker("dead").take()
@@ -252,9 +250,7 @@ def test_of_two_processes_with_the_same_text_exactly_one_has_the_document(tmp_pa
     context = multiprocessing.get_context("spawn")
     barrier, outcomes = context.Barrier(2, timeout=60), context.Queue()
     names = ["left", "right"]
-    children = [
-        context.Process(target=_report_together, args=(str(path), name, barrier, outcomes)) for name in names
-    ]
+    children = [context.Process(target=_report_together, args=(str(path), name, barrier, outcomes)) for name in names]
     for child in children:
         child.start()
     said = dict(outcomes.get(timeout=120) for _ in children)

@@ -81,7 +81,7 @@ class Visit(msgspec.Struct):
     last_modified: str = ""
     content_hash: str = ""
     canonical: str = ""
-    """Where the page's canonical link points, if it is to be followed."""
+    """Where the page's canonical link points, if it is to be followed: then the batch's `found` has it, too."""
     target: str = ""
     """Where a redirect points."""
     retry_at: float | None = None
@@ -113,7 +113,9 @@ class Batch(msgspec.Struct):
     visits: list[Visit] = []
     found: list[Discovered] = []
     found_keys: list[int] | None = None
+    """`key64` of each of `found`, where they were worked out already."""
     sites: list[SiteReport] = []
+    """One for each visited site at least: its token proves that the visits were ours to make."""
     addresses: list[tuple[str, float]] = []
     """Address, not before."""
     robots: list[tuple[str, bytes]] = []
@@ -149,26 +151,25 @@ class Frontier(Protocol):
         ...
 
     def register(self, worker: str, now: float) -> None:
-        """A worker starts: its leases live until `now + budgets.lease` without a sign of life."""
+        """A worker starts: its leases live until `now + budgets.lease` without a sign of life.
+        What an earlier worker of that name held is given up, as by `retire`."""
         ...
 
     def take(self, worker: str, now: float, sites: int, urls: int) -> list[Lease]:
         """Lease up to `sites` ready sites and hand out up to `urls` of their best due URLs."""
         ...
 
-    def refill(
-        self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int
-    ) -> list[Task]:
-        """More URLs of a leased site; `holding` are the keys of those not yet reported."""
+    def refill(self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int) -> list[Task]:
+        """More URLs of a leased site; `holding` are the keys of those not yet reported. Raises
+        `LeaseLost` where the site is not the worker's."""
         ...
 
     def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
-        """Ask for an IP address: when it may be asked next, or None while another worker holds it."""
+        """Ask for an IP address: when it may be asked next, or None while another worker holds it.
+        Raises `LeaseLost` where the worker was given up."""
         ...
 
-    def report(
-        self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None
-    ) -> list[Verdict]:
+    def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch in one transaction, or raise and change nothing."""
         ...
 
@@ -187,5 +188,6 @@ class Frontier(Protocol):
         ...
 
     def block_until(self, site: str, until: float, reason: str) -> None:
-        """Nobody asks the site before `until`."""
+        """Nobody asks the site before `until`; never makes it ready earlier. A worker that holds
+        the site does not hear of it: it counts from the next lease on."""
         ...

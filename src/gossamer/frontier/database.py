@@ -14,6 +14,7 @@ and not once per batch.
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -88,9 +89,7 @@ def open_database(path: Path, wait: float = 30.0, cache_mb: int = 64) -> Databas
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(
-            f"{path.parent} cannot be made ({error.strerror}): name another --data folder"
-        ) from error
+        raise StorageError(f"{path.parent} cannot be made ({error.strerror}): name another --data folder") from error
     database = Database(path, wait, cache_mb=cache_mb)
     return _checked(database, _migrate)
 
@@ -98,9 +97,7 @@ def open_database(path: Path, wait: float = 30.0, cache_mb: int = 64) -> Databas
 def read_database(path: Path, wait: float = 5.0) -> Database:
     """Open an existing database for reading only."""
     if not path.exists():
-        raise UsageError(
-            f"no crawl in {path.parent}: start one with `gossamer crawl SEED --data {path.parent}`"
-        )
+        raise UsageError(f"no crawl in {path.parent}: start one with `gossamer crawl SEED --data {path.parent}`")
     database = Database(path, wait, readonly=True)
     return _checked(database, _check_version)
 
@@ -118,7 +115,7 @@ def _checked(database: Database, check: Callable[[Database], None]) -> Database:
 def _connect(path: Path, wait: float, readonly: bool, cache_mb: int) -> sqlite3.Connection:
     with _translated(path):
         connection = sqlite3.connect(
-            f"file:{_uri_path(path)}?mode={'ro' if readonly else 'rwc'}",
+            f"file:{_uri_path(path)}?mode={_mode(path) if readonly else 'rwc'}",
             uri=True, timeout=wait, isolation_level=None, check_same_thread=False, cached_statements=512,
         )  # fmt: skip
         try:
@@ -130,6 +127,12 @@ def _connect(path: Path, wait: float, readonly: bool, cache_mb: int) -> sqlite3.
             connection.close()
             raise
         return connection
+
+
+def _mode(path: Path) -> str:
+    """On a read-only disk SQLite cannot make the files it shares with writers, and there are none."""
+    frozen = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    return "ro&immutable=1" if frozen else "ro"
 
 
 def _uri_path(path: Path) -> str:

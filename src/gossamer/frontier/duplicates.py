@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.intake import chunks, marks
+from gossamer.frontier.queueing import chunks, marks
 from gossamer.frontier.schema import REFUSED, REMOVED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
@@ -33,9 +33,7 @@ _CHAIN = 5
 """Steps followed from a canonical target; a longer chain does not stand."""
 
 
-def judge(
-    db: Database, visits: Sequence[Visit], removed: Collection[int], segment: str, worker: str
-) -> list[Verdict]:
+def judge(db: Database, visits: Sequence[Visit], removed: Collection[int], segment: str, worker: str) -> list[Verdict]:
     """The verdict for each visit; claims the texts of the documents. `removed` are keys of
     URLs that were taken out while they were fetched: nothing is kept of those."""
     verdicts: list[Verdict] = []
@@ -44,9 +42,8 @@ def judge(
         verdict = Verdict(visit.outcome, visit.target)
         if visit.task.key in removed:
             verdict = Verdict(Outcome.REFUSED)
-        elif visit.outcome is Outcome.DOCUMENT and visit.canonical and not visit.task.keep_alias:
-            if stands(db, visit.canonical, visit.task.url, joined):
-                verdict = Verdict(Outcome.ALIAS, visit.canonical)
+        elif points_elsewhere(visit) and stands(db, visit.canonical, visit.task.url, joined):
+            verdict = Verdict(Outcome.ALIAS, visit.canonical)
         if verdict.outcome in JOINED:
             joined[visit.task.url] = verdict.target
         verdicts.append(verdict)
@@ -56,6 +53,11 @@ def judge(
         db, [(v, r) for v, r in judged if r.outcome is Outcome.DOCUMENT and v.content_hash], segment, worker
     )
     return verdicts
+
+
+def points_elsewhere(visit: Visit) -> bool:
+    """Whether the page is a document that asks to be joined to another."""
+    return visit.outcome is Outcome.DOCUMENT and visit.canonical != "" and not visit.task.keep_alias
 
 
 @lru_cache(maxsize=65_536)
@@ -109,9 +111,7 @@ def lost_its_text(visit: Visit, verdict: Verdict) -> bool:
     return verdict.outcome is not Outcome.DOCUMENT or visit.content_hash != visit.task.content_hash
 
 
-def _mark_duplicates(
-    db: Database, documents: Sequence[tuple[Visit, Verdict]], segment: str, worker: str
-) -> None:
+def _mark_duplicates(db: Database, documents: Sequence[tuple[Visit, Verdict]], segment: str, worker: str) -> None:
     _claim(db, [visit for visit, _ in documents], segment, worker)
     owners = _owners(db, [visit for visit, _ in documents])
     for visit, verdict in documents:

@@ -72,9 +72,7 @@ def status(db: Database, now: float) -> Status:
         "SELECT COUNT(*), COALESCE(SUM(known), 0), COALESCE(SUM(fetched), 0), COALESCE(SUM(refused), 0) FROM sites"
     )[0]
     levels = db.execute("SELECT level, queued FROM levels WHERE queued > 0 ORDER BY level")
-    segments, size = db.execute(
-        "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM segments WHERE merged_into IS NULL"
-    )[0]
+    segments, size = db.execute("SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM segments WHERE merged_into IS NULL")[0]
     parts = db.execute(
         "SELECT SUM(CASE WHEN owner IS NOT NULL THEN 1 ELSE 0 END), "
         "SUM(CASE WHEN owner IS NULL AND ready_at IS NOT NULL THEN 1 ELSE 0 END), "
@@ -161,9 +159,7 @@ def all_urls(db: Database) -> Iterator[UrlRecord]:
 def _record(row: tuple[object, ...]) -> UrlRecord:
     url, state, site, *rest = row
     values = [url, STATE_NAMES[int(str(state))], site or site_of(str(url)), *rest]
-    return msgspec.convert(
-        dict(zip(UrlRecord.__struct_fields__, values, strict=True)), UrlRecord, strict=False
-    )
+    return msgspec.convert(dict(zip(UrlRecord.__struct_fields__, values, strict=True)), UrlRecord, strict=False)
 
 
 def place_of(db: Database, segment: str, row: int) -> tuple[str, int] | None:
@@ -180,10 +176,7 @@ def place_of(db: Database, segment: str, row: int) -> tuple[str, int] | None:
 
 def segment_ids(db: Database) -> list[str]:
     """The segments that count, in the order they were made."""
-    return [
-        row[0]
-        for row in db.execute("SELECT id FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
-    ]
+    return [row[0] for row in db.execute("SELECT id FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")]
 
 
 def queue_place(db: Database, url: str) -> int | None:

@@ -13,13 +13,14 @@ as long as pages link to it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from gossamer.frontier.contract import Added, Budgets
 from gossamer.frontier.database import Database
+from gossamer.frontier.queueing import INSERT_QUEUE, chunks, count_levels, marks, queue_rows
 from gossamer.frontier.schema import QUEUED, REFUSED
 from gossamer.frontier.seen import SeenCache
 from gossamer.model.decision import Decision, refuse
@@ -27,12 +28,8 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
-CHUNK = 256
-"""Values in one IN list: under SQLite's old limit of 999 variables."""
-
-INSERT_URL = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at,
+_INSERT_URL = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at,
     found_site, found_key, rule, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-INSERT_QUEUE = "INSERT INTO queue (site_id, part, level, seq, key) VALUES (?, ?, ?, ?, ?)"
 _REVIVE_URL = """UPDATE urls SET state = ?, kind = ?, via = ?, level = ?, depth = ?, hops = ?, found_at = ?,
     found_site = ?, found_key = ?, rule = NULL, reason = NULL WHERE site_id = ? AND key = ?"""
 _ADD_SHAPES = """INSERT INTO shapes (site_id, shape, urls) VALUES (?, ?, ?)
@@ -81,7 +78,7 @@ class _Writes:
         return place
 
     def flush(self, db: Database) -> None:
-        db.many(INSERT_URL, self.urls)
+        db.many(_INSERT_URL, self.urls)
         db.many(_REVIVE_URL, self.revived)
         db.many(_ADD_SHAPES, self.shapes)
         db.many("UPDATE sites SET known = known + ?, refused = refused + ? WHERE id = ?", self.sites)
@@ -227,9 +224,7 @@ class Intake:
         kept = self._db.execute("SELECT value FROM meta WHERE key = 'sites'")
         return int(kept[0][0] if kept else self._db.execute("SELECT COUNT(*) FROM sites")[0][0])
 
-    def _judge(
-        self, site_id: int, items: list[_Item], record: _Record, writes: _Writes
-    ) -> list[Decision | None]:
+    def _judge(self, site_id: int, items: list[_Item], record: _Record, writes: _Writes) -> list[Decision | None]:
         """What each item is refused by, if anything; counts the shapes of the others."""
         shapes = self._shapes(site_id, items)
         new: Counter[int] = Counter()
@@ -300,41 +295,6 @@ class Intake:
         added.new += len(queued)
 
 
-def queue_rows(
-    db: Database, site_id: int, part: int, items: Sequence[tuple[int, int]], now: float, not_before: float
-) -> list[tuple[int, int, int, int, int]]:
-    """Make the site ready and number (level, key) pairs for the ends of their levels' FIFOs."""
-    if not items:
-        return []
-    ready = max(now, not_before)
-    row = db.execute(
-        "UPDATE parts SET next_seq = next_seq + ?, "
-        "ready_at = CASE WHEN ready_at IS NULL OR ready_at > ? THEN ? ELSE ready_at END "
-        "WHERE site_id = ? AND part = ? RETURNING next_seq",
-        (len(items), ready, ready, site_id, part),
-    )
-    first = row[0][0] - len(items)
-    return sorted((site_id, part, level, first + place, key) for place, (level, key) in enumerate(items))
-
-
-def enqueue(
-    db: Database, site_id: int, part: int, items: Sequence[tuple[int, int]], now: float, not_before: float
-) -> None:
-    """Put (level, key) pairs at the ends of their levels' FIFOs and make the site ready."""
-    rows = queue_rows(db, site_id, part, items, now, not_before)
-    db.many(INSERT_QUEUE, rows)
-    count_levels(db, Counter(row[2] for row in rows))
-
-
-def count_levels(db: Database, changes: dict[int, int]) -> None:
-    """Keep the number of queued URLs per level, so that nobody has to count them."""
-    db.many(
-        "INSERT INTO levels (level, queued) VALUES (?, ?) "
-        "ON CONFLICT (level) DO UPDATE SET queued = levels.queued + excluded.queued",
-        sorted((level, change) for level, change in changes.items() if change),
-    )
-
-
 def _by_site(items: dict[int, Discovered]) -> list[tuple[int, str, list[tuple[int, Discovered]]]]:
     sites: dict[str, list[tuple[int, Discovered]]] = {}
     for key, item in items.items():
@@ -357,17 +317,3 @@ def _revived_row(site_id: int, key: int, item: Discovered, now: float, place: tu
     return (
         QUEUED, item.kind.value, item.via.value, item.level, item.depth, item.hops, now, *place, site_id, key,
     )  # fmt: skip
-
-
-def chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Pieces for IN lists, filled up to a power of two by repeating the last value: few
-    lengths mean few statements, and prepared ones are found again."""
-    for start in range(0, len(values), CHUNK):
-        piece = values[start : start + CHUNK]
-        missing = (1 << (len(piece) - 1).bit_length()) - len(piece)
-        yield [*piece, *[piece[-1]] * missing]
-
-
-def marks(values: Sequence[Any]) -> str:
-    """As many placeholders as there are values."""
-    return ",".join("?" * len(values))

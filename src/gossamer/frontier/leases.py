@@ -13,8 +13,8 @@ from gossamer.errors import LeaseLost
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Budgets, Lease, SiteReport
 from gossamer.frontier.database import Database, Row
-from gossamer.frontier.intake import chunks, enqueue, marks
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
+from gossamer.frontier.queueing import chunks, enqueue, marks
 from gossamer.frontier.schema import QUEUED
 from gossamer.model.records import Kind, Task
 from gossamer.model.site import key64
@@ -78,14 +78,10 @@ def free_part(db: Database, site_id: int, part: int, now: float) -> None:
     if db.execute("SELECT 1 FROM queue WHERE site_id = ? AND part = ? LIMIT 1", (site_id, part)):
         ready = now
     else:
-        ready = db.execute(
-            "SELECT MIN(due_at) FROM schedule WHERE site_id = ? AND part = ?", (site_id, part)
-        )[0][0]
+        ready = db.execute("SELECT MIN(due_at) FROM schedule WHERE site_id = ? AND part = ?", (site_id, part))[0][0]
     if ready is not None:
         ready = max(ready, db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0])
-    db.execute(
-        "UPDATE parts SET owner = NULL, ready_at = ? WHERE site_id = ? AND part = ?", (ready, site_id, part)
-    )
+    db.execute("UPDATE parts SET owner = NULL, ready_at = ? WHERE site_id = ? AND part = ?", (ready, site_id, part))
 
 
 _ONE = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble, s.not_before, s.wait_reason, s.address
@@ -98,9 +94,7 @@ def claim_site(db: Database, worker: str, site_id: int, now: float, config: Poli
     return _leased(db, worker, rows[0], now, config)[1] if rows else None
 
 
-def claim(
-    db: Database, worker: str, now: float, sites: int, config: PolitenessConfig
-) -> Iterator[tuple[int, Lease]]:
+def claim(db: Database, worker: str, now: float, sites: int, config: PolitenessConfig) -> Iterator[tuple[int, Lease]]:
     """Lease ready sites one by one, those that waited longest first, until nobody asks for more."""
     for row in db.execute(_READY + db.lock_rows, (now, worker, sites)):
         yield _leased(db, worker, row, now, config)

@@ -86,9 +86,7 @@ class MemoryFrontier:
 
     def _add(self, item: Discovered, now: float, added: Added) -> None:
         row = self._urls.get(item.url)
-        if row is not None and (
-            row.state != "refused" or row.outcome is Outcome.ROBOTS_DENIED or item.refusal
-        ):
+        if row is not None and (row.state != "refused" or row.outcome is Outcome.ROBOTS_DENIED or item.refusal):
             added.known += 1
             return
         name = site_of(item.url)
@@ -173,9 +171,7 @@ class MemoryFrontier:
                 self._free(name, now)
         return leases
 
-    def refill(
-        self, worker: str, site: str, part: int, holding: Collection[int], now: float, urls: int
-    ) -> list[Task]:
+    def refill(self, worker: str, site: str, part: int, holding: Collection[int], now: float, urls: int) -> list[Task]:
         """More URLs of a leased site."""
         if site not in self._sites or self._sites[site].owner != worker:
             raise LeaseLost(f"{site} has another owner now")
@@ -183,9 +179,7 @@ class MemoryFrontier:
 
     def _tasks(self, site: str, holding: Collection[int], now: float, urls: int) -> list[Task]:
         rows = [row for _, row in self._rows(site)]
-        due = [
-            row for row in rows if row.state == "scheduled" and row.due_at is not None and row.due_at <= now
-        ]
+        due = [row for row in rows if row.state == "scheduled" and row.due_at is not None and row.due_at <= now]
         for row in sorted(due, key=lambda row: (row.due_at, key64(row.found.url))):
             self._enqueue(self._sites[site], row, now)
         queued = sorted((r for r in rows if r.state == "queued"), key=lambda r: (r.found.level, r.seq))
@@ -259,9 +253,7 @@ class MemoryFrontier:
 
     # -- reports ------------------------------------------------------------------------------
 
-    def report(
-        self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None
-    ) -> list[Verdict]:
+    def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch, or put everything back as it was."""
         before = copy.deepcopy((self._urls, self._sites, self._workers, self._addresses, self._texts))
         try:
@@ -292,9 +284,9 @@ class MemoryFrontier:
         joined: dict[str, str] = {}
         for visit in visits:
             verdict = Verdict(visit.outcome, visit.target)
-            if visit.outcome is Outcome.DOCUMENT and visit.canonical and not visit.task.keep_alias:
-                if self._stands(visit.canonical, visit.task.url, joined):
-                    verdict = Verdict(Outcome.ALIAS, visit.canonical)
+            joins = visit.outcome is Outcome.DOCUMENT and visit.canonical and not visit.task.keep_alias
+            if joins and self._stands(visit.canonical, visit.task.url, joined):
+                verdict = Verdict(Outcome.ALIAS, visit.canonical)
             if verdict.outcome in _JOINED:
                 joined[visit.task.url] = verdict.target
             verdicts.append(verdict)

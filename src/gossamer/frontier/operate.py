@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from gossamer.frontier.database import Database
-from gossamer.frontier.intake import count_levels
+from gossamer.frontier.queueing import count_levels
 from gossamer.frontier.recording import change_tally, requeue, wake
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
@@ -35,9 +35,7 @@ def recrawl_failed(db: Database, now: float) -> int:
     kinds = [outcome.value for outcome in Outcome if outcome.meaning.error]
     marks = ",".join("?" * len(kinds))
     with db.transaction():
-        rows = db.execute(
-            f"SELECT site_id, key FROM urls WHERE state = ? AND outcome IN ({marks})", (DONE, *kinds)
-        )
+        rows = db.execute(f"SELECT site_id, key FROM urls WHERE state = ? AND outcome IN ({marks})", (DONE, *kinds))
         sites: dict[int, list[int]] = defaultdict(list)
         for site_id, key in rows:
             sites[site_id].append(key)
@@ -47,9 +45,7 @@ def recrawl_failed(db: Database, now: float) -> int:
 def _unschedule(db: Database, site_id: int, keys: list[int]) -> None:
     for key in keys:
         db.execute("DELETE FROM schedule WHERE site_id = ? AND key = ?", (site_id, key))
-        db.execute(
-            "UPDATE urls SET state = ?, due_at = NULL WHERE site_id = ? AND key = ?", (DONE, site_id, key)
-        )
+        db.execute("UPDATE urls SET state = ?, due_at = NULL WHERE site_id = ? AND key = ?", (DONE, site_id, key))
 
 
 def remove(db: Database, prefix: str, reason: str, now: float) -> int:
@@ -61,9 +57,7 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
             "ON CONFLICT (prefix) DO UPDATE SET reason = excluded.reason",
             (prefix, reason, now),
         )
-        rows = [
-            row for row in db.execute(_SELECT, (site_id,)) if row[1].startswith(prefix) and row[2] != REMOVED
-        ]
+        rows = [row for row in db.execute(_SELECT, (site_id,)) if row[1].startswith(prefix) and row[2] != REMOVED]
         keys = [row[0] for row in rows]
         _drop_from_queue(db, site_id, {row[0]: row[3] for row in rows if row[2] == QUEUED})
         for key in keys:
@@ -74,9 +68,7 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
                 "WHERE site_id = ? AND key = ?",
                 (REMOVED, reason, site_id, key),
             )
-        change_tally(
-            db, Counter({(site_id, name): -n for name, n in Counter(r[5] for r in rows if r[5]).items()})
-        )
+        change_tally(db, Counter({(site_id, name): -n for name, n in Counter(r[5] for r in rows if r[5]).items()}))
         for key in keys:
             for outcome in (Outcome.DUPLICATE, Outcome.ALIAS):
                 wake(db, site_id, key, outcome.value, now)

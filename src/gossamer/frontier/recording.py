@@ -9,7 +9,7 @@ from typing import Any
 from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import JOINED, STANDS, lost_its_text, stands
-from gossamer.frontier.intake import chunks, count_levels, enqueue, marks
+from gossamer.frontier.queueing import chunks, count_levels, enqueue, marks
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Task
@@ -44,9 +44,7 @@ def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
     return keys
 
 
-def record_visits(
-    db: Database, batch: Batch, verdicts: Sequence[Verdict], gone: Collection[int], now: float
-) -> None:
+def record_visits(db: Database, batch: Batch, verdicts: Sequence[Verdict], gone: Collection[int], now: float) -> None:
     """Outcomes, queue and schedule, tallies, aliases; URLs `gone` from the table stay as they are."""
     judged = [
         (visit, verdict, key64(visit.site))
@@ -69,11 +67,7 @@ def record_visits(
     count_levels(db, {level: -n for level, n in Counter(visit.task.level for visit, _, _ in judged).items()})
     db.many(
         "INSERT INTO schedule (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [
-            (site_id, v.part, v.retry_at, v.task.key)
-            for v, _, site_id in judged_by_key
-            if v.retry_at is not None
-        ],
+        [(site_id, v.part, v.retry_at, v.task.key) for v, _, site_id in judged_by_key if v.retry_at is not None],
     )
     _join(db, [one for one in judged_by_key if one[1].outcome in JOINED and one[1].target])
     _tally(db, judged)
@@ -175,9 +169,7 @@ def _wake_aliases(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], no
         if visit.retry_at is not None or keeps_outcome(visit, verdict):
             continue
         task, outcome = visit.task, verdict.outcome
-        if outcome not in STANDS or (
-            outcome is Outcome.REDIRECT and not stands(db, verdict.target, task.url, {})
-        ):
+        if outcome not in STANDS or (outcome is Outcome.REDIRECT and not stands(db, verdict.target, task.url, {})):
             wake(db, site_id, task.key, Outcome.ALIAS.value, now)
         if lost_its_text(visit, verdict):
             wake(db, site_id, task.key, Outcome.DUPLICATE.value, now)
@@ -218,10 +210,11 @@ def _let_go(db: Database, target_site: int, target_key: int, site_id: int, key: 
 
 def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_alias: bool = False) -> int:
     """Put finished URLs of a site back into the queue; those already waiting stay where they are."""
-    ready = []
+    ready: list[tuple[int, int, int]] = []
     for key in keys:
         rows = db.execute(
-            "UPDATE urls SET state = ?, attempts = 0, due_at = NULL, keep_alias = CASE WHEN ? THEN 1 ELSE keep_alias END "
+            "UPDATE urls SET state = ?, attempts = 0, due_at = NULL, "
+            "keep_alias = CASE WHEN ? THEN 1 ELSE keep_alias END "
             "WHERE site_id = ? AND key = ? AND state IN (?, ?) RETURNING level, part",
             (QUEUED, keep_alias, site_id, key, DONE, REFUSED),
         )
@@ -253,7 +246,7 @@ def record_sites(db: Database, batch: Batch) -> None:
                 key64(s.site),
             )
             for s in batch.sites
-        ],  # fmt: skip
+        ],
     )
     db.many(
         "UPDATE addresses SET not_before = ? WHERE address = ? AND not_before < ?",

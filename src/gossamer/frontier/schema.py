@@ -1,8 +1,11 @@
 """The tables of the frontier database, written for SQLite and PostgreSQL alike.
 
-Rows are clustered by site: a batch touches a few sites, so it touches few pages
-of the file however large the table is. Keys are 64-bit hashes (`model.site.key64`),
-so no sequence has to be shared between workers.
+Keys are 64-bit hashes (`model.site.key64`), so no sequence has to be shared between
+workers. `urls` is kept in the order in which URLs were found, under an index by (site, key):
+what is new is appended, what was found together is fetched together, and whether a URL
+is known is asked of the narrow index alone. (Clustered by key, a report wrote 17 pages of the
+file for each page fetched at ten million URLs; so it writes 13.) The other tables are clustered
+by site: a batch touches a few sites, so it touches few pages of the file.
 
 The queue holds only what is due; what is to be tried later waits in `schedule`
 by time. A URL's row in `urls` says in which of the two it is.

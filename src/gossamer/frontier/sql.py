@@ -86,9 +86,7 @@ class SqlFrontier:
                 return []
             for site_id, lease in leases.claim(self.db, worker, now, sites, self._politeness):
                 leases.promote(self.db, site_id, lease.part, now)
-                lease.tasks = leases.tasks(
-                    self.db, site_id, lease.part, (), min(self._budgets.per_site, urls)
-                )
+                lease.tasks = leases.tasks(self.db, site_id, lease.part, (), min(self._budgets.per_site, urls))
                 urls -= len(lease.tasks)
                 if lease.tasks:
                     taken.append(lease)
@@ -99,9 +97,7 @@ class SqlFrontier:
             self._reserve(worker, sum(len(lease.tasks) for lease in taken))
         return taken
 
-    def refill(
-        self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int
-    ) -> list[Task]:
+    def refill(self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int) -> list[Task]:
         """More URLs of a leased site."""
         leases.check_owner(self.db, worker, site, part)
         site_id = key64(site)
@@ -123,9 +119,7 @@ class SqlFrontier:
         with self.db.transaction():
             return leases.hold_address(self.db, worker, key64(site), address, now)
 
-    def report(
-        self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None
-    ) -> list[Verdict]:
+    def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch; the segment's pages are written inside the transaction, because
         only here it is known which of them are documents."""
         try:
@@ -135,9 +129,7 @@ class SqlFrontier:
             self._intake.rolled_back()
             raise
         self._intake.committed()
-        self._intake.forget(
-            [v.task.key for v, r in zip(batch.visits, verdicts, strict=True) if r.outcome is _REFUSED]
-        )
+        self._intake.forget([v.task.key for v, r in zip(batch.visits, verdicts, strict=True) if r.outcome is _REFUSED])
         return verdicts
 
     def _report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None) -> list[Verdict]:

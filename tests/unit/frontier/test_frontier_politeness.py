@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import hypothesis.strategies as st
 import msgspec
 import pytest
@@ -111,7 +113,7 @@ def test_back_off_grows_up_to_its_cap(config: PolitenessConfig, shaken: list[flo
         bare.append(troubled(clock, at, "503", config).not_before - at)
         clock = troubled(clock, at, "503", config, jitter=jitter)
         waits.append(clock.not_before - at)
-    assert all(later >= earlier - 1e-6 for earlier, later in zip(bare, bare[1:], strict=False))
+    assert all(later >= earlier - 1e-6 for earlier, later in pairwise(bare))
     longest = max(config.backoff_cap, gap(clock, config))
     assert max(bare) <= longest + 1e-6
     assert max(waits) <= max(config.backoff_cap * 1.25, gap(clock, config)) + 1e-6
@@ -155,9 +157,7 @@ def test_a_recovering_site_is_asked_gently() -> None:
 
 
 @given(configs, clocks, st.floats(0, 10 * DAY), jitters)
-def test_retry_after_is_honoured(
-    config: PolitenessConfig, clock: SiteClock, retry_after: float, jitter: float
-) -> None:
+def test_retry_after_is_honoured(config: PolitenessConfig, clock: SiteClock, retry_after: float, jitter: float) -> None:
     after = troubled(clock, NOW, "429", config, retry_after, jitter)
     assert after.not_before >= NOW + min(retry_after, config.retry_after_cap)
     assert after.not_before >= troubled(clock, NOW, "429", config, None, jitter).not_before

@@ -1,0 +1,88 @@
+"""Settings: every one documented, each wrong one named, the command line over the file over the defaults."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.errors import UsageError
+from gossamer.settings import FILE_NAME, Settings, describe, load, template, toml_value
+
+ALL = list(describe())
+PLAIN = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=20)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | PLAIN,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(PLAIN, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def test_the_defaults_are_valid() -> None:
+    Settings().check()
+    assert load(Path("/nonexistent")) == Settings()
+
+
+@pytest.mark.parametrize("setting", ALL, ids=lambda one: f"{one.section}.{one.name}")
+def test_every_setting_has_a_type_and_a_sentence(setting: Any) -> None:
+    assert setting.type
+    assert re.fullmatch(r"[A-Z`a-z].*\.", setting.sentence), setting.sentence
+
+
+def test_the_template_has_every_setting_once_and_its_lines_are_the_defaults(tmp_path: Path) -> None:
+    text = template()
+    for setting in ALL:
+        assert len(re.findall(rf"^# {setting.name} = ", text, re.MULTILINE)) >= 1
+    # As the file says: take off the #.
+    live = [line.removeprefix("# ") for line in text.splitlines() if re.match(r"# \w+ = (?!# not set)|# \[|\[", line)]
+    (tmp_path / FILE_NAME).write_text("\n".join(live))
+    loaded = load(tmp_path)
+    assert msgspec.structs.replace(loaded, sites={}) == Settings()
+    assert list(loaded.sites) == ["www.example.org"]
+
+
+def test_command_line_wins_over_file_and_file_over_defaults(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text("[crawl]\nworkers = 3\nparsers = 2\n[politeness]\ndelay = 7.0\n")
+    settings = load(tmp_path, {"crawl": {"workers": 5}, "scope": {"mode": "domain"}})
+    assert (settings.crawl.workers, settings.crawl.parsers, settings.crawl.sites) == (5, 2, Settings().crawl.sites)
+    assert (settings.politeness.delay, settings.scope.mode) == (7.0, "domain")
+
+
+def test_no_workers_means_as_many_as_cores() -> None:
+    assert Settings().workers >= 1
+    assert msgspec.convert({"crawl": {"workers": 3}}, Settings).workers == 3
+
+
+NUMBERS = [one for one in ALL if isinstance(one.default, (int, float)) and not isinstance(one.default, bool)]
+
+
+@pytest.mark.parametrize("setting", NUMBERS, ids=lambda one: f"{one.section}.{one.name}")
+def test_no_number_may_be_negative(tmp_path: Path, setting: Any) -> None:
+    value = type(setting.default)(-1)
+    with pytest.raises(UsageError, match=rf"{setting.section}\.{setting.name}"):
+        load(tmp_path, {setting.section: {setting.name: value}})
+
+
+@pytest.mark.parametrize("setting", ALL, ids=lambda one: f"{one.section}.{one.name}")
+def test_a_misspelt_setting_is_told_with_the_right_one(tmp_path: Path, setting: Any) -> None:
+    header = '[sites."a.test"]' if setting.section == "sites" else f"[{setting.section}]"
+    (tmp_path / FILE_NAME).write_text(f"{header}\n{setting.name}x = 1\n")
+    with pytest.raises(UsageError, match=rf"unknown setting {setting.name}x .*did you mean {setting.name}\?"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("setting", [one for one in ALL if one.section != "sites"], ids=lambda one: f"{one.section}.{one.name}")
+def test_a_value_of_the_wrong_type_is_told_with_its_place(tmp_path: Path, setting: Any) -> None:
+    with pytest.raises(UsageError, match=rf"{setting.section}\.{setting.name}"):
+        load(tmp_path, {setting.section: {setting.name: {"wrong": [object]} if setting.default != {} else 3}})
+
+
+@given(VALUES)
+def test_values_survive_toml(value: Any) -> None:
+    assert tomllib.loads(f"x = {toml_value(value)}")["x"] == value
