@@ -325,15 +325,15 @@ class BothFrontiers(RuleBasedStateMachine):
 
 
 BothFrontiers.TestCase.settings = settings(
-    max_examples=60,
-    stateful_step_count=40,
+    max_examples=300,
+    stateful_step_count=45,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
 
 
-class TestBothFrontiers(BothFrontiers.TestCase):  # type: ignore[name-defined,misc]
+class TestBothFrontiers(BothFrontiers.TestCase):  # type: ignore[misc,valid-type]
     """Random lives, the same in every run."""
 
 

@@ -145,6 +145,37 @@ class TestRemovals:
         assert worker.did(B, content_hash="t") == Verdict(Outcome.DOCUMENT)
 
 
+class TestRestart:
+    """Another process, which has seen nothing, gives the same answers."""
+
+    @pytest.mark.parametrize(
+        ("outcome", "answer"),
+        [
+            (Outcome.DOCUMENT, Added(known=1)),
+            (Outcome.GONE, Added(known=1)),
+            (Outcome.ROBOTS_DENIED, Added(known=1)),
+            (Outcome.REFUSED, Added(new=1)),
+        ],
+    )
+    def test_a_visited_url_that_is_found_again(
+        self, crew: Crew, frontier: SqlFrontier, outcome: Outcome, answer: Added
+    ) -> None:
+        crew.add(page(A))
+        worker = crew.worker("w")
+        worker.take()
+        worker.did(A, outcome)
+        crew.frontier = sql_on(frontier.db, Budgets())
+        assert crew.add(page(A)) == answer
+        assert crew.add(page(A)) == Added(known=1)
+        assert [task.url for task in worker.refill(SITE)] == [A] * answer.new
+
+    def test_a_refused_url_that_is_found_again(self, crew: Crew, frontier: SqlFrontier) -> None:
+        crew.add(page(A, refusal=NO))
+        crew.frontier = sql_on(frontier.db, Budgets())
+        assert crew.add(page(A, refusal=NO)) == Added(known=1)
+        assert crew.add(page(A)) == Added(new=1)
+
+
 class TestBorrowing:
     """A site leased by name, for its robots.txt."""
 

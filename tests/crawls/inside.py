@@ -31,11 +31,12 @@ class Done(NamedTuple):
 def gossamer(*arguments: str, data: Path | None = None, stdin: str = "") -> Done:
     """Run one command; `data` becomes `--data`."""
     given = [*arguments, *(["--data", str(data)] if data is not None else [])]
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch.object(sys, "stdin", io.StringIO(stdin)):  # fmt: skip # noqa: E501
+    kept = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in kept)
+    typed = mock.patch.object(sys, "stdin", io.StringIO(stdin))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), typed:
         code = main(given)
-    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
-    return Done(code, *texts)
+    return Done(code, *(stream.getvalue().decode() for stream in kept))
 
 
 def fails(done: Any, code: int, *phrases: str) -> None:

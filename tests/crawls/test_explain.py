@@ -40,7 +40,14 @@ def describe_main(site: Site) -> None:
         "http://elsewhere.test/page", PRIVATE, *(f"/n/{n}" for n in range(9)),
     ]  # fmt: skip
     site.page("/", prose("home"), links=links)
-    for path in ("/doc", "/shop/open/hours", "/private/plan", "/shop/cart", "/gift/box", *(f"/n/{n}" for n in range(9))):
+    for path in (
+        "/doc",
+        "/shop/open/hours",
+        "/private/plan",
+        "/shop/cart",
+        "/gift/box",
+        *(f"/n/{n}" for n in range(9)),
+    ):
         site.page(path, prose(path))
     site.page("/copy", prose("/doc"), title=prose("/doc").partition(".")[0])
     site.page("/alias", f'<html><head><link rel="canonical" href="/doc"></head><body><p>{prose("alias")}</body></html>')
@@ -210,7 +217,9 @@ def test_another_spelling_of_the_url_is_the_same_url(crawled: Crawled) -> None:
         assert (answer["url"], answer["state"]) == (crawled.url("main/doc"), "fetched")
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "http://", "http://[::1", "mailto:a@b.test", "two words", "http://a:99999/"])
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "http://", "http://[::1", "mailto:a@b.test", "two words", "http://a:99999/"]
+)
 def test_garbage_is_a_usage_error(crawled: Crawled, text: str) -> None:
     fails(gossamer("explain", text, data=crawled.data), 2)
 

@@ -33,9 +33,7 @@ HOSTS = ["a0.test", "a1.test", "a2.test", "a3.test", "b0.test", "b1.test", "c0.t
 def test_four_workers_share_addresses_without_a_violation(tmp_path: Path) -> None:
     with shared_machine(tmp_path / "log") as web:
         data = tmp_path / "data"
-        status = crawl(
-            web, data, [web.url(h) for h in HOSTS], "--workers", "4", politeness={"delay": DELAY}
-        )
+        status = crawl(web, data, [web.url(h) for h in HOSTS], "--workers", "4", politeness={"delay": DELAY})
         assert status["pages"] == 12 + 30 + 40 + 120
         assert violations(web.log(), DELAY, DELAY, robots_first=True, once_within=3600.0) == []
 

@@ -167,7 +167,8 @@ def test_exported_pages_are_the_pages_of_the_web(limited: Limited) -> None:
 def test_the_format_follows_the_ending_and_duckdb_reads_it(limited: Limited, tmp_path: Path) -> None:
     file = tmp_path / "pages.parquet"
     assert gossamer("export", "pages", "-o", str(file), data=limited.data).code == 0
-    assert duckdb.sql(f"SELECT count(*), count(DISTINCT content_hash) FROM '{file}'").fetchall() == [(60, 60)]
+    found = duckdb.execute(f"SELECT count(*), count(DISTINCT content_hash) FROM '{file}'").fetchall()
+    assert found == [(60, 60)]
     fails(gossamer("export", "pages", "--format", "parquet", data=limited.data), 2, "-o")
 
 
@@ -216,7 +217,7 @@ def test_remove_and_recrawl_need_to_know_what(limited: Limited) -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--scope", "host"], {"www.own.test"}),
+        (["--scope", "host", "--no-archive", "--strategy", "random"], {"www.own.test"}),
         (["--scope", "domain"], {"www.own.test", "blog.own.test"}),
         (["--scope", "list", "--host", "*.far.test"], {"www.own.test", "a.far.test"}),
     ],
@@ -230,6 +231,8 @@ def test_scope_decides_which_hosts_are_crawled(tmp_path: Path, options: list[str
     with web:
         crawl(web, tmp_path, [web.url("www.own.test")], "--workers", "1", *options, crawl={"linger": 0.0})
         assert {request.site.partition(":")[0] for request in web.log()} == expected
+    kept = {path.name for path in tmp_path.glob("segments/*/*")}
+    assert ("responses.warc.gz" in kept) == ("--no-archive" not in options)
 
 
 # -- beside a running crawl --------------------------------------------------------------------------
@@ -242,7 +245,6 @@ class Beside(NamedTuple):
     injected: Any
     worker: subprocess.CompletedProcess[str]
     during: dict[str, Any]
-    code: int
     seconds: float
     final: dict[str, Any]
 
@@ -278,7 +280,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
                 if process.poll() is None:
                     process.kill()
         assert main.returncode == 0, err
-        yield Beside(data, web, second, injected, done, during, main.returncode, time.monotonic() - began, json.loads(out))
+        yield Beside(data, web, second, injected, done, during, time.monotonic() - began, json.loads(out))
 
 
 def test_for_ends_a_crawl_in_time_with_work_left(beside: Beside) -> None:
@@ -307,12 +309,40 @@ def test_workers_side_by_side_are_polite(beside: Beside) -> None:
     assert violations(beside.web.log(), 0.15, 0.15, robots_first=True, once_within=1e9) == []
 
 
+def test_ctrl_c_stops_in_good_order(tmp_path: Path) -> None:
+    web = FakeWeb("127.0.25")
+    web.site("slow.test", pages=400, links=5)
+    with web:
+        write_settings(tmp_path, settings_of(web, politeness={"delay": DELAY}))
+        main = start("crawl", web.url("slow.test"), data=tmp_path)
+        wait_until(lambda: len(web.log()) > 10)
+        main.send_signal(signal.SIGINT)
+        out, err = main.communicate(timeout=30)
+        assert main.returncode == 0, err
+        assert "URLs are still to be fetched" in out and "Traceback" not in err
+        status = gossamer("status", "--json", data=tmp_path).json
+        assert status["pages"] == len(page_requests(web.log())) > 0
+        assert status["workers"] == status["sites_active"] == 0
+
+
 # -- exit codes, help, tracebacks --------------------------------------------------------------------
 
 
 def test_help_and_version(tmp_path: Path) -> None:
     text = gossamer("--help").out
-    for verb in "init crawl work status explain history inject recrawl remove export demo".split():
+    for verb in [
+        "init",
+        "crawl",
+        "work",
+        "status",
+        "explain",
+        "history",
+        "inject",
+        "recrawl",
+        "remove",
+        "export",
+        "demo",
+    ]:
         assert re.search(rf"\b{verb}\b", text)
         assert gossamer(verb, "--help").code == 0
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", gossamer("--version").out)

@@ -3,7 +3,7 @@
 Some of the world's faults need root here, because permissions do not bind it: a full disk and a read-only folder
 are small tmpfs mounts. Elsewhere the first is tried with RLIMIT_FSIZE, and the second with permissions.
 
-What servers do to us (3 GB, redirect loops, garbage as robots.txt …) is in `tests/crawls/test_hostile_web.py`; two
+What servers do to us (3 GB, redirect loops, garbage as robots.txt …) is in `tests/crawls/test_hostile_crawl.py`; two
 crawls on one folder in `test_verbs.py`.
 """
 
@@ -123,7 +123,7 @@ def test_a_seed_file_that_cannot_be_read_is_named(tmp_path: Path, verb: str) -> 
         (["http://localhost:9/"], ["--allow-network"]),
         (["http://10.0.0.1/", "--contact", "me@example.org"], ["10.0.0.1 is private", "--allow-network"]),
         (["http://[::1]:9/", "--contact", "me@example.org"], ["::1 is this machine", "--allow-network"]),
-        (["http://a.test/", "--contact", "me@example.org", "--resolve", "a.test=192.168.0.9"], ["192.168.0.9 is private"]),
+        (["http://a.test/", "--contact", "me@b.test", "--resolve", "a.test=192.168.0.9"], ["192.168.0.9 is private"]),
         (["http://2130706433/", "--contact", "me@example.org"], ["127.0.0.1 is this machine"]),
         (["http://169.254.169.254/", "--contact", "https://example.org/"], ["metadata"]),
         (["https://example.org/", "--contact", "nobody"], ["nobody", "mail address"]),
@@ -194,12 +194,12 @@ def test_a_name_without_an_address_ends_the_crawl_with_the_reason(tmp_path: Path
 
 
 @contextlib.contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Callable[[str], None]]:
+def small_disk(folder: Path, size: str) -> Iterator[Callable[[str], int]]:
     """A tmpfs of a given size; yields a function that mounts it anew with other options."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)
     try:
-        yield lambda options: subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True) and None
+        yield lambda options: subprocess.check_call(["mount", "-o", f"remount,{options}", str(folder)])
     finally:
         # Lazily: what ran inside this process may still have files open.
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
@@ -273,7 +273,9 @@ def test_a_read_only_folder_is_told_by_every_verb_that_writes(web: FakeWeb, read
     for arguments in (["crawl"], ["crawl", url], ["inject", url + "new"], ["recrawl", url], ["remove", url]):
         fails(gossamer(*arguments, data=read_only), 1, str(read_only))
     fails(gossamer("init", str(read_only), "--force"), 1, str(read_only))
-    fails(gossamer("crawl", LOCAL, "--allow-network", "127.0.0.0/8", data=read_only / "new"), 1, "choose another --data")
+    fails(
+        gossamer("crawl", LOCAL, "--allow-network", "127.0.0.0/8", data=read_only / "new"), 1, "choose another --data"
+    )
 
 
 def test_a_read_only_folder_can_be_read(web: FakeWeb, read_only: Path) -> None:
@@ -303,7 +305,9 @@ def test_a_locked_database_is_told_after_the_wait(
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
     try:
         assert holder.stdout is not None and holder.stdout.readline() == "locked\n"
-        fails(gossamer(verb, web.url("good.test"), data=data), 1, "frontier.db is locked by another program", "try again")
+        fails(
+            gossamer(verb, web.url("good.test"), data=data), 1, "frontier.db is locked by another program", "try again"
+        )
         assert gossamer("status", "--json", data=data).json["pages"] == PAGES
     finally:
         holder.communicate("")
@@ -392,8 +396,17 @@ def test_a_corrupt_warc_is_named_by_the_check(data: Path, damage: Callable[[Path
     assert gossamer("export", "pages", data=data).out.count("\n") == PAGES
 
 
-def test_a_damaged_segment_can_be_withdrawn_and_its_pages_come_back(web: FakeWeb, data: Path) -> None:
-    file = sorted(data.glob("segments/2*/pages.parquet"))[0]
+@pytest.mark.parametrize("merges", [0, 2])
+def test_a_damaged_segment_can_be_withdrawn_and_its_pages_come_back(web: FakeWeb, data: Path, merges: int) -> None:
+    """Also one that was merged from others, which were merged before."""
+    folder = sorted((data / "segments").glob("2*"))[0]
+    for number in range(merges):
+        merged = f"{folder.name[:-6]}{900_000 + number}"
+        change(data, "INSERT INTO segments (id, worker, created_at, pages, bytes) VALUES (?, 'x', 1, 10, 5000)", merged)
+        change(data, "UPDATE segments SET merged_into = ? WHERE id = ?", merged, folder.name)
+        folder = folder.rename(folder.with_name(merged))
+    assert len(exported("pages", data)) == PAGES
+    file = folder / "pages.parquet"
     truncate(file)
     fails(gossamer("recrawl", "--segment", "nosuch", data=data), 2, "no segment nosuch")
     queued = gossamer("recrawl", "--segment", file.parent.name, "--json", data=data).json["queued"]

@@ -165,9 +165,7 @@ PATHS = (
 )  # fmt: skip
 
 
-@pytest.mark.skipif(
-    not ARCHIVE.exists(), reason=f"no {ARCHIVE.name}; set GOSSAMER_SHARED to its shared folder"
-)
+@pytest.mark.skipif(not ARCHIVE.exists(), reason=f"no {ARCHIVE.name}; set GOSSAMER_SHARED to its shared folder")
 def test_real_files_are_read() -> None:
     """Every file is read and decides; that most have rules shows that they were understood."""
     count = with_rules = with_sitemaps = refused = 0
@@ -175,9 +173,7 @@ def test_real_files_are_read() -> None:
         robots = Robots(body, "Gossamer")
         decisions = [robots.decide(f"https://{host}{path}") for path in PATHS]
         assert decisions[1].allowed, host
-        assert all(decision.rule == "robots" and decision.reason.isprintable() for decision in decisions), (
-            host
-        )
+        assert all(decision.rule == "robots" and decision.reason.isprintable() for decision in decisions), host
         assert robots.crawl_delay is None or 0 <= robots.crawl_delay < float("inf"), host
         count += 1
         with_rules += robots.has_rules

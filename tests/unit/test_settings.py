@@ -77,7 +77,9 @@ def test_a_misspelt_setting_is_told_with_the_right_one(tmp_path: Path, setting: 
         load(tmp_path)
 
 
-@pytest.mark.parametrize("setting", [one for one in ALL if one.section != "sites"], ids=lambda one: f"{one.section}.{one.name}")
+@pytest.mark.parametrize(
+    "setting", [one for one in ALL if one.section != "sites"], ids=lambda one: f"{one.section}.{one.name}"
+)
 def test_a_value_of_the_wrong_type_is_told_with_its_place(tmp_path: Path, setting: Any) -> None:
     with pytest.raises(UsageError, match=rf"{setting.section}\.{setting.name}"):
         load(tmp_path, {setting.section: {setting.name: {"wrong": [object]} if setting.default != {} else 3}})

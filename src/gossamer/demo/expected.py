@@ -44,9 +44,7 @@ class Expected(msgspec.Struct, frozen=True):
             matching = {url for url in rest if re.fullmatch(pattern, url)}
             rest -= matching
             if len(matching) != 1:
-                found.append(
-                    f"one of {pattern} should be stored, but {len(matching)} are: {sorted(matching)[:5]}"
-                )
+                found.append(f"one of {pattern} should be stored, but {len(matching)} are: {sorted(matching)[:5]}")
         for url in sorted(rest):
             reason = self.others.get(url)
             found.append(f"{url} should not be stored" + (f": it is {reason.value}" if reason else ""))

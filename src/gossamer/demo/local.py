@@ -96,9 +96,7 @@ def _drive(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None]) -> 
         loop.close()
 
 
-async def _run(
-    server: Server, addresses: list[str], port: int, ready: Future[None], stop: asyncio.Event
-) -> None:
+async def _run(server: Server, addresses: list[str], port: int, ready: Future[None], stop: asyncio.Event) -> None:
     try:
         await server.listen(addresses, port)
     except OSError as error:

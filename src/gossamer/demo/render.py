@@ -100,9 +100,7 @@ def _sitemap(host: Host, page: Page) -> str:
         date = host.pages[path].get("date")
         lastmod = f"<lastmod>{date}</lastmod>" if date else ""
         rows.append(f"<url><loc>http://{host.name}{escape(path)}</loc>{lastmod}</url>")
-    start = (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
-    )
+    start = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
     return "\n".join([start, *rows, "</urlset>", ""])
 
 

@@ -87,8 +87,7 @@ class DemoApp:
         self._hosts = hosts
         self._locate = locate
         self._replies = {
-            name: {path: reply(host, page, locate) for path, page in host.pages.items()}
-            for name, host in hosts.items()
+            name: {path: reply(host, page, locate) for path, page in host.pages.items()} for name, host in hosts.items()
         }
 
     def __call__(self, ask: Ask) -> Reply:

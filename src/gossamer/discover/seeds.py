@@ -65,9 +65,7 @@ def parse_seed(text: str, source: str, canonicalizer: Canonicalizer) -> str:
     raise UsageError(f"{source}: {_shown(text)}: {url.reason}")
 
 
-def _named(
-    arguments: Sequence[str], files: Sequence[Path], stdin: TextIO | None
-) -> Iterator[tuple[str, str]]:
+def _named(arguments: Sequence[str], files: Sequence[Path], stdin: TextIO | None) -> Iterator[tuple[str, str]]:
     for number, argument in enumerate(arguments, 1):
         text = argument.strip()
         if text == "-":
@@ -123,9 +121,7 @@ def _with_scheme(text: str, source: str) -> str:
     if host.lower() == "localhost" or host.startswith("["):
         return f"http://{text}"
     if "." not in host and port is None and not rest:
-        raise UsageError(
-            f"{source}: {_shown(text)}: neither a URL nor a file; write http:// before the name of a host"
-        )
+        raise UsageError(f"{source}: {_shown(text)}: neither a URL nor a file; write http:// before the name of a host")
     plain = port not in (None, ":443") or "." not in host or host.replace(".", "").isdigit()
     return f"{'http' if plain else 'https'}://{text}"
 

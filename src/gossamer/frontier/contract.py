@@ -45,6 +45,9 @@ class Budgets(msgspec.Struct, frozen=True):
     """Sites the crawl may know; URLs of further ones are refused."""
     similar_paths: int = 20_000
     """URLs of one shape (digits and ids replaced) a site may have; more are refused as a trap."""
+    copies: int = 50
+    """Pages of one shape that may turn out to be copies of others; if twenty times as many do as do not,
+    further URLs of the shape are refused as a trap."""
     refused_per_site: int = 10_000
     """Refused URLs remembered for `explain`, per site; further ones are only counted."""
     retries: int = 3

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from gossamer.frontier.contract import Added, Budgets
+from gossamer.frontier.copying import copying_shapes
 from gossamer.frontier.database import Database
 from gossamer.frontier.queueing import INSERT_QUEUE, chunks, count_levels, marks, queue_rows
 from gossamer.frontier.schema import QUEUED, REFUSED
@@ -227,13 +228,14 @@ class Intake:
     def _judge(self, site_id: int, items: list[_Item], record: _Record, writes: _Writes) -> list[Decision | None]:
         """What each item is refused by, if anything; counts the shapes of the others."""
         shapes = self._shapes(site_id, items)
+        traps = copying_shapes(self._db, site_id, shapes, self._budgets)
         new: Counter[int] = Counter()
         known = record.known
         verdicts: list[Decision | None] = []
         for item in items:
             verdict = item.found.refusal
             if verdict is None and item.row != _VISITED:
-                verdict = self._over_budget(known, shapes.get(item.shape, 0) + new[item.shape])
+                verdict = traps.get(item.shape) or self._over_budget(known, shapes[item.shape] + new[item.shape])
                 if verdict is None:
                     known += 1
                     new[item.shape] += 1
@@ -256,8 +258,8 @@ class Intake:
         for item in items:
             if item.found.refusal is None:
                 item.shape = key64(self._shape_of(item.found.url))
-        counts: dict[int, int] = {}
-        for chunk in chunks(sorted({item.shape for item in items})):
+        counts = dict.fromkeys(sorted({item.shape for item in items}), 0)
+        for chunk in chunks(list(counts)):
             sql = f"SELECT shape, urls FROM shapes WHERE site_id = ? AND shape IN ({marks(chunk)})"
             counts.update(self._db.execute(sql, (site_id, *chunk)))
         return counts

@@ -7,6 +7,7 @@ and compares every answer.
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
 import msgspec
@@ -23,6 +24,7 @@ from gossamer.frontier.contract import (
     Visit,
     WritePages,
 )  # fmt: skip
+from gossamer.frontier.copying import COPIES, is_trap
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
@@ -69,6 +71,8 @@ class MemoryFrontier:
         self._workers: dict[str, float] = {}
         self._addresses: dict[str, tuple[str | None, float]] = {}
         self._texts: dict[tuple[str, str], str] = {}
+        self._copies: Counter[tuple[str, str]] = Counter()
+        self._documents: Counter[tuple[str, str]] = Counter()
 
     # -- intake -------------------------------------------------------------------------------
 
@@ -120,7 +124,10 @@ class MemoryFrontier:
             return True
         shape = self._shape_of(item.url)
         mine = [url for url, row in self._rows(site_of(item.url)) if row.state != "refused" or row.outcome]
-        return sum(self._shape_of(url) == shape for url in mine) >= self._budgets.similar_paths
+        if sum(self._shape_of(url) == shape for url in mine) >= self._budgets.similar_paths:
+            return True
+        place = (site_of(item.url), shape)
+        return is_trap(self._copies[place], self._documents[place], self._budgets)
 
     def _rows(self, site: str) -> list[tuple[str, _Url]]:
         return [(url, row) for url, row in self._urls.items() if site_of(url) == site]
@@ -276,8 +283,16 @@ class MemoryFrontier:
             self._record(visit, verdict)
         for visit, verdict in judged:
             self._wake(visit, verdict, now)
+            self._count(visit, verdict)
         self._set_clocks(batch.sites, batch.addresses)
         return verdicts
+
+    def _count(self, visit: Visit, verdict: Verdict) -> None:
+        place = (visit.site, self._shape_of(visit.task.url))
+        if not visit.task.previous and verdict.outcome in COPIES:
+            self._copies[place] += 1
+        elif not visit.task.previous and verdict.outcome is Outcome.DOCUMENT:
+            self._documents[place] += 1
 
     def _judge(self, visits: Sequence[Visit]) -> list[Verdict]:
         verdicts: list[Verdict] = []

@@ -130,6 +130,13 @@ CREATE TABLE shapes (
     urls BIGINT NOT NULL,
     PRIMARY KEY (site_id, shape)
 ) {clustered};
+CREATE TABLE copies (
+    site_id BIGINT NOT NULL,
+    shape BIGINT NOT NULL,
+    copies BIGINT NOT NULL,
+    documents BIGINT NOT NULL,
+    PRIMARY KEY (site_id, shape)
+) {clustered};
 CREATE TABLE texts (
     domain BIGINT NOT NULL,
     content_hash TEXT NOT NULL,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from gossamer.errors import LeaseLost
 from gossamer.frontier import duplicates, leases, recording
 from gossamer.frontier.contract import Added, Batch, Budgets, Lease, SiteReport, Verdict, WritePages
+from gossamer.frontier.copying import count_copies
 from gossamer.frontier.database import Database
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.politeness import PolitenessConfig
@@ -35,6 +36,7 @@ class SqlFrontier:
         self.db = database
         self._budgets = budgets
         self._politeness = politeness
+        self._shape_of = shape_of
         self._intake = Intake(database, budgets, shape_of)
 
     def add(self, found: Sequence[Discovered], now: float) -> Added:
@@ -146,6 +148,7 @@ class SqlFrontier:
         if write_pages is not None:
             write_pages(verdicts)
         recording.record_visits(self.db, batch, verdicts, removed, now)
+        count_copies(self.db, batch.visits, verdicts, self._shape_of)
         recording.record_sites(self.db, batch)
         stored = sum(visit.row is not None for visit in batch.visits)
         if stored:

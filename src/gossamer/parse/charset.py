@@ -28,9 +28,7 @@ _SAMPLE = 65_536
 """Bytes given to detection."""
 _ASCII = bytes(range(128))
 
-_META = re.compile(
-    rb"<(?:meta|\?xml)\b[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w:.+-]{2,40})", re.I
-)
+_META = re.compile(rb"<(?:meta|\?xml)\b[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w:.+-]{2,40})", re.I)
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.S)
 _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.+-]{2,40})", re.I)
 

@@ -50,13 +50,7 @@ def _printable(text: str) -> str:
     if text.replace("\n", "").isprintable():
         return text
     # the usual suspects one by one: a search for one character is 20 times faster than for a class
-    text = (
-        text.replace("\xa0", " ")
-        .replace("\t", " ")
-        .replace("\u3000", " ")
-        .replace("\u200b", "")
-        .replace("\xad", "")
-    )
+    text = text.replace("\xa0", " ").replace("\t", " ").replace("\u3000", " ").replace("\u200b", "").replace("\xad", "")
     if text.replace("\n", "").isprintable():
         return text
     text = _REMOVED.sub("", _BREAKS.sub("\n", _SPACES.sub(" ", text)))

@@ -104,14 +104,10 @@ def _parse_sitemap(job: ParseJob, media: str, read: SitemapReader) -> Parsed:
 def _parse_plain(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     decoded = decode(job.body[: context.limits.max_bytes], job.content_type, _top_level_domain(job.url))
     text = clean_text(decoded.text[: context.limits.max_text_chars])
-    parsed = Parsed(
-        job.url, media_type=media or "text/plain", charset=decoded.charset, text=text, method="plain"
-    )
+    parsed = Parsed(job.url, media_type=media or "text/plain", charset=decoded.charset, text=text, method="plain")
     base = parse_base(job.url)
     data = Metadata()
-    apply_headers(
-        data, job.robots_headers, job.link_headers, Resolver(context.canonicalizer, base), context.agent
-    )
+    apply_headers(data, job.robots_headers, job.link_headers, Resolver(context.canonicalizer, base), context.agent)
     _take_metadata(parsed, data, context.now)
     _fingerprint(parsed, context)
     return parsed

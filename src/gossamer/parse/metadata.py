@@ -83,9 +83,7 @@ def apply_headers(data: Metadata, robots: list[str], links: list[str], resolve: 
 
 
 def _header_canonicals(value: str, resolve: Resolver) -> list[str]:
-    found = (
-        resolve(m[1].strip()) for m in _LINK_HEADER.finditer(value[:20_000]) if _REL_CANONICAL.search(m[2])
-    )
+    found = (resolve(m[1].strip()) for m in _LINK_HEADER.finditer(value[:20_000]) if _REL_CANONICAL.search(m[2]))
     return [url for url in found if url]
 
 
@@ -138,9 +136,7 @@ def _read_link_elements(tree: Tree, data: Metadata, resolve: Resolver) -> None:
 def _read_alternate(element: Element, data: Metadata, resolve: Resolver) -> None:
     hreflang = element.attr("hreflang")
     kind = (element.attr("type") or "").partition(";")[0].strip().lower()
-    if kind in _FEED_TYPES or (
-        kind == "application/json" and "feed" in (element.attr("title") or "").lower()
-    ):
+    if kind in _FEED_TYPES or (kind == "application/json" and "feed" in (element.attr("title") or "").lower()):
         url = resolve(element.attr("href"))
         if url and url not in data.feeds and len(data.feeds) < MAX_FEEDS:
             data.feeds.append(url)

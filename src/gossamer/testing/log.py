@@ -127,11 +127,7 @@ class LogWriter:
     def asked(self, at: float, number: int, ask: Ask) -> None:
         """A request arrived."""
         agent = ask.headers.get("user-agent", "")
-        self._write(
-            _Event(
-                "ask", at, ask.connection, number, ask.address, "", ask.site, ask.method, ask.target, agent
-            )
-        )
+        self._write(_Event("ask", at, ask.connection, number, ask.address, "", ask.site, ask.method, ask.target, agent))
 
     def ended(self, at: float, number: int, status: int, sent: int, lost: bool) -> None:
         """The response to a request ended."""

@@ -94,9 +94,7 @@ async def _serve(pipe: BinaryIO) -> None:
     await drain()
 
 
-def _listen_to_parent(
-    pipe: BinaryIO, server: Server, loop: asyncio.AbstractEventLoop, stop: asyncio.Event
-) -> None:
+def _listen_to_parent(pipe: BinaryIO, server: Server, loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     try:
         while True:
             server.app = pickle.load(pipe)

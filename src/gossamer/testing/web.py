@@ -38,15 +38,11 @@ _NOT_FOUND = Reply("<!DOCTYPE html><title>Not found</title><h1>No such page</h1>
 class LoopbackWeb:
     """An app on named loopback hosts, with the server's log. Start it, or use `with`."""
 
-    def __init__(
-        self, network: str = "127.0.1", *, process: bool = False, log: str | Path | None = None
-    ) -> None:
+    def __init__(self, network: str = "127.0.1", *, process: bool = False, log: str | Path | None = None) -> None:
         self.hosts = Hosts(network)
         self._in_process = process
         self._folder = None if log else tempfile.TemporaryDirectory(prefix="web-log-")
-        self.log_path = (
-            Path(log) if log else Path(self._folder.name if self._folder else "") / "requests.jsonl"
-        )
+        self.log_path = Path(log) if log else Path(self._folder.name if self._folder else "") / "requests.jsonl"
         self._running: ServerThread | ServerProcess | None = None
         self._writer: LogWriter | None = None
         self._kept: Log | None = None
@@ -125,9 +121,7 @@ class LoopbackWeb:
 class FakeWeb(LoopbackWeb):
     """A web of described sites."""
 
-    def __init__(
-        self, network: str = "127.0.1", *, process: bool = False, log: str | Path | None = None
-    ) -> None:
+    def __init__(self, network: str = "127.0.1", *, process: bool = False, log: str | Path | None = None) -> None:
         super().__init__(network, process=process, log=log)
         self.sites: dict[str, Site] = {}
 

@@ -48,19 +48,13 @@ def test_all_fields_of_a_urlset() -> None:
 
 def test_an_index_names_sitemaps() -> None:
     body = f"<sitemapindex {NAMESPACE}><sitemap><loc>http://a.example/1.xml</loc><lastmod>2024</lastmod></sitemap>"
-    sitemap = parse_sitemap(
-        (body + "<sitemap><loc>http://a.example/2.xml.gz</loc></sitemap></sitemapindex>").encode()
-    )
+    sitemap = parse_sitemap((body + "<sitemap><loc>http://a.example/2.xml.gz</loc></sitemap></sitemapindex>").encode())
     assert sitemap == Sitemap(nested=["http://a.example/1.xml", "http://a.example/2.xml.gz"])
 
 
-@pytest.mark.parametrize(
-    "attributes", ["", 'xmlns="http://www.google.com/schemas/sitemap/0.84"', 'xmlns="nonsense"']
-)
+@pytest.mark.parametrize("attributes", ["", 'xmlns="http://www.google.com/schemas/sitemap/0.84"', 'xmlns="nonsense"'])
 def test_a_wrong_namespace_does_not_matter(attributes: str) -> None:
-    assert locs(parse_sitemap(urlset("<loc>http://a.example/</loc>", attributes=attributes))) == [
-        "http://a.example/"
-    ]
+    assert locs(parse_sitemap(urlset("<loc>http://a.example/</loc>", attributes=attributes))) == ["http://a.example/"]
 
 
 def test_prefixed_elements_are_read() -> None:
@@ -317,9 +311,7 @@ def test_own_declarations_are_refused(declarations: str) -> None:
 
 
 def test_an_external_dtd_is_not_opened() -> None:
-    body = (
-        b'<!DOCTYPE urlset SYSTEM "file:///does/not/exist.dtd">' + b"<urlset><url><loc>x</loc></url></urlset>"
-    )
+    body = b'<!DOCTYPE urlset SYSTEM "file:///does/not/exist.dtd">' + b"<urlset><url><loc>x</loc></url></urlset>"
     assert parse_sitemap(body) == Sitemap(entries=[SitemapEntry("x")])
 
 

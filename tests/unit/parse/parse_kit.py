@@ -34,9 +34,7 @@ def parse(
     **changes,
 ) -> Parsed:
     body = html if isinstance(html, bytes) else html.encode()
-    return parse_document(
-        ParseJob(url, kind, content_type, body, list(robots), list(link)), context(**changes)
-    )
+    return parse_document(ParseJob(url, kind, content_type, body, list(robots), list(link)), context(**changes))
 
 
 __all__ = ["NOW", "URL", "ParseLimits", "context", "parse"]

@@ -82,9 +82,7 @@ def test_two_chinese_characters_in_gbk_that_happen_to_be_utf8_stay_gbk():
     assert decode("茅台".encode("gbk"), "text/html; charset=gb2312").text == "茅台"
 
 
-@pytest.mark.parametrize(
-    "label", ["rot13", "base64", "zip", "idna", "utf-7", "no-such", "", "x" * 10_000, "\0"]
-)
+@pytest.mark.parametrize("label", ["rot13", "base64", "zip", "idna", "utf-7", "no-such", "", "x" * 10_000, "\0"])
 def test_an_unknown_label_is_no_declaration(label):
     assert known_label(label) == ""
     assert decode(RUSSIAN.encode(), f"text/html; charset={label}").text == RUSSIAN

@@ -45,9 +45,7 @@ def test_cleaning_is_idempotent_and_leaves_nothing_dangerous(text):
     assert all(unicodedata.category(c) != "Cc" for c in cleaned if c != "\n")
     assert "\ufeff" not in cleaned
     assert "\u202e" not in cleaned
-    assert (
-        all(line and line == line.strip() and "  " not in line for line in cleaned.split("\n")) or not cleaned
-    )
+    assert all(line and line == line.strip() and "  " not in line for line in cleaned.split("\n")) or not cleaned
 
 
 @given(ANY, st.integers(1, 50))

@@ -5,16 +5,12 @@ from parse_kit import parse
 
 from gossamer.model.records import Kind
 
-PARAGRAPH = (
-    "Gossamer crawls the sites somebody cares about, politely, and forgets nothing when it is killed. "
-)
+PARAGRAPH = "Gossamer crawls the sites somebody cares about, politely, and forgets nothing when it is killed. "
 ARTICLE = f"<h1>Head</h1><p>{PARAGRAPH}</p><p>{PARAGRAPH * 2}</p>"
 
 
 def test_a_page_is_read():
-    page = parse(
-        f"<title>T</title>{ARTICLE}<a href=/x>go</a>", content_hash=lambda t: "h", simhash=lambda t: 7
-    )
+    page = parse(f"<title>T</title>{ARTICLE}<a href=/x>go</a>", content_hash=lambda t: "h", simhash=lambda t: 7)
     assert (page.ok, page.problem, page.unsupported) == (True, "", False)
     assert (page.media_type, page.charset, page.language) == ("text/html", "utf-8", "en")
     assert page.text == f"Head\n{PARAGRAPH.strip()}\n{(PARAGRAPH * 2).strip()}\ngo"
@@ -75,23 +71,18 @@ def test_an_empty_main_element_is_not_believed():
 
 def test_blocks_and_cells_are_lines_and_inline_elements_are_not():
     page = parse(
-        "<p>a<b>b</b>c<br>d<table><tr><td>e<td>f<tr><td>g</table><ul><li>h</ul>"
-        "<ol><li>i</ol><pre>j\n  k</pre>"
+        "<p>a<b>b</b>c<br>d<table><tr><td>e<td>f<tr><td>g</table><ul><li>h</ul><ol><li>i</ol><pre>j\n  k</pre>"
     )
     assert page.text.split("\n") == ["abc", "d", "e", "f", "g", "h", "i", "j", "k"]
 
 
 def test_plain_text_is_a_document():
-    page = parse(
-        "First  line\r\n\r\nsecond <b>line</b>", content_type="text/plain; charset=utf-8", robots=("noindex",)
-    )
+    page = parse("First  line\r\n\r\nsecond <b>line</b>", content_type="text/plain; charset=utf-8", robots=("noindex",))
     assert (page.text, page.method, page.noindex) == ("First line\nsecond <b>line</b>", "plain", True)
     assert page.links == []
 
 
-@pytest.mark.parametrize(
-    "content_type", ["", "application/octet-stream", "text/plain", "text/xml", "application/xml"]
-)
+@pytest.mark.parametrize("content_type", ["", "application/octet-stream", "text/plain", "text/xml", "application/xml"])
 def test_html_under_a_wrong_type_is_html(content_type):
     page = parse("\n<!-- x --><!DOCTYPE html><title>T</title><p>x", content_type=content_type)
     assert (page.ok, page.title) == (True, "T")
@@ -126,9 +117,7 @@ def test_other_types_are_unsupported_and_named(content_type):
 
 @pytest.mark.parametrize("content_type", ["", "text/xml", "application/xml"])
 def test_a_feed_is_not_a_page(content_type):
-    assert parse(
-        '<?xml version="1.0"?><rss version="2.0"><channel/></rss>', content_type=content_type
-    ).unsupported
+    assert parse('<?xml version="1.0"?><rss version="2.0"><channel/></rss>', content_type=content_type).unsupported
 
 
 def test_utf16_pages_are_not_taken_for_binary_files():

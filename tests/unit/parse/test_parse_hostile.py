@@ -77,7 +77,5 @@ print("fine", page.ok, page.problem)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_hostile_page_ends_in_bounded_time_and_memory(name):
     command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent)]
-    done = subprocess.run(
-        command, input=PAGES[name], capture_output=True, text=True, timeout=WATCHDOG, check=False
-    )
+    done = subprocess.run(command, input=PAGES[name], capture_output=True, text=True, timeout=WATCHDOG, check=False)
     assert done.stdout.startswith("fine True"), (done.returncode, done.stdout, done.stderr[-2000:])

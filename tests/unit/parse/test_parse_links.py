@@ -49,8 +49,7 @@ def test_the_base_element_counts_unless_it_is_nonsense():
 
 def test_follow_holds_each_allowed_target_once_in_order_without_the_page_itself():
     page = parse(
-        f'<a href=/b><a href=/a><a href=/b#part><a href="{URL}">'
-        "<a href=/n rel=nofollow><a href=//far.example/>"
+        f'<a href=/b><a href=/a><a href=/b#part><a href="{URL}"><a href=/n rel=nofollow><a href=//far.example/>'
     )
     assert page.follow == ["https://site.example/b", "https://site.example/a"]
 

@@ -4,7 +4,6 @@ import pytest
 from parse_kit import URL, parse
 
 
-
 def _head(head: str, **more):
     return parse(f"<!doctype html><head>{head}</head><body><p>Text.", **more)
 
@@ -23,10 +22,7 @@ def test_text_read_for_headings_has_a_budget():
 
 
 def test_the_first_title_counts_and_a_picture_has_none():
-    assert (
-        parse("<body><svg><title>Icon</title></svg><title>First</title><title>Second</title>").title
-        == "First"
-    )
+    assert parse("<body><svg><title>Icon</title></svg><title>First</title><title>Second</title>").title == "First"
 
 
 def test_canonical_is_resolved_against_the_base():
@@ -74,9 +70,7 @@ def test_header_and_meta_add_up_to_the_stricter():
 
 
 def test_wishes_about_ai_use_are_recorded():
-    page = _head(
-        '<meta name=robots content="noai"><meta name="tdm-reservation" content="1">', robots=("noimageai",)
-    )
+    page = _head('<meta name=robots content="noai"><meta name="tdm-reservation" content="1">', robots=("noimageai",))
     assert page.ai_signals == ["noai", "noimageai", "tdm-reservation=1"]
     assert not page.noindex
 

@@ -24,9 +24,7 @@ def obviously_allowed(rules: list[tuple[bool, str]], path: str) -> bool:
     best = (0, True)
     for allowed, pattern in rules:
         body, anchored = (pattern[:-1], "$") if pattern.endswith("$") else (pattern, "")
-        if re.match(
-            ".*".join(re.escape(part) for part in body.split("*")) + ("\\Z" if anchored else ""), path
-        ):
+        if re.match(".*".join(re.escape(part) for part in body.split("*")) + ("\\Z" if anchored else ""), path):
             length = len(pattern) + 2 * body.count("$")  # a literal dollar is compared as %24
             best = max(best, (length, allowed))
     return best[1]
@@ -102,18 +100,14 @@ def test_crawl_delay_is_a_finite_number_of_seconds_or_nothing(value: str, second
 
 
 def test_crawl_delay_is_read_from_our_group_and_the_longest_counts() -> None:
-    text = (
-        "User-agent: *\nCrawl-delay: 30\nDisallow: /x\nUser-agent: gossamer\nCrawl-delay: 4\ncrawl-delay: 2"
-    )
+    text = "User-agent: *\nCrawl-delay: 30\nDisallow: /x\nUser-agent: gossamer\nCrawl-delay: 4\ncrawl-delay: 2"
     assert of(text).crawl_delay == 4
     assert of(text, "Other").crawl_delay == 30
     assert of("Crawl-delay: 7\n").crawl_delay is None, "a delay outside of all groups is addressed to nobody"
 
 
 def test_sitemaps_are_listed_once_in_order_whoever_they_stand_under() -> None:
-    robots = of(
-        "Sitemap: B\nUser-agent: x\nDisallow: /\nsitemap: A\nSITEMAP: B\nSitemap:\nSitemap: c:d # e\n"
-    )
+    robots = of("Sitemap: B\nUser-agent: x\nDisallow: /\nsitemap: A\nSITEMAP: B\nSitemap:\nSitemap: c:d # e\n")
     assert robots.sitemaps == ["B", "A", "c:d"]
 
 

@@ -124,13 +124,9 @@ def test_waits_double_up_to_the_cap_and_begin_anew_after_an_answer() -> None:
     assert again.retry_at - again.fetched_at == 600
 
 
-@pytest.mark.parametrize(
-    ("asked", "wait"), [(None, 600), (5, 600), (0, 600), (-3, 600), (1_000, 1_000), (1e12, DAY)]
-)
+@pytest.mark.parametrize(("asked", "wait"), [(None, 600), (5, 600), (0, 600), (-3, 600), (1_000, 1_000), (1e12, DAY)])
 @pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_can_lengthen_a_wait_but_not_without_end(
-    status: int, asked: float | None, wait: float
-) -> None:
+def test_retry_after_can_lengthen_a_wait_but_not_without_end(status: int, asked: float | None, wait: float) -> None:
     state = fetch(None, status, retry_after=asked)
     assert state.retry_at == state.expires_at == NOW + wait
 

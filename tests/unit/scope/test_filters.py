@@ -129,9 +129,7 @@ def test_default_suffixes_keep_documents_and_sitemaps() -> None:
     rules = deny_suffixes(DEFAULT_DENY_SUFFIXES)
     for name in ("a.jpg", "a.CSS", "b.js", "c.woff2", "d.tar.gz", "e.exe", "f.mp4", "g.svg"):
         assert says(rules, f"http://a.org/{name}") is False, name
-    documents = (
-        "a.html a.htm a.php a.pdf a.txt a.xml a.doc a.docx a.odt a.asp a.aspx a.jsp a.md a.rss a.json a.com a"
-    )
+    documents = "a.html a.htm a.php a.pdf a.txt a.xml a.doc a.docx a.odt a.asp a.aspx a.jsp a.md a.rss a.json a.com a"
     for name in documents.split():
         assert says(rules, f"http://a.org/{name}") is None, name
     assert says(rules, "http://a.org/sitemap.xml.gz") is True

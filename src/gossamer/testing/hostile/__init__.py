@@ -87,9 +87,7 @@ class HostileApp:
         if behaviour:
             if ask.path == "/robots.txt" or ask.path.startswith("/robots-hop/"):
                 return behaviour.answer(ask, self._pace)
-            return page(
-                f"{behaviour.name} {ask.path}", f"{behaviour.sentence} {PROSE}", ["/page", "/private"]
-            )
+            return page(f"{behaviour.name} {ask.path}", f"{behaviour.sentence} {PROSE}", ["/page", "/private"])
         if ask.path == "/":
             return Reply(self._start)
         name = ask.path.split("/")[1].partition(";")[0]

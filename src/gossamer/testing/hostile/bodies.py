@@ -174,9 +174,7 @@ add(
     _G,
     "utf-8-broken",
     "UTF-8 with cut and overlong sequences.",
-    _typed(
-        "text/html; charset=utf-8", b"<title>Cut</title><p>\xd0\xd0\xc0\xaf \xed\xa0\x80 \xf5\x80 " + _BYTES
-    ),
+    _typed("text/html; charset=utf-8", b"<title>Cut</title><p>\xd0\xd0\xc0\xaf \xed\xa0\x80 \xf5\x80 " + _BYTES),
 )
 add(
     _G,
@@ -242,7 +240,5 @@ add(
     _G,
     "select-unclosed",
     "Unclosed tags of every awkward kind.",
-    made(
-        lambda: Reply(f"<select><table><svg><math><template><title>x<p>{PROSE}<plaintext><a href='/never'>")
-    ),
+    made(lambda: Reply(f"<select><table><svg><math><template><title>x<p>{PROSE}<plaintext><a href='/never'>")),
 )

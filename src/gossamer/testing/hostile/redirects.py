@@ -124,9 +124,7 @@ def redirect_endless(ask: Ask, pace: Pace) -> Reply:
 def canonical_loop(ask: Ask, pace: Pace) -> Reply:
     """Neither wants to be the one."""
     here, other = ("b", "/canonical-loop") if ask.path.endswith("/b") else ("a", "/canonical-loop/b")
-    return Reply(
-        f'<title>{here}</title><link rel="canonical" href="{other}"><p>{PROSE} <a href="{other}">on</a>'
-    )
+    return Reply(f'<title>{here}</title><link rel="canonical" href="{other}"><p>{PROSE} <a href="{other}">on</a>')
 
 
 @behaviour(_G, "cookie-wall", "The page redirects to itself until a cookie comes back.")

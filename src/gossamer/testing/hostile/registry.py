@@ -92,9 +92,7 @@ PROSE = (
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 
-def raw(
-    *parts: bytes, status: int = 200, then: Literal["close", "reset", "keep", "hang"] = "close"
-) -> Answer:
+def raw(*parts: bytes, status: int = 200, then: Literal["close", "reset", "keep", "hang"] = "close") -> Answer:
     """Sends bytes as they are, and ends in one of four ways."""
 
     def answer(ask: Ask, pace: Pace) -> Script:

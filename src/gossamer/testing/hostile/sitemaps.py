@@ -57,9 +57,7 @@ add(
     _G,
     "sitemap-quadratic",
     "One long entity used 50,000 times.",
-    _xml(
-        f'<!DOCTYPE u [<!ENTITY a "{"a" * 50_000}">]><urlset><url><loc>{"&a;" * 50_000}</loc></url></urlset>'
-    ),
+    _xml(f'<!DOCTYPE u [<!ENTITY a "{"a" * 50_000}">]><urlset><url><loc>{"&a;" * 50_000}</loc></url></urlset>'),
 )
 add(
     _G,
@@ -96,11 +94,7 @@ add(
     _G,
     "sitemap-foreign",
     "URLs of other hosts and other protocols.",
-    _xml(
-        sitemap_xml(
-            [("http://elsewhere.invalid/", ""), ("file:///etc/passwd", ""), ("/relative", ""), ("", "")]
-        )
-    ),
+    _xml(sitemap_xml([("http://elsewhere.invalid/", ""), ("file:///etc/passwd", ""), ("/relative", ""), ("", "")])),
 )
 add(
     _G,
@@ -110,9 +104,7 @@ add(
         sitemap_xml(
             [
                 (f"http://hostile.test/numbers/{n}", d)
-                for n, d in enumerate(
-                    ("yesterday", "9999-99-99", "0000-00-00", "2024-02-30T25:00:00Z", "1e400", "-1")
-                )
+                for n, d in enumerate(("yesterday", "9999-99-99", "0000-00-00", "2024-02-30T25:00:00Z", "1e400", "-1"))
             ]
         )
     ),

@@ -77,9 +77,7 @@ def query_grows(ask: Ask, pace: Pace) -> Reply:
 def query_permutes(ask: Ask, pace: Pace) -> Reply:
     """Ten facets give a thousand sets and millions of orders."""
     chosen = [p for p in ask.query.split("&") if p]
-    links = [
-        "/query-permutes?" + "&".join([*chosen, f"f{n}=1"]) for n in range(10) if f"f{n}=1" not in chosen
-    ]
+    links = ["/query-permutes?" + "&".join([*chosen, f"f{n}=1"]) for n in range(10) if f"f{n}=1" not in chosen]
     return page("Facets", f"Chosen: {len(chosen)}. {PROSE}", links)
 
 

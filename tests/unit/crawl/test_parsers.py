@@ -1,0 +1,133 @@
+"""Parser processes: a page that kills or hangs its parser harms nothing else. Real processes, real signals."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from gossamer.crawl.parsers import ParserPool
+from gossamer.crawl.reading import ParserConfig
+from gossamer.model.records import Kind, ParseJob
+from gossamer.model.url import CanonicalRules
+from gossamer.parse.document import ParseLimits
+from gossamer.scope.chain import ScopeConfig
+
+PAGE = b"<title>Page</title><p>Some words that are long enough to be a text of a page.<a href='/next'>on</a>"
+
+
+def config(host: str = "a.test", memory: int = 0) -> ParserConfig:
+    return ParserConfig(CanonicalRules(), ScopeConfig(hosts=(host,)), (), ParseLimits(), memory)
+
+
+def job(number: int, body: bytes = PAGE) -> ParseJob:
+    return ParseJob(f"http://a.test/{number}", Kind.PAGE, "text/html", body)
+
+
+def parsers() -> list[int]:
+    """The parser processes of this process."""
+    lists = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    children = [int(pid) for pids in lists for pid in pids]
+    return [pid for pid in children if "parser_process" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+
+async def wait_for_parsers(count: int, other_than: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
+    while len(found := [pid for pid in parsers() if pid not in other_than]) < count:
+        await asyncio.sleep(0.02)
+    return found
+
+
+async def test_answers_come_to_whom_they_belong() -> None:
+    async with ParserPool(config(), 2, 20) as pool:
+        answers = await asyncio.gather(*(pool.parse(job(n)) for n in range(50)))
+    assert [answer.url for answer in answers] == [f"http://a.test/{n}" for n in range(50)]
+    assert all(answer.ok and answer.title == "Page" and answer.follow == ["http://a.test/next"] for answer in answers)
+
+
+async def test_no_process_is_left_at_the_end() -> None:
+    async with ParserPool(config(), 2, 20) as pool:
+        assert len(parsers()) == 2
+        await pool.parse(job(1))
+    assert parsers() == []
+
+
+async def test_a_parser_that_is_killed_is_replaced_and_no_job_is_lost() -> None:
+    async with ParserPool(config(), 1, 20) as pool:
+        await pool.parse(job(0))
+        (first,) = parsers()
+        os.kill(first, signal.SIGSTOP)
+        waiting = [asyncio.ensure_future(pool.parse(job(n))) for n in range(20)]
+        await asyncio.sleep(0.05)
+        os.kill(first, signal.SIGKILL)
+        answers = await asyncio.gather(*waiting)
+        assert parsers() != [first]
+    assert [answer.ok for answer in answers] == [True] * 20
+
+
+async def test_a_page_that_kills_its_parser_twice_fails_alone() -> None:
+    async with ParserPool(config(), 1, 20) as pool:
+        await pool.parse(job(0))
+        dead: set[int] = set()
+        waiting: list[asyncio.Future[object]] = []
+        for round_ in range(2):
+            (parser,) = await wait_for_parsers(1, dead)
+            os.kill(parser, signal.SIGSTOP)
+            if not round_:
+                waiting = [asyncio.ensure_future(pool.parse(job(n))) for n in range(5)]
+                await asyncio.sleep(0.05)
+            os.kill(parser, signal.SIGKILL)
+            dead.add(parser)
+        answers = await asyncio.gather(*waiting)
+    # The second parser may have answered some jobs before it was stopped: the one it was busy with is to blame.
+    failed = [answer for answer in answers if not answer.ok]  # type: ignore[attr-defined]
+    assert len(failed) <= 1
+    assert all("crashed the parser" in answer.problem for answer in failed)  # type: ignore[attr-defined]
+
+
+async def test_a_page_that_takes_too_long_fails_and_the_others_go_on() -> None:
+    async with ParserPool(config(), 1, 0.4) as pool:
+        await pool.parse(job(0))
+        os.kill(parsers()[0], signal.SIGSTOP)
+        answers = await asyncio.gather(*(pool.parse(job(n)) for n in range(10)))
+    assert [answer.ok for answer in answers] == [False] + [True] * 9
+    assert answers[0].problem == "parsing took longer than 0.4 s"
+
+
+async def test_waiting_in_line_is_not_taking_long() -> None:
+    """Time counts against a page only while it is at the head of the line."""
+    big = b"<p>" + b"silk and thread, " * 60_000
+    async with ParserPool(config(), 1, 2.0) as pool:
+        answers = await asyncio.gather(*(pool.parse(job(n, big)) for n in range(12)))
+    assert all(answer.ok for answer in answers)
+
+
+async def test_a_page_beyond_the_memory_limit_fails_and_the_parser_lives() -> None:
+    async with ParserPool(config(memory=400), 1, 20) as pool:
+        await pool.parse(job(0))
+        (before,) = parsers()
+        huge = ParseJob("http://a.test/huge", Kind.PAGE, "text/html", b"<p>" + b"<b>x</b>" * 1_500_000)
+        answer = await pool.parse(huge)
+        after = await pool.parse(job(1))
+        assert after.ok
+        if answer.ok:  # it fitted: then nothing may have happened to the process
+            assert parsers() == [before]
+        else:
+            assert answer.problem
+
+
+async def test_another_configuration_holds_from_the_next_job_on() -> None:
+    async with ParserPool(config(), 1, 20) as pool:
+        first = asyncio.ensure_future(pool.parse(job(1)))
+        await asyncio.sleep(0)
+        pool.configure(config("b.test"))
+        second = asyncio.ensure_future(pool.parse(job(2)))
+        assert ((await first).follow, (await second).follow) == (["http://a.test/next"], [])
+
+
+async def test_a_new_configuration_survives_the_death_of_the_parser() -> None:
+    async with ParserPool(config(), 1, 20) as pool:
+        await pool.parse(job(0))
+        pool.configure(config("b.test"))
+        os.kill(parsers()[0], signal.SIGKILL)
+        assert (await pool.parse(job(1))).follow == []
