@@ -23,7 +23,7 @@ class Stage(NamedTuple):
 
 
 FLOW: tuple[Stage, ...] = (
-    Stage("discover", "discover", "seeds, sitemaps", "Discovered", "a wrong seed is an error before anything is fetched"),
+    Stage("discover", "discover", "seeds, sitemaps", "Discovered", "a wrong seed is an error before the first request"),
     Stage("canonical form", "model/url.py", "links", "canonical URLs", "equal strings mean the same page"),
     Stage("scope", "scope", "canonical URLs", "Decision", "who refused a URL, and why, is known"),
     Stage("priority", "priority", "Discovered", "a level of 0…31", "first in, first out inside a level"),
@@ -34,5 +34,5 @@ FLOW: tuple[Stage, ...] = (
     Stage("parse", "parse", "ParseJob", "Parsed", "bounded time and memory, in a process of its own"),
     Stage("fingerprint", "dedup", "text", "content hash, SimHash", "equal texts have equal hashes"),
     Stage("store", "store", "Result", "segments", "synced before they count"),
-    Stage("report", "frontier/recording.py", "Batch", "the frontier database", "one transaction; duplicates decided in it"),
+    Stage("report", "frontier/recording.py", "Batch", "the frontier database", "one transaction decides and records"),
 )  # fmt: skip

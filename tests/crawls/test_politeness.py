@@ -71,7 +71,7 @@ def test_crawl_delay_slows_one_site_and_no_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("status", "header"), [(429, "2"), (503, "2")])
 def test_retry_after_is_honoured_by_the_whole_site(tmp_path: Path, status: int, header: str) -> None:
-    """After a 429 or 503 with Retry-After nothing is asked of the site for that long; the page is fetched in the end."""
+    """After a 429 or 503 nothing is asked of the site for that long; the page is fetched in the end."""
     web = FakeWeb("127.0.5", log=tmp_path / "log")
     site = web.site("busy.test", pages=6)
     answers = iter([status])

@@ -58,7 +58,7 @@ def kill_one(main: int, chance: random.Random) -> Counter[str]:
         "worker": workers[:1] if chance.random() < 0.5 else workers[1:],
         "parser": [pid for pid in below if pid not in workers][:1],
     }[what]
-    return Counter({what: 1}) if any([kill(pid) for pid in victims]) else Counter()
+    return Counter({what: 1}) if sum(kill(pid) for pid in victims) else Counter()
 
 
 def since(log: Log, before: Log) -> Log:

@@ -12,7 +12,7 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        "Generated from the code by `make docs`. They stand in `gossamer.toml` in the data folder, a table per section.",
+        "Generated from the code by `make docs`. They stand in `gossamer.toml` in the data folder, a table a section.",
     ]
     section = ""
     for setting in settings.describe():

@@ -1,7 +1,8 @@
 """What a page says about itself: title, canonical, robots wishes, alternates, feeds.
 
-What the page asks of crawlers is read by `wishes`. A canonical link counts only where the page names exactly one: two that disagree
-are a mistake, and guessing would merge pages that are not the same.
+What the page asks of crawlers is read by `wishes`. A canonical link counts only where
+the page names exactly one: two that disagree are a mistake, and guessing would merge
+pages that are not the same.
 """
 
 from __future__ import annotations
