@@ -53,7 +53,7 @@ LEASED = 100
 ROTATED = 4
 """Sites given back and taken anew with each batch: each is held for about 50 pages."""
 BATCH = 200
-LINKS, MENU, NEW = 80, 40, 0.09
+LINKS, MENU = 80, 40
 WARM_UP = 6
 REMEMBERED = 4_000_000
 """The newest URLs, which the worker is taken to have entered itself (and so has in its cache)."""
@@ -172,10 +172,11 @@ def _url_row(site: Site, site_id: int, number: int) -> tuple[Any, ...]:
 class Load:
     """A worker's calls on one database."""
 
-    def __init__(self, path: Path, size: int, seed: int = 1) -> None:
+    def __init__(self, path: Path, size: int, new: float = 0.09, cold: bool = False) -> None:
         self.sites = {site.name: site for site in make_sites(size)}
         self.names = list(self.sites)
-        self.random = Random(seed)
+        self.random = Random(1)
+        self.new = new
         budgets = Budgets(
             pages_per_site=MANY, sites=MANY, similar_paths=MANY, per_site=50, batch=1000, lease=float(MANY)
         )
@@ -183,7 +184,7 @@ class Load:
         self.frontier = SqlFrontier(self.db, budgets, PolitenessConfig(delay=0.0), path_shape)
         self.frontier.register("bench", NOW)
         newest = "SELECT key FROM urls ORDER BY rowid DESC LIMIT ?"
-        self.frontier.seen.update(row[0] for row in self.db.iterate(newest, (REMEMBERED,)))
+        self.frontier.seen.update(row[0] for row in self.db.iterate(newest, (0 if cold else REMEMBERED,)))
         self.now = NOW + 1
         self.leases: dict[str, Lease] = {}
         self.tasks: dict[str, list[Task]] = {}
@@ -253,7 +254,7 @@ class Load:
         known = site.size
         numbers = [random.randrange(min(MENU, known)) for _ in range(MENU)]
         for _ in range(LINKS - MENU):
-            if random.random() < NEW * LINKS / (LINKS - MENU):
+            if random.random() < self.new * LINKS / (LINKS - MENU):
                 numbers.append(site.size)
                 site.size += 1
             elif random.random() < 0.5:
@@ -281,9 +282,9 @@ def _rss() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
-def work(path: Path, size: int, pipe: Connection) -> None:
+def work(path: Path, size: int, new: float, cold: bool, pipe: Connection) -> None:
     """The process of one size: does a batch whenever it is told to."""
-    load = Load(path, size)
+    load = Load(path, size, new, cold)
     pipe.send("ready")
     while pipe.recv():
         pipe.send(load.step())
@@ -293,13 +294,13 @@ def work(path: Path, size: int, pipe: Connection) -> None:
 # -- comparing ------------------------------------------------------------------------------------
 
 
-def measure(folder: Path, sizes: list[int], pages: int) -> list[dict[str, Any]]:
+def measure(folder: Path, sizes: list[int], pages: int, new: float, cold: bool) -> list[dict[str, Any]]:
     """Let the sizes take turns."""
     context = multiprocessing.get_context("spawn")
     ends, children = [], []
     for size in sizes:
         end, other = context.Pipe()
-        child = context.Process(target=work, args=(database(folder, size), size, other), daemon=True)
+        child = context.Process(target=work, args=(database(folder, size), size, new, cold, other), daemon=True)
         child.start()
         assert end.recv() == "ready"
         ends.append(end)
@@ -376,6 +377,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,1000000,10000000", help="known URLs, comma-separated")
     parser.add_argument("--pages", type=int, default=4000, help="pages measured per size")
+    parser.add_argument("--new", type=float, default=0.09, help="share of links that lead to new URLs")
+    parser.add_argument("--cold", action="store_true", help="a worker that has just started: its cache is empty")
     parser.add_argument("--data", type=Path, help="keep filled databases in this folder and use them again")
     parser.add_argument("--json", type=Path, help="write the figures to this file as well")
     options = parser.parse_args()
@@ -384,7 +387,7 @@ def main() -> None:
         folder = Path(made)
         for size in sizes:
             provide(folder, size, options.data)
-        results = measure(folder, sizes, options.pages)
+        results = measure(folder, sizes, options.pages, options.new, options.cold)
     print(table(results))
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")

@@ -8,6 +8,7 @@ site and nothing becomes due within `crawl.linger` seconds.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import subprocess
 import sys
@@ -69,11 +70,14 @@ class Supervisor:
 
     def _loop(self, until: float | None, watch: Watcher | None) -> None:
         next_compaction = time.monotonic() + _COMPACT_EVERY
+        looking = 0.0
         while not self._stopping:
-            time.sleep(_TICK)
+            # Looking costs more the more sites there are: never more than a twentieth of the time.
+            time.sleep(max(_TICK, 20 * looking))
             self._bury_dead()
-            now = self._clock.now()
+            now, started = self._clock.now(), time.monotonic()
             standing = status(self._frontier.db, now)
+            looking = time.monotonic() - started
             self._note_progress(standing)
             if watch is not None:
                 watch(standing)
@@ -102,8 +106,9 @@ class Supervisor:
         job = Job(str(self._folder.root), self._settings, name, self._debug)
         payload = msgspec.msgpack.encode(job)
         assert process.stdin is not None
-        process.stdin.write(len(payload).to_bytes(4, "little") + payload)
-        process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it is dead already, and will be buried
+            process.stdin.write(len(payload).to_bytes(4, "little") + payload)
+            process.stdin.flush()
         self._workers[name] = process
 
     def _bury_dead(self) -> None:
@@ -140,7 +145,8 @@ class Supervisor:
         """Closing the pipe asks a worker to stop; it has the time a download may take."""
         for process in self._workers.values():
             if process.stdin is not None:
-                process.stdin.close()
+                with contextlib.suppress(BrokenPipeError):
+                    process.stdin.close()
         deadline = time.monotonic() + self._settings.fetch.total_timeout + 10
         for process in self._workers.values():
             try:
