@@ -302,6 +302,14 @@ class TestDuplicates:
         assert worker.did(A, content_hash="t") == Verdict(Outcome.DOCUMENT)
         assert worker.did(B, content_hash="t") == Verdict(Outcome.DUPLICATE, A)
 
+    def test_of_equal_texts_in_one_report_the_first_one_fetched_stays(self, crew: Crew) -> None:
+        crew.add(page(A), page(B))
+        worker = crew.worker("w")
+        worker.take()
+        visits = [worker.visit(task, content_hash="t") for task in worker.tasks(A, B)]
+        visits[1].at -= 1
+        assert worker.report(*visits) == [Verdict(Outcome.DUPLICATE, B), Verdict(Outcome.DOCUMENT)]
+
     def test_hosts_of_a_domain_share_their_texts_and_domains_do_not(self, crew: Crew) -> None:
         crew.add(page(A), *pages(SISTER, 1), *pages(OTHER, 1))
         worker = crew.worker("w")
@@ -614,6 +622,17 @@ class TestBudgets:
         refused = pages(SITE, 4, refusal=NO)
         assert crew.add(*refused) == Added(refused=4)
         assert crew.add(*refused) == Added(known=2, refused=2)
+
+    def test_a_shape_of_copies_opens_again_with_a_document(self, make: Make, tmp_path: Path) -> None:
+        crew = crew_with(make, tmp_path, copies=2)
+        worker = visiting(crew, A, *(f"https://{SITE}/{n}" for n in range(3)))
+        worker.did(A, content_hash="t")
+        for number in range(2):
+            worker.did(f"https://{SITE}/{number}", content_hash="t")
+        assert crew.add(page(f"https://{SITE}/9")) == Added(refused=1)
+        assert crew.add(page(f"https://{SITE}/9")) == Added(known=1)
+        worker.did(f"https://{SITE}/2", content_hash="own")
+        assert crew.add(page(f"https://{SITE}/9")) == Added(new=1)
 
     def test_what_the_budget_refused_stays_out_after_a_restart(self, make: Make, tmp_path: Path) -> None:
         crew = crew_with(make, tmp_path, pages_per_site=1)

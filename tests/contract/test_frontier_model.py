@@ -31,9 +31,11 @@ from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64, site_of
 
 SITES = ["a.one.org", "b.one.org", "two.org", "three.org"]
-PATHS = ["/", "/1", "/2", "/x1", "/x2"]
+PATHS = ["/", "/1", "/2", "/3", "/4", "/x1"]
 URLS = [f"https://{site}{path}" for site in SITES for path in PATHS]
-BUDGETS = Budgets(batch=6, per_site=3, pages_per_site=4, sites=3, similar_paths=2, refused_per_site=2, lease=LEASE)
+BUDGETS = Budgets(
+    batch=6, per_site=3, pages_per_site=5, sites=3, similar_paths=3, refused_per_site=2, copies=2, lease=LEASE
+)
 
 workers = st.sampled_from(["w1", "w2"])
 sites = st.sampled_from(SITES)
@@ -62,6 +64,7 @@ what = st.fixed_dictionaries(
         "target": urls,
         "etag": st.sampled_from(["", "e1"]),
         "retry": st.sampled_from([None, 0.0, 5.0, 90.0]),
+        "ago": st.sampled_from([0.0, 1.0]),
     }
 )
 
@@ -225,7 +228,8 @@ class BothFrontiers(RuleBasedStateMachine):
         outcome: Outcome = what["outcome"]
         retry_at = self.now + what["retry"] if outcome.meaning.retry and what["retry"] is not None else None
         return Visit(
-            site, 0, task, outcome, self.now, etag=what["etag"], canonical=what["canonical"], retry_at=retry_at,
+            site, 0, task, outcome, self.now - what["ago"], etag=what["etag"],
+            canonical=what["canonical"], retry_at=retry_at,
             content_hash=what["content_hash"] if outcome is Outcome.DOCUMENT else "",
             target=what["target"] if outcome is Outcome.REDIRECT else "",
         )  # fmt: skip

@@ -95,3 +95,4 @@ def _write(sink: BinaryIO, data: bytes) -> None:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # taking trees and tables apart takes longer than anybody should wait

@@ -177,8 +177,7 @@ class ParserPool:
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for parser in self._parsers:
-            await parser.close()
+        await asyncio.gather(*(parser.close() for parser in self._parsers))
 
     def configure(self, config: ParserConfig) -> None:
         """Use another configuration from the next job on."""

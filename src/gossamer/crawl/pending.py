@@ -20,7 +20,7 @@ from gossamer.model.site import key64
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import SegmentWriter
 
-_TEXTLESS = (Outcome.DUPLICATE, Outcome.ALIAS, Outcome.NOINDEX)
+_TEXTLESS = (Outcome.DUPLICATE, Outcome.ALIAS, Outcome.NOINDEX, Outcome.REFUSED)
 _UNARCHIVED = (
     Outcome.TOO_LARGE,
     Outcome.BOMB,
@@ -85,6 +85,8 @@ class Committer:
         now: float,
     ) -> list[Verdict]:
         """Store and report; raises without having changed anything."""
+        # Parsers finish in any order; of two equal texts the one fetched first is the document.
+        pending.results.sort(key=lambda result: result.visit.at)
         stored = [result for result in pending.results if result.row is not None]
         for place, result in enumerate(stored):
             result.visit.row = place

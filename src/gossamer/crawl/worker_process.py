@@ -82,3 +82,4 @@ def _read_exactly(size: int) -> bytes:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # everything is committed and closed; tidying memory up would only take time

@@ -36,7 +36,7 @@ class Budgets(msgspec.Struct, frozen=True):
     """How much of everything (S4.6)."""
 
     batch: int = 1000
-    """URLs a worker may hold at once, over all its sites."""
+    """URLs handed out at once, over all the sites that are leased at once."""
     per_site: int = 50
     """URLs of one site handed out at once."""
     pages_per_site: int = 100_000

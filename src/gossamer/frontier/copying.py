@@ -18,6 +18,7 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 
 COPIES = frozenset({Outcome.DUPLICATE, Outcome.ALIAS})
+COPYING_RULE = "trap.copies"
 _SHARE = 20
 
 
@@ -37,7 +38,7 @@ def copying_shapes(db: Database, site_id: int, shapes: Collection[int], budgets:
         for shape, copies, documents in db.execute(sql, (site_id, budgets.copies, *chunk)):
             if is_trap(copies, documents, budgets):
                 reason = f"{copies} pages of this shape were copies of others, {documents} were not (budget.copies)"
-                found[shape] = refuse("trap.copies", reason)
+                found[shape] = refuse(COPYING_RULE, reason)
     return found
 
 

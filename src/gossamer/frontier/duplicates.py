@@ -124,9 +124,9 @@ def _mark_duplicates(db: Database, documents: Sequence[tuple[Visit, Verdict]], s
 def _claim(db: Database, visits: Sequence[Visit], segment: str, worker: str) -> None:
     rows = [
         (domain_key(visit.site), visit.content_hash, key64(visit.site), visit.task.key, segment, worker)
-        for visit in visits
+        # Of two equal texts in one batch the first one fetched stays, whichever was parsed first.
+        for visit in sorted(visits, key=lambda visit: visit.at)
     ]
-    # Stable: of two equal texts in one batch the first one fetched stays.
     rows.sort(key=lambda row: row[:2])
     db.many(
         "INSERT INTO texts (domain, content_hash, site_id, key, segment, worker) VALUES (?, ?, ?, ?, ?, ?) "

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from gossamer.frontier.contract import Added, Budgets
-from gossamer.frontier.copying import copying_shapes
+from gossamer.frontier.copying import COPYING_RULE, copying_shapes
 from gossamer.frontier.database import Database
 from gossamer.frontier.queueing import INSERT_QUEUE, chunks, count_levels, marks, queue_rows
 from gossamer.frontier.schema import QUEUED, REFUSED
@@ -164,6 +164,14 @@ class Intake:
         verdicts = self._judge(site_id, items, record, writes)
         self._store(site_id, items, verdicts, record, now, added, writes)
 
+    def _learn_refusal(self, key: int, found: Discovered, verdict: Decision) -> None:
+        """What need not be looked up again: a budget that is used up stays so, a shape that
+        copies may open again, and a rule speaks only for those that it refuses."""
+        if found.refusal is not None:
+            self._pending_refused.append(key)
+        elif verdict.rule != COPYING_RULE:
+            self._pending.append(key)
+
     def forget(self, keys: Sequence[int]) -> None:
         """Look these up again when they are offered: their visits ended in a refusal."""
         self.seen.discard(keys)
@@ -275,13 +283,13 @@ class Intake:
             if verdict is not None:
                 if row != _NEW:
                     added.known += 1
-                    self._pending.append(key)
+                    self._learn_refusal(key, found, verdict)
                     continue
                 refused += 1
                 added.refused += 1
                 if refused > self._budgets.refused_per_site:
                     continue
-                (self._pending if found.refusal is None else self._pending_refused).append(key)
+                self._learn_refusal(key, found, verdict)
             else:
                 queued.append((found.level, key))
                 self._pending.append(key)

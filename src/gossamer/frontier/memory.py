@@ -310,7 +310,7 @@ class MemoryFrontier:
             place = (_domain(visit.site), visit.task.content_hash)
             if _lost_text(visit, verdict) and self._texts.get(place) == visit.task.url:
                 del self._texts[place]
-        for visit, verdict in judged:
+        for visit, verdict in sorted(judged, key=lambda one: one[0].at):
             if verdict.outcome is Outcome.DOCUMENT and visit.content_hash:
                 owner = self._texts.setdefault((_domain(visit.site), visit.content_hash), visit.task.url)
                 if owner != visit.task.url:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from gossamer.frontier.database import Database
+from gossamer.frontier.duplicates import domain_key
 from gossamer.frontier.queueing import count_levels
 from gossamer.frontier.recording import change_tally, requeue, wake
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of
 
-_SELECT = "SELECT key, url, state, level, part, outcome FROM urls WHERE site_id = ?"
+_SELECT = "SELECT key, url, state, level, part, outcome, content_hash FROM urls WHERE site_id = ?"
 
 
 def matching(db: Database, prefix: str, state: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -62,12 +63,15 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
         _drop_from_queue(db, site_id, {row[0]: row[3] for row in rows if row[2] == QUEUED})
         for key in keys:
             db.execute("DELETE FROM schedule WHERE site_id = ? AND key = ?", (site_id, key))
-            db.execute("DELETE FROM texts WHERE site_id = ? AND key = ?", (site_id, key))
             db.execute(
                 "UPDATE urls SET state = ?, outcome = NULL, rule = 'removed', reason = ?, content_hash = NULL "
                 "WHERE site_id = ? AND key = ?",
                 (REMOVED, reason, site_id, key),
             )
+        db.many(
+            "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
+            [(domain_key(site_of(prefix)), row[6], site_id, row[0]) for row in rows if row[6]],
+        )
         change_tally(db, Counter({(site_id, name): -n for name, n in Counter(r[5] for r in rows if r[5]).items()}))
         for key in keys:
             for outcome in (Outcome.DUPLICATE, Outcome.ALIAS):

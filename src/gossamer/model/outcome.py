@@ -52,7 +52,6 @@ class Outcome(Enum):
     PARSE_FAILED = "parse_failed"
     ADDRESS_REFUSED = "address_refused"
     ROBOTS_DENIED = "robots_denied"
-    ROBOTS_DEFERRED = "robots_deferred"
     REFUSED = "refused"
 
     @property
@@ -91,7 +90,6 @@ MEANING: dict[Outcome, Meaning] = {
     _O.PARSE_FAILED: Meaning(*_DONE, False, True, "the page could not be parsed within its limits"),
     _O.ADDRESS_REFUSED: Meaning(*_DONE, False, True, "the host's address may not be crawled"),
     _O.ROBOTS_DENIED: Meaning(*_DONE, False, False, "robots.txt forbids it"),
-    _O.ROBOTS_DEFERRED: Meaning(*_AGAIN, False, False, "robots.txt cannot be had now, so we wait"),
     _O.REFUSED: Meaning(*_DONE, False, False, "a rule of the crawl refuses it"),
 }
 
