@@ -26,7 +26,7 @@ from gossamer.fetch import AddressPolicy, DnsConfig, FetchConfig, Fetcher, Resol
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.model.url import CanonicalRules
-from gossamer.parse.document import ParseLimits
+from gossamer.parse.limits import ParseLimits
 from gossamer.plugins import RULES, STRATEGIES
 from gossamer.robots.verdict import RobotsConfig
 from gossamer.scope.chain import ScopeConfig, build_chain

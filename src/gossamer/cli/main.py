@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import traceback
 
-import structlog
 from cyclopts import App, CycloptsError
 
 from gossamer import __version__
@@ -68,11 +68,4 @@ def _forget_output() -> None:
 
 
 def _configure_logging() -> None:
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.dev.ConsoleRenderer(colors=False),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)

@@ -7,9 +7,8 @@ then are the old folders deleted. A crash leaves an orphan at worst.
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
-
-import structlog
 
 from gossamer.errors import CorruptError
 from gossamer.frontier.database import Database
@@ -17,7 +16,7 @@ from gossamer.store.compaction import compact, plan
 from gossamer.store.durable import delete_segments
 from gossamer.store.layout import new_segment_id
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 _WORKER = "compact"
 
@@ -37,7 +36,7 @@ def compact_once(db: Database, root: Path, now: float, damaged: set[str]) -> int
             merged += len(ids)
         except CorruptError as error:
             damaged.update(ids)
-            log.warning("segments are not merged", reason=str(error))
+            log.warning("segments are not merged: %s", error)
     return merged
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.crawl.reading import full_chain
+from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import parse_seed

@@ -22,18 +22,12 @@ from typing import BinaryIO
 
 import msgspec
 
-from gossamer.crawl.reading import PageReader, ParserConfig
+from gossamer.crawl.parser_config import CONFIG, ParserConfig
+from gossamer.crawl.reading import PageReader
 from gossamer.model.records import Parsed, ParseJob
-
-CONFIG, JOB = b"C", b"J"
 
 _PIPE_BYTES = 1 << 20
 """Room in a pipe: a usual page fits, so that neither side waits for the other in the middle of one."""
-
-
-def frame(kind: bytes, payload: bytes) -> bytes:
-    """A message of the worker."""
-    return len(payload).to_bytes(4, "little") + kind + payload
 
 
 def main() -> None:

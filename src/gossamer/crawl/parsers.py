@@ -19,8 +19,7 @@ from typing import Self, cast
 
 import msgspec
 
-from gossamer.crawl.parser_process import CONFIG, JOB, frame
-from gossamer.crawl.reading import ParserConfig
+from gossamer.crawl.parser_config import CONFIG, JOB, ParserConfig, frame
 from gossamer.model.records import Parsed, ParseJob
 
 

@@ -9,34 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import msgspec
-
+from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.dedup.exact import content_hash
 from gossamer.dedup.simhash import simhash
 from gossamer.discover.sitemaps import parse_sitemap
 from gossamer.model.decision import Decision
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import key64
-from gossamer.model.url import Canonicalizer, CanonicalRules, resolve_base
-from gossamer.parse.document import ParseContext, ParseLimits, parse_document
+from gossamer.model.url import Canonicalizer, resolve_base
+from gossamer.parse.document import ParseContext, parse_document
 from gossamer.parse.links import ReferenceMemory
-from gossamer.plugins import READERS, RULES
-from gossamer.scope.chain import Chain, ScopeConfig, build_chain
+from gossamer.plugins import READERS
 
 _REMEMBERED = 200_000
 """Keys of URLs kept; about 40 MB."""
-
-
-class ParserConfig(msgspec.Struct, frozen=True):
-    """What a parser must know."""
-
-    urls: CanonicalRules
-    scope: ScopeConfig
-    rules: tuple[str, ...]
-    """Names of the plug-ins' rules."""
-    limits: ParseLimits
-    memory: int = 0
-    """Mebibytes of address space; 0: no limit."""
 
 
 class _Keys(dict[str, int]):
@@ -45,15 +31,6 @@ class _Keys(dict[str, int]):
     def __missing__(self, url: str) -> int:
         key = self[url] = key64(url)
         return key
-
-
-def full_chain(config: ScopeConfig, rules: Sequence[str]) -> Chain:
-    """The chain of the settings, with the plug-ins' rules at its end."""
-    chain = build_chain(config)
-    if not rules:
-        return chain
-    # Nothing is remembered: a rule of a plug-in may go by more than the URL and the day.
-    return Chain([*chain.rules, *(RULES.get(name)() for name in rules)])
 
 
 class PageReader:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gossamer.crawl.reading import ParserConfig, full_chain
+from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.frontier.database import Database
 from gossamer.scope.chain import Chain, ScopeConfig
 from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES, FilterRule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gossamer.crawl.reading import full_chain
+from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError

@@ -9,6 +9,7 @@ site and nothing becomes due within `crawl.linger` seconds.
 from __future__ import annotations
 
 import contextlib
+import logging
 import secrets
 import subprocess
 import sys
@@ -16,7 +17,6 @@ import time
 from collections.abc import Callable
 
 import msgspec
-import structlog
 
 from gossamer.clock import Clock
 from gossamer.crawl.compacting import compact_once
@@ -27,7 +27,7 @@ from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.settings import Settings
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 _TICK = 0.1
 _COMPACT_EVERY = 5.0
@@ -121,7 +121,7 @@ class Supervisor:
             self._deaths += 1
             if self._deaths > _DEATHS:
                 raise OperationError(f"workers died {_DEATHS} times without fetching a page: see the messages above")
-            log.warning("a worker died and is replaced", worker=name, signal=-code)
+            log.warning("worker %s died of signal %d and is replaced", name, -code)
             self._folder.recover(self._frontier, self._clock.now())
             self._start_worker()
 
@@ -152,7 +152,7 @@ class Supervisor:
             try:
                 process.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                log.warning("a worker did not stop in time and is killed", pid=process.pid)
+                log.warning("worker process %d did not stop in time and is killed", process.pid)
         for process in self._workers.values():
             _raise_failure(process)
 

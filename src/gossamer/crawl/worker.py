@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import secrets
 from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
-import structlog
 import uvloop
 
 from gossamer import __version__
@@ -45,7 +45,7 @@ from gossamer.model.url import Canonicalizer
 from gossamer.plugins import READERS, STRATEGIES
 from gossamer.settings import Settings
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 _IDLE = 0.25
 """Seconds between two looks for sites that have become ready."""
@@ -79,7 +79,7 @@ class Worker:
                 try:
                     await self._session(name, DatabaseThread(executor))
                 except LeaseLost as lost:
-                    log.warning("lease lost, starting anew", worker=name, reason=str(lost))
+                    log.warning("worker %s starts anew: %s", name, lost)
                     self._given_name = ""
 
     async def _session(self, name: str, thread: DatabaseThread) -> None:

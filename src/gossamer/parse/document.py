@@ -26,6 +26,7 @@ from gossamer.parse.clean import clean_line, clean_text
 from gossamer.parse.date import find_date
 from gossamer.parse.html import Tree
 from gossamer.parse.language import detect_language
+from gossamer.parse.limits import ParseLimits
 from gossamer.parse.links import ReferenceMemory, Resolver, collect_links, followable
 from gossamer.parse.metadata import Metadata, apply_headers, read_metadata
 from gossamer.parse.sniff import Reader, choose_reader, media_type
@@ -35,21 +36,6 @@ Decide = Callable[[Sequence[str], float], tuple[list[str], list[tuple[str, Decis
 """The scope's batch decision: URLs and the time → allowed URLs, refused URLs with the reason."""
 SitemapReader = Callable[[bytes], tuple[list[tuple[str, str, float]], list[str], str]]
 """A body → entries (URL, last modification, priority), nested sitemaps, problem."""
-
-
-class ParseLimits(msgspec.Struct, frozen=True):
-    """What one page may cost."""
-
-    max_bytes: int = 16 * 1024 * 1024
-    """Bytes of a body that are read; the rest is ignored."""
-    max_tags: int = 300_000
-    """Opening angle brackets after which the rest of a page is ignored; about 100 MB of tree."""
-    max_links: int = 5_000
-    """Links kept per page."""
-    max_text_chars: int = 2_000_000
-    """Characters of main text kept per page."""
-    max_refused: int = 100
-    """Refused targets remembered per page."""
 
 
 class ParseContext(msgspec.Struct, frozen=True):

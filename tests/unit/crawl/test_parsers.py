@@ -7,11 +7,11 @@ import os
 import signal
 from pathlib import Path
 
+from gossamer.crawl.parser_config import ParserConfig
 from gossamer.crawl.parsers import ParserPool
-from gossamer.crawl.reading import ParserConfig
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.url import CanonicalRules
-from gossamer.parse.document import ParseLimits
+from gossamer.parse.limits import ParseLimits
 from gossamer.scope.chain import ScopeConfig
 
 PAGE = b"<title>Page</title><p>Some words that are long enough to be a text of a page.<a href='/next'>on</a>"

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from gossamer import plugins
-from gossamer.crawl.reading import PageReader, ParserConfig, full_chain, looks_like_sitemap
+from gossamer.crawl.parser_config import ParserConfig, full_chain
+from gossamer.crawl.reading import PageReader, looks_like_sitemap
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.site import key64
 from gossamer.model.url import CanonicalRules
-from gossamer.parse.document import ParseLimits
+from gossamer.parse.limits import ParseLimits
 from gossamer.scope.chain import ScopeConfig
 from gossamer.scope.filters import FilterRule
 

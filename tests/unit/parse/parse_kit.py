@@ -3,7 +3,8 @@
 from gossamer.model.decision import refuse
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.url import Canonicalizer
-from gossamer.parse.document import ParseContext, ParseLimits, parse_document
+from gossamer.parse.document import ParseContext, parse_document
+from gossamer.parse.limits import ParseLimits
 
 NOW = 1_750_000_000.0  # June 2025
 URL = "https://site.example/dir/page.html"

@@ -1,0 +1,44 @@
+"""What a parser is told, and the full scope: apart from the parsing itself, which only parsers load.
+
+Messages to a parser are frames of 4 bytes length, one byte type and a msgpack payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gossamer.model.url import CanonicalRules
+from gossamer.parse.limits import ParseLimits
+from gossamer.plugins import RULES
+from gossamer.scope.chain import Chain, ScopeConfig, build_chain
+
+CONFIG, JOB = b"C", b"J"
+"""Types of messages."""
+
+
+class ParserConfig(msgspec.Struct, frozen=True):
+    """What a parser must know."""
+
+    urls: CanonicalRules
+    scope: ScopeConfig
+    rules: tuple[str, ...]
+    """Names of the plug-ins' rules."""
+    limits: ParseLimits
+    memory: int = 0
+    """Mebibytes of address space; 0: no limit."""
+
+
+def full_chain(config: ScopeConfig, rules: Sequence[str]) -> Chain:
+    """The chain of the settings, with the plug-ins' rules at its end."""
+    chain = build_chain(config)
+    if not rules:
+        return chain
+    # Nothing is remembered: a rule of a plug-in may go by more than the URL and the day.
+    return Chain([*chain.rules, *(RULES.get(name)() for name in rules)])
+
+
+def frame(kind: bytes, payload: bytes) -> bytes:
+    """A message of the worker."""
+    return len(payload).to_bytes(4, "little") + kind + payload
