@@ -6,7 +6,8 @@ from a thread of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from gossamer.errors import LeaseLost
 from gossamer.frontier import duplicates, leases, recording
@@ -41,29 +42,28 @@ class SqlFrontier:
 
     def add(self, found: Sequence[Discovered], now: float) -> Added:
         """Queue what is new; remember what was refused."""
-        try:
-            with self.db.transaction():
-                added = self._intake.add(found, None, now)
-        except BaseException:
-            self._intake.rolled_back()
-            raise
-        self._intake.committed()
-        return added
+        with self._taking_in():
+            return self._intake.add(found, None, now)
 
     def add_seeds(self, found: Sequence[Discovered], now: float) -> Added:
         """Queue seeds and make their sites part of the crawl, both or neither."""
+        with self._taking_in():
+            self.db.many(
+                "INSERT INTO seeds (url, site, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                [(item.url, site_of(item.url), now) for item in found],
+            )
+            return self._intake.add(found, None, now)
+
+    @contextmanager
+    def _taking_in(self) -> Iterator[None]:
+        """A transaction that adds URLs; what it taught the seen cache counts only if it is committed."""
         try:
             with self.db.transaction():
-                self.db.many(
-                    "INSERT INTO seeds (url, site, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                    [(item.url, site_of(item.url), now) for item in found],
-                )
-                added = self._intake.add(found, None, now)
+                yield
         except BaseException:
             self._intake.rolled_back()
             raise
         self._intake.committed()
-        return added
 
     def register(self, worker: str, now: float) -> None:
         """Enter a worker."""
@@ -124,13 +124,8 @@ class SqlFrontier:
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch; the segment's pages are written inside the transaction, because
         only here it is known which of them are documents."""
-        try:
-            with self.db.transaction():
-                verdicts = self._report(worker, batch, now, write_pages)
-        except BaseException:
-            self._intake.rolled_back()
-            raise
-        self._intake.committed()
+        with self._taking_in():
+            verdicts = self._report(worker, batch, now, write_pages)
         self._intake.forget([v.task.key for v, r in zip(batch.visits, verdicts, strict=True) if r.outcome is _REFUSED])
         return verdicts
 
