@@ -7,6 +7,9 @@ decision of scope, robots and politeness.
 A server may close an unused connection at the very moment we send a request over
 it. That is nobody's fault: if not a byte of a response arrived, the request is
 sent once more over a new connection. On a new connection it never is.
+
+The hole that remains: bytes that a server sends beyond its response end the connection
+if they come before the next request is sent; later they are taken for its answer.
 """
 
 from __future__ import annotations
