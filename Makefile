@@ -32,7 +32,7 @@ lint: $(VENV)/.ready ## style, types, layers
 	$(BIN)/lint-imports
 
 soak: $(VENV)/.ready ## 1,000 kills
-	$(BIN)/python -m pytest -m soak --timeout 14400 tests/faults
+	$(BIN)/python -m pytest -m soak -n 3 tests/faults
 
 bench-setup: $(VENV)/.ready ## what the benchmarks need beside the project
 	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y nginx-light wget2 $$($(BIN)/python bench/_sites.py --packages)
