@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
+BENCH_PACKAGES := lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc
 
 .PHONY: help demo test test-only lint bench bench-setup docs soak lock clean
 
@@ -35,7 +36,7 @@ soak: $(VENV)/.ready ## 1,000 kills
 	$(BIN)/python -m pytest -m soak -n 3 tests/faults
 
 bench-setup: $(VENV)/.ready ## what the benchmarks need beside the project
-	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y nginx-light wget2 $$($(BIN)/python bench/_sites.py --packages)
+	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y nginx-light wget2 $(BENCH_PACKAGES)
 	$(BIN)/pip install --quiet --disable-pip-version-check '.[bench]'
 
 bench: bench-setup ## figures, as ratios in one run
