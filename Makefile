@@ -37,7 +37,7 @@ soak: $(VENV)/.ready ## 1,000 kills
 
 bench-setup: $(VENV)/.ready ## what the benchmarks need beside the project
 	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y nginx-light wget2 $(BENCH_PACKAGES)
-	$(BIN)/pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 
 bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/crawl.py
