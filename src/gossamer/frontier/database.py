@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -146,17 +147,34 @@ def _migrate(database: Database) -> None:
                 for statement in schema.statements("WITHOUT ROWID"):
                     database.execute(statement)
                 database.execute("INSERT INTO meta VALUES ('schema', ?)", (str(schema.VERSION),))
+                database.execute("INSERT INTO meta VALUES ('change', '0')")
+    if _version(database) in schema.UPGRADES:
+        with database.transaction():
+            version = _version(database)
+            for statement in schema.upgrade(version, "WITHOUT ROWID") if version in schema.UPGRADES else ():
+                database.execute(statement)
     _check_version(database)
+    if not database.execute("SELECT 1 FROM meta WHERE key = 'crawl'"):
+        name = secrets.token_hex(8)  # tells an index of this crawl from one of another that lay here before
+        database.execute("INSERT INTO meta VALUES ('crawl', ?) ON CONFLICT DO NOTHING", (name,))
+
+
+def _version(database: Database) -> int:
+    """The schema version of a database; 0 where it tells none."""
+    found = database.execute("SELECT value FROM meta WHERE key = 'schema'")
+    return int(found[0][0]) if found and found[0][0].isdigit() else 0
 
 
 def _check_version(database: Database) -> None:
-    found = database.execute("SELECT value FROM meta WHERE key = 'schema'")
-    if not found or found[0][0] != str(schema.VERSION):
-        version = found[0][0] if found else "none"
-        raise DatabaseError(
-            f"{database.path} has schema {version}, this Gossamer reads {schema.VERSION}: "
-            "use the version that wrote it, or crawl into a new --data folder"
-        )
+    version = _version(database)
+    if version == schema.VERSION:
+        return
+    way_out = "use the version that wrote it, or crawl into a new --data folder"
+    if version in schema.UPGRADES:
+        way_out = "`gossamer crawl` or `gossamer index` bring it up to date"
+    raise DatabaseError(
+        f"{database.path} has schema {version or 'none'}, this Gossamer reads {schema.VERSION}: {way_out}"
+    )
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import domain_key
 from gossamer.frontier.queueing import count_levels
@@ -72,6 +73,8 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
             "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
             [(domain_key(site_of(prefix)), row[6], site_id, row[0]) for row in rows if row[6]],
         )
+        documents = [(site_id, row[0]) for row in rows if row[5] == Outcome.DOCUMENT.value]
+        note_departures(db, next_change(db), documents)
         change_tally(db, Counter({(site_id, name): -n for name, n in Counter(r[5] for r in rows if r[5]).items()}))
         for key in keys:
             for outcome in (Outcome.DUPLICATE, Outcome.ALIAS):
@@ -109,6 +112,7 @@ def withdraw(db: Database, segment: str, now: float) -> int:
                 (name,),
             )
             db.execute("DELETE FROM segments WHERE id = ?", (name,))
+        note_departures(db, next_change(db), [(site_id, key) for site_id, keys in sites.items() for key in keys])
         for site_id, keys in sorted(sites.items()):
             for key in keys:
                 wake(db, site_id, key, Outcome.DUPLICATE.value, now)

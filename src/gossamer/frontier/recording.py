@@ -44,20 +44,27 @@ def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
     return keys
 
 
-def record_visits(db: Database, batch: Batch, verdicts: Sequence[Verdict], gone: Collection[int], now: float) -> None:
-    """Outcomes, queue and schedule, tallies, aliases; URLs `gone` from the table stay as they are."""
+def record_visits(
+    db: Database, batch: Batch, verdicts: Sequence[Verdict], gone: Collection[int], now: float
+) -> list[tuple[int, int]]:
+    """Outcomes, queue and schedule, tallies, aliases; URLs `gone` from the table stay as they are.
+
+    Returns site and key of the URLs that were documents and are so no longer.
+    """
     judged = [
         (visit, verdict, key64(visit.site))
         for visit, verdict in zip(batch.visits, verdicts, strict=True)
         if visit.task.key not in gone
     ]
     judged_by_key = sorted(judged, key=lambda one: (one[2], one[0].task.key))
-    changed, kept = [], []
+    changed, kept, departed = [], [], []
     for visit, verdict, site_id in judged_by_key:
         if keeps_outcome(visit, verdict):
             kept.append(_kept_values(visit, site_id))
-        else:
-            changed.append(_url_values(visit, verdict, site_id, batch.segment))
+            continue
+        changed.append(_url_values(visit, verdict, site_id, batch.segment))
+        if visit.task.previous == Outcome.DOCUMENT.value and verdict.outcome is not Outcome.DOCUMENT:
+            departed.append((site_id, visit.task.key))
     db.many(_UPDATE_URL, changed)
     db.many(_KEEP_URL, kept)
     db.many(
@@ -72,6 +79,7 @@ def record_visits(db: Database, batch: Batch, verdicts: Sequence[Verdict], gone:
     _join(db, [one for one in judged_by_key if one[1].outcome in JOINED and one[1].target])
     _tally(db, judged)
     _wake_aliases(db, judged, now)
+    return departed
 
 
 def keeps_outcome(visit: Visit, verdict: Verdict) -> bool:

@@ -9,11 +9,15 @@ by site: a batch touches a few sites, so it touches few pages of the file.
 
 The queue holds only what is due; what is to be tried later waits in `schedule`
 by time. A URL's row in `urls` says in which of the two it is.
+
+Whoever follows the crawl (the index) reads *changes*: each transaction that stores pages or
+makes documents leave has a number, counted up inside it (`meta.change`), so that what is
+committed is always seen in order and without gaps. `segments.seq` and `departures.seq` hold it.
 """
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
@@ -165,8 +169,16 @@ CREATE TABLE segments (
     pages BIGINT NOT NULL,
     bytes BIGINT NOT NULL,
     merged_into TEXT,
-    first_row BIGINT NOT NULL DEFAULT 0
+    first_row BIGINT NOT NULL DEFAULT 0,
+    seq BIGINT
 );
+CREATE INDEX segments_seq ON segments (seq) WHERE seq IS NOT NULL;
+CREATE TABLE departures (
+    seq BIGINT NOT NULL,
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    PRIMARY KEY (seq, site_id, key)
+) {clustered};
 CREATE TABLE removals (
     prefix TEXT PRIMARY KEY,
     reason TEXT NOT NULL,
@@ -183,3 +195,23 @@ CREATE TABLE seeds (
 def statements(clustered: str) -> list[str]:
     """The DDL, one statement each; `clustered` is the dialect's word for a table kept in key order."""
     return [text.strip() for text in TABLES.format(clustered=clustered).split(";") if text.strip()]
+
+
+UPGRADES: dict[int, tuple[str, ...]] = {
+    1: (
+        "ALTER TABLE segments ADD COLUMN seq BIGINT",
+        "CREATE INDEX segments_seq ON segments (seq) WHERE seq IS NOT NULL",
+        "CREATE TABLE departures (seq BIGINT NOT NULL, site_id BIGINT NOT NULL, key BIGINT NOT NULL, "
+        "PRIMARY KEY (seq, site_id, key)) {clustered}",
+        "UPDATE segments SET seq = (SELECT COUNT(*) FROM segments earlier WHERE earlier.worker <> 'compact' "
+        "AND (earlier.created_at, earlier.id) <= (segments.created_at, segments.id)) WHERE worker <> 'compact'",
+        "INSERT INTO meta SELECT 'change', COALESCE(MAX(seq), 0) FROM segments",
+    ),
+}
+"""What leads from a version to the next."""
+
+
+def upgrade(version: int, clustered: str) -> list[str]:
+    """The statements that bring tables of an older version to the present one."""
+    steps = [text.format(clustered=clustered) for old in range(version, VERSION) for text in UPGRADES[old]]
+    return [*steps, f"UPDATE meta SET value = '{VERSION}' WHERE key = 'schema'"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from gossamer.errors import LeaseLost
-from gossamer.frontier import duplicates, leases, recording
+from gossamer.frontier import changes, duplicates, leases, recording
 from gossamer.frontier.contract import Added, Batch, Budgets, Lease, SiteReport, Verdict, WritePages
 from gossamer.frontier.copying import count_copies
 from gossamer.frontier.database import Database
@@ -142,14 +142,17 @@ class SqlFrontier:
         verdicts = duplicates.judge(self.db, batch.visits, removed, batch.segment, worker)
         if write_pages is not None:
             write_pages(verdicts)
-        recording.record_visits(self.db, batch, verdicts, removed, now)
+        departed = recording.record_visits(self.db, batch, verdicts, removed, now)
         count_copies(self.db, batch.visits, verdicts, self._shape_of)
         recording.record_sites(self.db, batch)
         stored = sum(visit.row is not None for visit in batch.visits)
+        if stored or departed:
+            change = changes.next_change(self.db)
+            changes.note_departures(self.db, change, departed)
         if stored:
             self.db.execute(
-                "INSERT INTO segments (id, worker, created_at, pages, bytes) VALUES (?, ?, ?, ?, ?)",
-                (batch.segment, worker, now, stored, batch.bytes_stored),
+                "INSERT INTO segments (id, worker, created_at, pages, bytes, seq) VALUES (?, ?, ?, ?, ?, ?)",
+                (batch.segment, worker, now, stored, batch.bytes_stored, change),
             )
         self._count(worker, batch)
         return verdicts

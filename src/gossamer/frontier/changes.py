@@ -1,0 +1,73 @@
+"""What whoever follows the crawl has to know: which documents came, and which left, in order.
+
+A change is one transaction. Its number is taken inside it, so numbers are committed in
+order: a follower that has read up to n never finds a smaller number later.
+
+What a document *is* now is asked of the table, not of the segment that once held it: the
+follower ends where the table stands, however far behind it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from gossamer.frontier.database import Database
+from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.schema import REMOVED
+
+
+def next_change(db: Database) -> int:
+    """The number of the transaction that runs."""
+    rows = db.execute(
+        "UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE key = 'change' RETURNING value"
+    )
+    return int(rows[0][0])
+
+
+def last_change(db: Database) -> int:
+    """The number of the last committed change."""
+    return int(db.execute("SELECT value FROM meta WHERE key = 'change'")[0][0])
+
+
+def note_departures(db: Database, change: int, gone: Iterable[tuple[int, int]]) -> None:
+    """These URLs, by site and key, were documents and are so no longer."""
+    db.many(
+        "INSERT INTO departures (seq, site_id, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [(change, site_id, key) for site_id, key in sorted(gone)],
+    )
+
+
+class NewSegment(msgspec.Struct, frozen=True):
+    """A segment as a worker wrote it, wherever its rows lie now."""
+
+    seq: int
+    id: str
+    pages: int
+
+
+def new_segments(db: Database, after: int, until: int) -> list[NewSegment]:
+    """The segments of the changes after one number and up to another, in order."""
+    rows = db.execute("SELECT seq, id, pages FROM segments WHERE seq > ? AND seq <= ? ORDER BY seq", (after, until))
+    return [NewSegment(*row) for row in rows]
+
+
+def departed(db: Database, after: int, until: int) -> list[tuple[int, int]]:
+    """Site and key of the URLs that left in these changes."""
+    return [(row[0], row[1]) for row in db.execute(
+        "SELECT DISTINCT site_id, key FROM departures WHERE seq > ? AND seq <= ?", (after, until)
+    )]  # fmt: skip
+
+
+def documents(db: Database, site_id: int, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """Those of a site's URLs that are documents now: key → segment and row as the worker wrote them."""
+    found: dict[int, tuple[str, int]] = {}
+    for chunk in chunks(list(keys)):
+        rows = db.execute(
+            "SELECT key, segment, segment_row FROM urls WHERE outcome = 'document' AND segment IS NOT NULL "
+            f"AND state <> ? AND site_id = ? AND key IN ({marks(chunk)})",
+            (REMOVED, site_id, *chunk),
+        )
+        found.update((key, (segment, row)) for key, segment, row in rows)
+    return found
