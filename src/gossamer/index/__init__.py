@@ -1,0 +1,1 @@
+"""The inverted index: analysis, documents, commits, merging, and following the crawl."""

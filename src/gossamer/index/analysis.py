@@ -1,0 +1,155 @@
+"""From text to index terms: one chain per script, the stemmer chosen by the document's language.
+
+Every text goes through the same steps, so that mixed pages, mixed queries and pages that
+lie about their language work:
+
+- lower case, `ё` as `е`, Latin letters without accents (after stemming, which needs them);
+- words of Latin script are stemmed in the document's language, English where that is
+  written otherwise; Cyrillic words in Russian. A Snowball stemmer leaves words of other
+  scripts alone, so both are simply applied in turn;
+- writing without spaces (Han, kana, Thai …) gives all pairs of neighbouring characters,
+  and for Han the longer words of a dictionary: pairs alone would rank poorly, words
+  alone would miss a word inside a longer one.
+
+The surface form is indexed beside it, every character of spaceless writing as a word of its
+own: phrases are searched there, and what a stemmer spoils is still found.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from urllib.parse import unquote
+
+import rjieba
+import Stemmer
+import tantivy
+
+from gossamer.index import schema
+
+_HAN = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_SPACELESS = _HAN + "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9d\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_PAIRED = _SPACELESS + "\uac00-\ud7a3"
+
+_HAN_RUN = re.compile(f"[{_HAN}]+")
+_SPACELESS_RUN = re.compile(f"[{_SPACELESS}]+")
+PAIRED_RUN = re.compile(f"[{_PAIRED}]+")
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_WORD = re.compile(r"[^\W_]+")
+
+_STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "et": "estonian", "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish",
+    "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian",
+    "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+    "yi": "yiddish",
+}  # fmt: skip
+_CACHED_WORDS = 50_000
+_NOT_COMPOSED = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i",
+                 "ё": "е", "\u0307": ""}  # fmt: skip
+
+
+def _folding() -> dict[int, str]:
+    """Accented lower-case Latin letters, and `ё`, to what they are without."""
+    table = {}
+    for code in [*range(0xDF, 0x250), *range(0x1E00, 0x1F00)]:
+        base = unicodedata.normalize("NFD", chr(code))[0]
+        if base.isascii() and base.isalpha():
+            table[code] = base
+    return table | {ord(old): new for old, new in _NOT_COMPOSED.items()}
+
+
+_FOLDED = _folding()
+
+
+def surface(text: str) -> str:
+    """A text whose words the index cuts by itself: characters of spaceless writing stand apart."""
+    if _SPACELESS_RUN.search(text):
+        text = _SPACELESS_RUN.sub(lambda run: f" {' '.join(run[0])} ", text)
+    return text.replace("ё", "е").replace("Ё", "Е")
+
+
+def surface_words(text: str) -> list[str]:
+    """The words of a text as the index holds them, in order."""
+    return _surface_analyzer().analyze(surface(text))
+
+
+def fold(text: str) -> str:
+    """Lower-case text without the accents of Latin letters."""
+    return text if text.isascii() else text.translate(_FOLDED)
+
+
+def stems(text: str, lang: str | None = None) -> list[str]:
+    """The stems, character pairs and dictionary words of a text."""
+    text = text.lower().replace("ё", "е")
+    if text.isascii():
+        return list(_stemmer(_latin(lang)).stemWords(_WORD.findall(text)))
+    found: list[str] = []
+    if PAIRED_RUN.search(text):
+        found = _spaceless_terms(text)
+        text = PAIRED_RUN.sub(" ", text)
+    words = _stemmer(_latin(lang)).stemWords(_WORD.findall(text))
+    if _CYRILLIC.search(text):
+        words = _stemmer("russian").stemWords(words)
+    return found + fold(" ".join(words)).split()
+
+
+def query_stems(word: str, languages: Sequence[str]) -> list[str]:
+    """What a word without spaces may be in the index, the documents being in these languages."""
+    terms: dict[str, None] = {}
+    for lang in languages or ("en",):
+        terms.update(dict.fromkeys(stems(word, lang)))
+    return list(terms)
+
+
+def is_spaceless(text: str) -> bool:
+    """Whether some of the text is written without spaces."""
+    return PAIRED_RUN.search(text) is not None
+
+
+def stem_of(word: str, lang: str | None) -> str:
+    """The stem of one lower-case word."""
+    stem = str(_stemmer(_latin(lang)).stemWord(word))
+    if _CYRILLIC.search(word):
+        stem = str(_stemmer("russian").stemWord(stem))
+    return fold(stem)
+
+
+def address_words(url: str) -> list[str]:
+    """The words of a URL or a part of one: host labels and what its path and query spell."""
+    return _WORD.findall(fold(unquote(url.rpartition("://")[2]).lower()))
+
+
+def joined(texts: Iterable[str], lang: str | None = None) -> str:
+    """Stems of several texts as the index takes them."""
+    return " ".join(stems("\n".join(texts), lang))
+
+
+def _spaceless_terms(text: str) -> list[str]:
+    terms: list[str] = []
+    for run in PAIRED_RUN.findall(text):
+        if len(run) == 1:
+            terms.append(run)
+            continue
+        terms += map("".join, pairwise(run))
+    for run in _HAN_RUN.findall(text):
+        terms += [word for word in rjieba.cut(run) if len(word) != 2]
+    return terms
+
+
+def _latin(lang: str | None) -> str:
+    return _STEMMERS.get(lang or "", "english")
+
+
+@lru_cache(maxsize=64)
+def _stemmer(name: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(name, _CACHED_WORDS)
+
+
+@lru_cache(maxsize=1)
+def _surface_analyzer() -> tantivy.TextAnalyzer:
+    return schema.surface_analyzer()

@@ -1,0 +1,125 @@
+"""Texts of links, by the page they point to.
+
+Of each page's different anchor texts the `KEEP` with the smallest hashes are kept: a fair
+sample, and one that depends neither on the order in which links come nor on how often one
+is seen, so that a segment read twice, or a whole rebuild, ends the same. A page with n anchor texts
+changes its sample about `KEEP` · ln n times.
+
+A page that is indexed already and whose sample changes is *stale*; the indexer writes it
+anew when there is nothing more urgent.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import xxhash
+
+from gossamer.errors import CorruptError, StorageError
+from gossamer.model.site import key64
+
+KEEP = 8
+_LONGEST = 100
+_REMEMBERED = 500_000
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+_SAYS_NOTHING = frozenset(
+    "next,previous,prev,up,top,home,index,back,contents,table of contents,link,links,here,click here,more,read more,"
+    "learn more,permalink,edit,print,share,login,log in,sign in,source,далее,назад,вверх,главная,на главную,подробнее,"
+    "читать далее,здесь,ссылка,ещё,еще,下一页,上一页,下一篇,上一篇,首页,更多,返回,目录".split(",")
+)
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS anchors (target INTEGER, hash INTEGER, text TEXT NOT NULL, PRIMARY KEY (target, hash))
+WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS stale (target INTEGER PRIMARY KEY)
+"""
+
+
+class AnchorStore:
+    """The anchor texts of one generation of the index."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._recent: set[int] = set()
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None)
+            # A lost commit is read again with its segment: the position in the index is older.
+            for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -32768"):
+                self._db.execute(f"PRAGMA {pragma}")
+            for statement in _TABLES.split(";"):
+                self._db.execute(statement)
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    def add(self, links: Iterable[tuple[str, str]]) -> None:
+        """Take in links: target and anchor text."""
+        new: dict[int, dict[int, str]] = defaultdict(dict)
+        for target, anchor in links:
+            seen = xxhash.xxh3_64_intdigest(f"{target}\0{anchor}".encode("utf-8", "replace"))
+            if seen in self._recent:
+                continue
+            if len(self._recent) >= _REMEMBERED:
+                self._recent.clear()
+            self._recent.add(seen)
+            text = " ".join(anchor.split())[:_LONGEST]
+            if says_something(text):
+                new[key64(target)][key64(text)] = text
+        try:
+            self._merge(new)
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    def _merge(self, new: dict[int, dict[int, str]]) -> None:
+        added, dropped, stale = [], [], []
+        for target in sorted(new):
+            known = {row[0] for row in self._db.execute("SELECT hash FROM anchors WHERE target = ?", (target,))}
+            kept = set(sorted(known | new[target].keys())[:KEEP])
+            if kept == known:
+                continue
+            added += [(target, hash_, new[target][hash_]) for hash_ in kept - known]
+            dropped += [(target, hash_) for hash_ in known - kept]
+            stale.append((target,))
+        if not stale:
+            return
+        self._db.execute("BEGIN")
+        self._db.executemany("INSERT OR IGNORE INTO anchors VALUES (?, ?, ?)", added)
+        self._db.executemany("DELETE FROM anchors WHERE target = ? AND hash = ?", dropped)
+        self._db.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
+        self._db.execute("COMMIT")
+
+    def texts(self, target: int) -> list[str]:
+        """The anchor texts of a page, in an order that depends on nothing else."""
+        try:
+            rows = self._db.execute("SELECT text FROM anchors WHERE target = ? ORDER BY hash", (target,))
+            return [row[0] for row in rows]
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    def stale(self, limit: int) -> list[int]:
+        """Pages whose anchor texts changed since they were indexed; some of them may not be indexed at all."""
+        return [row[0] for row in self._db.execute("SELECT target FROM stale ORDER BY target LIMIT ?", (limit,))]
+
+    def indexed(self, targets: Sequence[int]) -> None:
+        """These pages are in the index with the anchor texts they have now."""
+        self._db.execute("BEGIN")
+        self._db.executemany("DELETE FROM stale WHERE target = ?", [(target,) for target in targets])
+        self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    def _failed(self, error: sqlite3.Error) -> Exception:
+        if "full" in str(error) or "I/O" in str(error):
+            return StorageError(f"{self._path}: {error}: free some space and start again; nothing committed is lost")
+        return CorruptError(f"{self._path} is damaged ({error}): run `gossamer index --rebuild`")
+
+
+def says_something(anchor: str) -> bool:
+    """Whether an anchor text tells anything of the page it leads to."""
+    plain = anchor.lower().strip(" .…»«→←›‹<>[]()|:")
+    return bool(_HAS_LETTER.search(plain)) and plain not in _SAYS_NOTHING and "://" not in plain

@@ -1,0 +1,205 @@
+"""A commit of the index: which segments count, and up to which change of the crawl.
+
+Tantivy writes and merges segments; which of them count is decided here. A commit is
+`meta.json`, replaced by one atomic rename: the list of segments with their deletions, and
+as its payload the position in the crawl. So a commit and its position cannot come apart,
+whatever is killed when. (The library's Python interface has no commit payload and no
+choice of merge policy; `docs/decisions/0006-index-commits.md` tells why that led here.)
+
+Readers in any process open the same file with the library as it is.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tantivy
+
+from gossamer.errors import CorruptError, OperationError, StorageError
+from gossamer.index import schema
+
+META = "meta.json"
+_LOCK = ".tantivy-meta.lock"
+"""Tantivy's own: held by a reader from the reading of `meta.json` until its files are open."""
+
+
+class IndexVersionError(OperationError):
+    """The index was made by another version of Gossamer."""
+
+
+class Payload(msgspec.Struct, frozen=True):
+    """What we add to a commit."""
+
+    version: int = schema.VERSION
+    position: int = 0
+    """Last change of the frontier database that is in the index."""
+    committed_at: float = 0.0
+    crawl: str = ""
+    """Which crawl it is an index of."""
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """A segment of the index as `meta.json` names it."""
+
+    segment_id: str
+    max_doc: int
+    deletes: dict[str, int] | None = None
+
+    @property
+    def alive(self) -> int:
+        """Documents that are not deleted."""
+        return self.max_doc - (self.deletes["num_deleted_docs"] if self.deletes else 0)
+
+    def files(self, folder: Path) -> list[Path]:
+        """Its files that count: the newest deletions only."""
+        stem = self.segment_id.replace("-", "")
+        names = [path for path in folder.glob(f"{stem}.*") if path.suffix not in (".del", ".temp")]
+        if self.deletes:
+            names.append(folder / f"{stem}.{self.deletes['opstamp']}.del")
+        return names
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """What `meta.json` says."""
+
+    segments: tuple[Segment, ...]
+    opstamp: int
+    payload: Payload
+    settings: dict[str, Any]
+    fields: list[Any]
+    """The schema as the library wrote it."""
+
+
+def create(folder: Path, crawl: str = "") -> None:
+    """An empty index of a crawl."""
+    with _storing(folder):
+        folder.mkdir(parents=True)
+        tantivy.Index(schema.build(), str(folder))
+        empty = _parse(folder, (folder / META).read_bytes(), check=False)
+        write(folder, msgspec.structs.replace(empty, payload=Payload(crawl=crawl)))
+
+
+def read(folder: Path) -> Commit:
+    """The present commit; `CorruptError` or `IndexVersionError` where there is none to trust."""
+    try:
+        data = (folder / META).read_bytes()
+    except OSError as error:
+        raise _corrupt(folder, f"{META} cannot be read ({error.strerror})") from error
+    return _parse(folder, data, check=True)
+
+
+def _parse(folder: Path, data: bytes, check: bool) -> Commit:
+    try:
+        meta = json.loads(data)
+        payload = msgspec.json.decode(meta.get("payload") or "{}", type=Payload, strict=False)
+        segments = msgspec.convert(meta["segments"], tuple[Segment, ...])
+        commit = Commit(segments, meta["opstamp"], payload, meta["index_settings"], meta["schema"])
+    except (ValueError, KeyError, TypeError, msgspec.MsgspecError) as error:
+        raise _corrupt(folder, f"{META} is not readable") from error
+    if check and payload.version != schema.VERSION:
+        raise IndexVersionError(
+            f"the index in {folder.parent} was made by another version of Gossamer "
+            f"(format {payload.version}, this one has {schema.VERSION}): run `gossamer index`, which rebuilds it"
+        )
+    return commit
+
+
+def write(folder: Path, commit: Commit) -> None:
+    """Make a commit count: everything before the rename is invisible, everything after it durable."""
+    meta = {
+        "index_settings": commit.settings,
+        "segments": [msgspec.to_builtins(segment) for segment in commit.segments],
+        "schema": commit.fields,
+        "opstamp": commit.opstamp,
+        "payload": msgspec.json.encode(commit.payload).decode(),
+    }
+    with _storing(folder):
+        temporary = folder / f"{META}.new"
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(meta, file)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_folder(folder)  # the segments' names first
+        temporary.replace(folder / META)
+        _sync_folder(folder)
+
+
+def link(segments: Sequence[Segment], source: Path, target: Path) -> None:
+    """Give segments a second home; their files are immutable, so a hard link is a copy."""
+    with _storing(target):
+        for segment in segments:
+            for path in segment.files(source):
+                place = target / path.name
+                try:
+                    os.link(path, place)
+                except FileExistsError:
+                    # From a commit that was never finished, or the same file.
+                    if not path.samefile(place):
+                        place.unlink()
+                        os.link(path, place)
+
+
+def copy(commit: Commit, segments: Sequence[Segment], source: Path, target: Path) -> None:
+    """A new index folder with some segments of another."""
+    with _storing(target):
+        target.mkdir()
+    link(segments, source, target)
+    write(target, Commit(tuple(segments), commit.opstamp, commit.payload, commit.settings, commit.fields))
+
+
+def collect_garbage(folder: Path, commit: Commit) -> None:
+    """Delete the files that do not count any more; readers that have them open keep them."""
+    wanted = {path.name for segment in commit.segments for path in segment.files(folder)}
+    with _no_reader_opening(folder), _storing(folder):
+        for path in folder.iterdir():
+            if path.name not in wanted and not path.name.startswith((".", META)):
+                path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _no_reader_opening(folder: Path) -> Iterator[None]:
+    with (folder / _LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _storing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"cannot write the index in {folder}: {error.strerror}: nothing committed is lost"
+        ) from error
+
+
+def _corrupt(folder: Path, what: str) -> CorruptError:
+    return CorruptError(f"the index in {folder.parent} is damaged: {what}: run `gossamer index --rebuild`")
+
+
+@contextmanager
+def checking(folder: Path) -> Iterator[None]:
+    """Turn what the library says of a damaged index into an error for a person."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise _corrupt(folder, " ".join(str(error).split())[:300]) from error
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # the library's own, not an Exception
+            raise _corrupt(folder, "its files contradict each other") from error
+        raise

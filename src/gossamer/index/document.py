@@ -1,0 +1,133 @@
+"""One page as the index takes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import msgspec
+import tantivy
+
+from gossamer.index import analysis, schema
+from gossamer.index.schema import StoredDocument
+from gossamer.model.site import host_of, key64, registrable_domain, site_of
+
+_encode = msgspec.msgpack.Encoder().encode
+_ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?")
+_MAX_FOLDERS = 12
+"""Folders of a path that `site:host/path` can name."""
+_TYPES = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "txt", "application/pdf": "pdf"}
+
+
+class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What the index wants to know of a page."""
+
+    url: str
+    title: str = ""
+    headings: Sequence[str] = ()
+    text: str = ""
+    anchors: Sequence[str] = ()
+    """Texts of links that point here."""
+    lang: str | None = None
+    date: str | None = None
+    """Publication date, ISO 8601."""
+    fetched_at: float = 0.0
+    media_type: str = "text/html"
+    content_hash: str = ""
+    simhash: int = 0
+
+    @property
+    def key(self) -> int:
+        """What the page is found, replaced and deleted by."""
+        return key64(self.url)
+
+
+def build(page: IndexPage) -> tantivy.Document:
+    """The document of a page, analysed."""
+    site, lang = site_of(page.url), page.lang or ""
+    document = tantivy.Document()
+    text = document.add_text
+    text(schema.TITLE, analysis.surface(page.title))
+    text(schema.BODY, analysis.surface(page.text))
+    text(schema.TITLE_STEMS, analysis.joined([page.title], lang))
+    text(schema.BODY_STEMS, analysis.joined([page.text], lang))
+    text(schema.HEADINGS, analysis.joined(page.headings, lang))
+    text(schema.ANCHORS, analysis.joined(page.anchors, lang))
+    text(schema.ADDRESS, " ".join(analysis.address_words(page.url)))
+    for place in within(page.url):
+        text(schema.WITHIN, place)
+    text(schema.SITE, site)
+    kind = type_of(page.url, page.media_type)
+    text(schema.TYPE, kind)
+    if lang:
+        text(schema.LANG, lang)
+    _add_numbers(document, page)
+    stored = StoredDocument(page.url, page.title, page.text, site, page.lang, page.date, page.fetched_at, kind)
+    document.add_bytes(schema.PAGE, _encode(stored))
+    return document
+
+
+def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:
+    number = document.add_integer
+    number(schema.KEY, page.key)
+    published = date_seconds(page.date)
+    if published is not None:
+        number(schema.DATE, published)
+        number(schema.YEAR, datetime.fromtimestamp(published, UTC).year)
+    number(schema.FETCHED, int(page.fetched_at))
+    number(schema.DEPTH, depth(page.url))
+    number(schema.TEXT_HASH, key64(page.content_hash) if page.content_hash else 0)
+    number(schema.SIMHASH, page.simhash)
+    number(schema.WORDS, len(page.text.split()))
+
+
+def date_seconds(date: str | None) -> int | None:
+    """Seconds since 1970 at which a date of any precision begins; None where it is not one."""
+    found = _ISO.match(date or "")
+    if not found:
+        return None
+    year, month, day, hour, minute, second = (int(part) if part else None for part in found.groups())
+    try:
+        moment = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=UTC)
+    except ValueError:
+        return None
+    return int(moment.timestamp())
+
+
+def depth(url: str) -> int:
+    """How deep a page lies in its site: folders of its path, and one for a query."""
+    path, _, query = url.partition("://")[2].partition("/")[2].partition("?")
+    return len([part for part in path.split("/") if part]) + bool(query)
+
+
+def within(url: str) -> list[str]:
+    """Every place that `site:` can name and that holds the page."""
+    parts = urlsplit(url)
+    site = site_of(url)
+    host = host_of(site)
+    names = dict.fromkeys((site, host, host.removeprefix("www.")))
+    places = list(dict.fromkeys([*names, *_domains(host)]))
+    folders = [part for part in parts.path.split("/") if part][:_MAX_FOLDERS]
+    for end in range(1, len(folders) + 1):
+        places += [f"{name}/{'/'.join(folders[:end])}" for name in names]
+    return places
+
+
+def _domains(host: str) -> Iterable[str]:
+    """The domains above a host, down to the registrable one."""
+    last = registrable_domain(host)
+    while host != last and "." in host:
+        host = host.partition(".")[2]
+        yield host
+
+
+def type_of(url: str, media_type: str) -> str:
+    """What `filetype:` calls a page: by its media type, else by the end of its URL."""
+    known = _TYPES.get(media_type.partition(";")[0].strip().lower())
+    if known:
+        return known
+    name = urlsplit(url).path.rpartition("/")[2]
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
+    return ending if ending.isalnum() and len(ending) <= 5 else media_type.rpartition("/")[2] or "html"

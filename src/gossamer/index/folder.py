@@ -1,0 +1,87 @@
+"""Where the index lies: generations, of which one is current.
+
+    index/current            the name of the generation that is searched
+    index/<generation>/      tantivy/ (the index), anchors.db, scratch/
+
+A rebuild fills a new generation beside the old one; the switch is one rename. A reader
+that still has the old one open keeps its files until it opens the new one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from gossamer.errors import OperationError
+from gossamer.index import commits
+
+_CURRENT = "current"
+
+
+class IndexMissingError(OperationError):
+    """Nothing has been indexed yet."""
+
+
+class IndexFolder:
+    """Paths of an index and its generations."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def current(self) -> str | None:
+        """The name of the generation that is searched; None where there is none yet."""
+        try:
+            name = (self.root / _CURRENT).read_text().strip()
+        except FileNotFoundError:
+            return None
+        return name if (self.root / name / "tantivy").is_dir() else None
+
+    def require(self) -> Path:
+        """The Tantivy folder of the current generation."""
+        name = self.current()
+        if name is None:
+            raise IndexMissingError(f"there is no index in {self.root} yet: run `gossamer crawl` or `gossamer index`")
+        return self.tantivy(name)
+
+    def tantivy(self, generation: str) -> Path:
+        """Where Tantivy's files are."""
+        return self.root / generation / "tantivy"
+
+    def scratch(self, generation: str) -> Path:
+        """Where segments are made."""
+        return self.root / generation / "scratch"
+
+    def anchors(self, generation: str) -> Path:
+        """The database of anchor texts."""
+        return self.root / generation / "anchors.db"
+
+    def create(self, crawl: str = "") -> str:
+        """A new, empty generation that is not searched yet; returns its name."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        number = 1 + max((int(name[1:]) for name in self._generations()), default=0)
+        name = f"g{number:06}"
+        commits.create(self.tantivy(name), crawl)
+        return name
+
+    def switch(self, generation: str) -> None:
+        """Make a generation the one that is searched, atomically, and delete the others."""
+        temporary = self.root / f"{_CURRENT}.new"
+        with temporary.open("w") as file:
+            file.write(generation + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.root / _CURRENT)
+        self.clean()
+
+    def clean(self) -> None:
+        """Delete generations that are not searched: old ones, and rebuilds that were never finished."""
+        current = self.current()
+        for name in self._generations():
+            if name != current:
+                shutil.rmtree(self.root / name, ignore_errors=True)
+
+    def _generations(self) -> list[str]:
+        if not self.root.is_dir():
+            return []
+        return [path.name for path in self.root.iterdir() if path.name[:1] == "g" and path.name[1:].isdigit()]

@@ -1,0 +1,100 @@
+"""The fields of the index: what can be searched, filtered, counted and shown.
+
+`VERSION` is raised by every change to the fields below or to what `analysis` makes of a
+text; an index of another version is never read, it is rebuilt from the segments.
+
+A page's words are indexed twice: as they stand (`title`, `body`, with positions for
+phrases) and as stems, character pairs and dictionary words (the `…_stems` fields), cut by
+`analysis` and joined by spaces. Everything a result shows lies in one stored value,
+`page`, since reading one is much cheaper than reading eight.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import tantivy
+
+VERSION = 1
+
+# Words as they stand, with positions.
+TITLE = "title"
+BODY = "body"
+# Stems, without positions.
+TITLE_STEMS = "title_stems"
+BODY_STEMS = "body_stems"
+HEADINGS = "headings"
+ANCHORS = "anchors"
+ADDRESS = "address"
+# Filters and facets.
+KEY = "key"
+WITHIN = "within"
+SITE = "site"
+LANG = "lang"
+TYPE = "type"
+DATE = "date"
+YEAR = "year"
+# Priors and copies.
+FETCHED = "fetched"
+DEPTH = "depth"
+TEXT_HASH = "text_hash"
+SIMHASH = "simhash"
+WORDS = "words"
+# What a result shows.
+PAGE = "page"
+
+_SURFACE = "gossamer_surface"
+_CUT = "gossamer_cut"
+
+
+class StoredDocument(msgspec.Struct, array_like=True):
+    """The stored value of a document; `array_like`, so that field names are not stored with every page."""
+
+    url: str
+    title: str
+    text: str
+    site: str
+    lang: str | None = None
+    date: str | None = None
+    fetched_at: float = 0.0
+    type: str = "html"
+
+
+_decode = msgspec.msgpack.Decoder(StoredDocument).decode
+
+
+def decode(document: tantivy.Document) -> StoredDocument:
+    """The stored value of a document that was found."""
+    return _decode(document.get_first(PAGE) or b"")
+
+
+def build() -> tantivy.Schema:
+    """The schema of a new index."""
+    builder = tantivy.SchemaBuilder()
+    for name in (TITLE, BODY):
+        builder.add_text_field(name, tokenizer_name=_SURFACE, index_option="position")
+    builder.add_text_field(ADDRESS, tokenizer_name=_CUT, index_option="position")
+    for name in (TITLE_STEMS, BODY_STEMS, HEADINGS, ANCHORS):
+        builder.add_text_field(name, tokenizer_name=_CUT, index_option="freq")
+    builder.add_text_field(WITHIN, tokenizer_name="raw", index_option="basic")
+    for name in (SITE, LANG, TYPE):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
+    for name in (KEY, DATE):
+        builder.add_integer_field(name, indexed=True, fast=True)
+    for name in (YEAR, FETCHED, DEPTH, TEXT_HASH, SIMHASH, WORDS):
+        builder.add_integer_field(name, fast=True)
+    builder.add_bytes_field(PAGE, stored=True)
+    return builder.build()
+
+
+def surface_analyzer() -> tantivy.TextAnalyzer:
+    """Cuts `analysis.surface` of a text into words, for the index and for phrases of a query."""
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.remove_long(80))
+    return words.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build()
+
+
+def prepare(index: tantivy.Index) -> tantivy.Index:
+    """Give an opened index its tokenizers, which are not stored with it."""
+    index.register_tokenizer(_SURFACE, surface_analyzer())
+    cut = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.remove_long(80))
+    index.register_tokenizer(_CUT, cut.build())
+    return index

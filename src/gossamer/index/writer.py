@@ -1,0 +1,193 @@
+"""Writes batches of pages to an index, and keeps its segments few.
+
+A batch is written as a new segment in a scratch folder, the old versions of its pages are
+marked deleted in copies of the segments that hold them, and then one commit makes all of
+it count, together with the position it brings the index to. Merging goes on in a thread
+meanwhile; what is deleted while it runs is deleted from its result before that counts.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+
+import msgspec
+import tantivy
+
+from gossamer.index import commits, schema
+from gossamer.index.commits import Commit, Payload, Segment
+from gossamer.index.merging import merge, plan
+
+_HEAP = 200_000_000
+_SMALL_HEAP = 15_000_000
+_AT_ONCE = 7
+"""Segments in one scratch folder for deletions: from eight on the library would merge them."""
+
+
+class IndexWriter:
+    """The one writer of an index folder."""
+
+    def __init__(self, folder: Path, scratch: Path) -> None:
+        self._folder, self._scratch = folder, scratch
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        self._numbers = count()
+        self._commit = commits.read(folder)
+        self._opstamp = self._commit.opstamp
+        with commits.checking(folder):
+            self._index = schema.prepare(tantivy.Index.open(str(folder)))
+            self._index.config_reader(reload_policy="manual")
+        commits.collect_garbage(folder, self._commit)
+        self._threads = ThreadPoolExecutor(1, "index-merge")
+        self._merging: _Merging | None = None
+        self.rewritten = 0
+        """Documents copied by merges so far."""
+
+    @property
+    def position(self) -> int:
+        """The position of the last commit."""
+        return self._commit.payload.position
+
+    @property
+    def segments(self) -> int:
+        """How many segments there are."""
+        return len(self._commit.segments)
+
+    def searcher(self) -> tantivy.Searcher:
+        """Reads the last commit."""
+        return self._index.searcher()
+
+    def find(self, keys: Sequence[int]) -> list[schema.StoredDocument]:
+        """What is stored of the pages with these keys, where there are some."""
+        searcher = self.searcher()
+        query = tantivy.Query.term_set_query(self._index.schema, schema.KEY, list(keys))
+        with commits.checking(self._folder):
+            hits = searcher.search(query, len(keys), count=False).hits
+            return [schema.decode(searcher.doc(address)) for _, address in hits]
+
+    def apply(
+        self, documents: Mapping[int, tantivy.Document], gone: Collection[int], position: int, now: float
+    ) -> None:
+        """Add or replace documents by key, remove those `gone`, and note the position: all or nothing."""
+        added = self._write(list(documents.values()))
+        kept = self._without(self._commit.segments, {*documents, *gone}, self._folder)
+        if self._merging is not None:
+            self._merging.deleted |= {*documents, *gone}
+        payload = msgspec.structs.replace(self._commit.payload, position=position, committed_at=now)
+        self._publish([*kept, *added], payload)
+        self.merge_some()
+
+    def merge_some(self, wait: bool = False) -> bool:
+        """Let a finished merge count and start the next one; returns whether one is going on."""
+        while True:
+            if self._merging is not None and (wait or self._merging.result.done()):
+                self._finish_merge(self._merging)
+            if self._merging is None:
+                self._start_merge()
+            if self._merging is None or not wait:
+                return self._merging is not None
+
+    def close(self) -> None:
+        """Stop; a merge under way is given up."""
+        self._threads.shutdown(wait=True)
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _write(self, documents: Sequence[tantivy.Document]) -> list[Segment]:
+        if not documents:
+            return []
+        place = self._new_scratch()
+        place.mkdir()
+        with commits.checking(self._folder):
+            writer = schema.prepare(tantivy.Index(schema.build(), str(place))).writer(_HEAP, 1)
+            for document in documents:
+                writer.add_document(document)
+            writer.commit()
+            writer.wait_merging_threads()
+        return self._take_in(place)
+
+    def _without(self, segments: Sequence[Segment], keys: Collection[int], source: Path) -> list[Segment]:
+        """The segments with the documents of these keys deleted."""
+        holders = self._holders(keys) if source == self._folder else set(range(len(segments)))
+        if not holders:
+            return list(segments)
+        affected = [segments[position] for position in sorted(holders)]
+        left: dict[str, Segment | None] = {segment.segment_id: segment for segment in segments}
+        left |= {segment.segment_id: None for segment in affected}
+        for start in range(0, len(affected), _AT_ONCE):
+            left |= self._delete(affected[start : start + _AT_ONCE], keys, source)
+        return [segment for segment in left.values() if segment is not None and segment.alive]
+
+    def _holders(self, keys: Collection[int]) -> set[int]:
+        """Positions of the segments that hold one of the keys."""
+        if not keys or not self._commit.segments:
+            return set()
+        query = tantivy.Query.term_set_query(self._index.schema, schema.KEY, list(keys))
+        with commits.checking(self._folder):
+            hits = self.searcher().search(query, limit=len(keys), count=False).hits
+        return {address.segment_ord for _, address in hits}
+
+    def _delete(self, segments: Sequence[Segment], keys: Collection[int], source: Path) -> dict[str, Segment]:
+        """What is left of segments, by id; one without documents is left out by the library."""
+        place = self._new_scratch()
+        commits.copy(self._commit, segments, source, place)
+        with commits.checking(source):
+            writer = schema.prepare(tantivy.Index.open(str(place))).writer(_SMALL_HEAP, 1)
+            for key in keys:
+                writer.delete_documents_by_term(schema.KEY, key)
+            writer.commit()
+            writer.wait_merging_threads()
+        return {segment.segment_id: segment for segment in self._take_in(place)}
+
+    def _take_in(self, place: Path) -> list[Segment]:
+        """Move what was written in a scratch folder to the index, where nothing counts it yet."""
+        commit = commits.read(place)
+        commits.link(commit.segments, place, self._folder)
+        shutil.rmtree(place, ignore_errors=True)
+        self._opstamp = max(self._opstamp, commit.opstamp)
+        return list(commit.segments)
+
+    def _publish(self, segments: Sequence[Segment], payload: Payload) -> None:
+        old = self._commit
+        opstamp = max(self._opstamp, old.opstamp) + 1
+        self._commit = Commit(tuple(segments), opstamp, payload, old.settings, old.fields)
+        commits.write(self._folder, self._commit)
+        commits.collect_garbage(self._folder, self._commit)
+        with commits.checking(self._folder):
+            self._index.reload()
+
+    def _start_merge(self) -> None:
+        groups = plan([segment.alive for segment in self._commit.segments])
+        if not groups:
+            return
+        members = [self._commit.segments[position] for position in groups[0]]
+        place = self._new_scratch()
+        commits.copy(self._commit, members, self._folder, place)
+        result = self._threads.submit(merge, place)
+        self._merging = _Merging(members, place, result)
+
+    def _finish_merge(self, merging: _Merging) -> None:
+        merged = merging.result.result()
+        self._merging = None
+        if merging.deleted:
+            merged = self._without(merged, merging.deleted, merging.place)
+        else:
+            merged = self._take_in(merging.place)
+        shutil.rmtree(merging.place, ignore_errors=True)
+        old = {segment.segment_id for segment in merging.members}
+        kept = [segment for segment in self._commit.segments if segment.segment_id not in old]
+        self.rewritten += sum(segment.alive for segment in merged)
+        self._publish([*kept, *merged], self._commit.payload)
+
+    def _new_scratch(self) -> Path:
+        return self._scratch / str(next(self._numbers))
+
+
+class _Merging:
+    """A merge under way, and what is deleted meanwhile."""
+
+    def __init__(self, members: list[Segment], place: Path, result: Future[list[Segment]]) -> None:
+        self.members, self.place, self.result = members, place, result
+        self.deleted: set[int] = set()
