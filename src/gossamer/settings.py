@@ -32,6 +32,7 @@ from gossamer.robots.verdict import RobotsConfig
 from gossamer.scope.chain import ScopeConfig, build_chain
 from gossamer.scope.filters import FilterRule
 from gossamer.scope.traps import TrapLimits
+from gossamer.search.ranking import RankingConfig
 
 FILE_NAME = "gossamer.toml"
 
@@ -68,6 +69,8 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     """Seconds a crawl waits for retries that are due later, before it ends and leaves them for the next run."""
     archive: bool = True
     """Whether raw responses are kept as WARC."""
+    index: bool = True
+    """Whether the index follows the crawl, so that pages can be searched within seconds."""
     strategy: str = "breadth"
     """What is fetched first: breadth, random, or one of a plug-in."""
     max_redirects: int = 10
@@ -100,6 +103,27 @@ class NetworkSettings(msgspec.Struct, frozen=True):
     """Addresses of hosts by name, instead of asking the DNS."""
 
 
+class ServeSettings(msgspec.Struct, frozen=True):
+    """The server of the search page and the API."""
+
+    host: str = "127.0.0.1"
+    """Address it listens on; `0.0.0.0` for everybody."""
+    port: int = 8017
+    """Port it listens on; 0: any free one."""
+    title: str = "Gossamer"
+    """Name shown on the search page and in browsers that add it as a search engine."""
+    base_url: str = ""
+    """How readers reach it, such as `https://search.example.org`; empty: as the request says."""
+    threads: int = 4
+    """Searches that run at once; more wait."""
+    rate: int = 120
+    """Requests an address may make a minute, in the long run; 0: no limit."""
+    burst: int = 60
+    """Requests an address may make at once before the rate counts."""
+    proxies: tuple[str, ...] = ()
+    """Networks (CIDR) of reverse proxies whose X-Forwarded-For is believed."""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings, a section each."""
 
@@ -113,6 +137,8 @@ class Settings(msgspec.Struct, frozen=True):
     fetch: FetchConfig = FetchConfig()
     parse: ParseLimits = ParseLimits()
     network: NetworkSettings = NetworkSettings()
+    search: RankingConfig = RankingConfig()
+    serve: ServeSettings = ServeSettings()
     sites: dict[str, SiteAccess] = {}
     """Cookies, login and headers for single sites: `[sites."intranet.example.org"]`."""
 
@@ -161,6 +187,8 @@ _AT_LEAST: dict[str, float] = {
     "budget.retries": 1,
     "budget.patience": 1,
     "budget.lease": 2,
+    "serve.threads": 1,
+    "serve.burst": 1,
 }
 """The least value of the settings that cannot be 0."""
 

@@ -39,6 +39,7 @@ def command(
     resolve: Many = None,
     strategy: str | None = None,
     archive: bool = True,
+    index: bool = True,
     accept_clock: Annotated[bool, Parameter(negative="")] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     json: Json = False,
@@ -74,6 +75,8 @@ def command(
         What is fetched first: breadth, random, or one of a plug-in.
     archive
         Keep raw responses as WARC.
+    index
+        Make pages searchable while the crawl runs.
     accept_clock
         Go on although the system clock is behind the last crawl.
     quiet
@@ -81,7 +84,13 @@ def command(
     """
     check_seeds(seeds)
     changes = _changes(
-        crawl={"contact": contact, "workers": workers, "archive": None if archive else False, "strategy": strategy},
+        crawl={
+            "contact": contact,
+            "workers": workers,
+            "archive": None if archive else False,
+            "index": None if index else False,
+            "strategy": strategy,
+        },
         scope={"mode": scope, "hosts": host},
         politeness={"delay": delay},
         network={"allow": allow_network, "resolve": _resolve(resolve)},

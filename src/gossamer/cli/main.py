@@ -10,7 +10,21 @@ import traceback
 from cyclopts import App, CycloptsError
 
 from gossamer import __version__
-from gossamer.cli import crawl, demo, explain, export, history, init, inject, recrawl, remove, status, work
+from gossamer.cli import (
+    crawl,
+    demo,
+    explain,
+    export,
+    history,
+    index,
+    init,
+    inject,
+    recrawl,
+    remove,
+    search,
+    status,
+    work,
+)
 from gossamer.cli.common import err
 from gossamer.errors import GossamerError
 
@@ -20,7 +34,8 @@ app = App(
     version=__version__,
     version_flags=["--version"],
 )
-for verb in (init, crawl, work, status, explain, history, inject, recrawl, remove, export, demo):
+VERBS = (init, crawl, search, index, work, status, explain, history, inject, recrawl, remove, export, demo)
+for verb in VERBS:
     app.command(verb.command, name=verb.__name__.rpartition(".")[2])
 
 

@@ -3,7 +3,8 @@
     gossamer.toml    settings
     frontier.db      the frontier database (SQLite)
     segments/        what was downloaded
-    run/             locks: one for `crawl`, one per worker
+    index/           what is searched
+    run/             locks: one for `crawl`, one for the indexer, one per worker
 
 A lock is a `flock`, so the kernel frees it when its process dies, however it dies:
 that is how a dead worker on this machine is told from a slow one.
@@ -38,6 +39,7 @@ class DataFolder:
         self.root = root
         self.database = root / "frontier.db"
         self.segments = root / "segments"
+        self.index = root / "index"
         self._run = root / "run"
 
     def create(self) -> None:
@@ -82,6 +84,15 @@ class DataFolder:
             yield
 
     @contextlib.contextmanager
+    def index_lock(self, wait: bool = False) -> Iterator[None]:
+        """At most one indexer per folder; one that waits takes over when the other ends."""
+        self.create()
+        with self._lock("index", wait) as locked:
+            if not locked:
+                raise BusyError(f"an indexer is at work on {self.root} already: the index follows the crawl by itself")
+            yield
+
+    @contextlib.contextmanager
     def worker_lock(self, worker: str) -> Iterator[None]:
         """Held by a worker for as long as it lives."""
         self.create()
@@ -99,14 +110,14 @@ class DataFolder:
             return not locked
 
     @contextlib.contextmanager
-    def _lock(self, name: str) -> Iterator[bool]:
+    def _lock(self, name: str, wait: bool = False) -> Iterator[bool]:
         try:
             descriptor = os.open(self._run / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise StorageError(f"cannot write in {self._run}: {error.strerror}: check its permissions") from error
         try:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:
                 yield False
                 return

@@ -1,4 +1,4 @@
-"""What `gossamer crawl` does: recover, add seeds, start workers, watch, end.
+"""What `gossamer crawl` does: recover, add seeds, start workers and the indexer, watch, end.
 
 Workers are processes. One that dies is buried (its sites are freed at once, its
 unfinished segment deleted) and replaced; one that fails with an error for a person
@@ -19,6 +19,7 @@ from collections.abc import Callable
 import msgspec
 
 from gossamer.clock import Clock
+from gossamer.crawl.children import Child
 from gossamer.crawl.compacting import compact_once
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.worker_process import Job
@@ -50,6 +51,9 @@ class Supervisor:
         self._damaged: set[str] = set()
         self._deaths = 0
         self._last_fetched = -1
+        self._children: list[Child] = []
+        if settings.crawl.index:
+            self._children.append(Child("indexer", "gossamer.crawl.indexer_process", [str(folder.root)]))
 
     def stop(self) -> None:
         """End the crawl in good order."""
@@ -65,7 +69,10 @@ class Supervisor:
             self._stop_workers()
         finally:
             self._kill_workers()
+            for child in self._children:
+                child.ask_to_finish()
         self._compact()
+        self._wait_for_children()
         return status(self._frontier.db, self._clock.now())
 
     def _loop(self, until: float | None, watch: Watcher | None) -> None:
@@ -75,6 +82,8 @@ class Supervisor:
             # Looking costs more the more sites there are: never more than a twentieth of the time.
             time.sleep(max(_TICK, 20 * looking))
             self._bury_dead()
+            for child in self._children:
+                child.watch()
             now, started = self._clock.now(), time.monotonic()
             standing = status(self._frontier.db, now)
             looking = time.monotonic() - started
@@ -140,6 +149,14 @@ class Supervisor:
 
     def _compact(self) -> None:
         compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged)
+
+    def _wait_for_children(self) -> None:
+        """The index takes in what is left; whoever cannot wait kills the crawl and loses nothing."""
+        self._stopping = False
+        for child in self._children:
+            while child.is_running and not self._stopping:
+                time.sleep(_TICK / 2)
+            child.wait(0 if self._stopping else None)
 
     def _stop_workers(self) -> None:
         """Closing the pipe asks a worker to stop; it has the time a download may take."""

@@ -1,0 +1,147 @@
+"""`gossamer search`: ask the index from the command line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from rich.text import Text
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+from gossamer.index.folder import IndexFolder
+from gossamer.search.ranking import NAMES
+from gossamer.search.results import Hit, Marked, Request, Results, ScoreExplanation, Since, Sort
+from gossamer.search.searcher import Searcher
+
+_MAX = 100
+
+
+def command(
+    *query: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    data: Data = DEFAULT_DATA,
+    limit: int = 10,
+    page: int = 1,
+    sort: Sort = "relevance",
+    since: Since = "",
+    ranking: str = "",
+    similar: Annotated[bool, Parameter(negative="")] = False,
+    why: str = "",
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Search the crawled pages: words, "phrases", -not, OR, site:, intitle:, inurl:, lang:, filetype:, after:, before:.
+
+    Parameters
+    ----------
+    query
+        What to search for.
+    limit
+        Results on a page, 1 to 100.
+    page
+        Page of results.
+    sort
+        relevance, or date: newest first.
+    since
+        Only pages of the last day, week, month or year.
+    ranking
+        web, bm25 or classic; default: search.ranking of the settings.
+    similar
+        Show near copies, too.
+    why
+        Explain the score of the page with this URL instead, term by term.
+    """
+    if not 1 <= limit <= _MAX:
+        raise UsageError(f"--limit must be from 1 to {_MAX}")
+    if ranking and ranking not in NAMES:
+        raise UsageError(f"there is no ranking called {ranking!r}: known are {', '.join(NAMES)}")
+    text = " ".join(f'"{word}"' if " " in word and len(query) > 1 else word for word in query)
+    if not text.strip():
+        raise UsageError('nothing to search for: gossamer search "words"')
+    searcher = open_searcher(data)
+    asked = Request(
+        query=text, page=page, size=limit, sort=sort, since=since, similar=similar, ranking=ranking, facets=json
+    )
+    if why:
+        answer: Any = searcher.explain(asked, why)
+        print_json(answer) if json else _show_why(answer)
+        return
+    results = searcher.search(asked)
+    print_json(as_json(results)) if json else _show(results)
+
+
+def open_searcher(data: Any) -> Searcher:
+    """The searcher of a data folder, which must have an index."""
+    settings = settings_of_crawl(data)
+    searcher = Searcher(IndexFolder(DataFolder(data).index), settings.search)
+    searcher.state()
+    return searcher
+
+
+def as_json(results: Results) -> dict[str, Any]:
+    """The stable JSON form: titles and excerpts as plain text, with the ranges to highlight beside."""
+    return {
+        "query": results.request.query,
+        "total": results.total,
+        "page": results.request.page,
+        "pages": results.pages,
+        "hits": [_hit(hit) for hit in results.hits],
+        "facets": results.facets,
+        "did_you_mean": results.did_you_mean,
+        "notices": results.notices,
+        "seconds": results.seconds,
+    }
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    return {
+        "url": hit.url,
+        "title": hit.title.text,
+        "excerpt": hit.excerpt.text,
+        "highlights": {"title": hit.title.marks, "excerpt": hit.excerpt.marks},
+        "score": hit.score,
+        "date": hit.date,
+        "lang": hit.lang,
+        "site": hit.site,
+        "fetched_at": hit.fetched_at,
+        "type": hit.type,
+        "similar": hit.similar,
+    }
+
+
+def _show(results: Results) -> None:
+    for notice in results.notices:
+        out.print(notice, style="yellow", markup=False)
+    for number, hit in enumerate(results.hits, 1 + (results.request.page - 1) * results.request.size):
+        out.print(Text(f"{number}. ", style="dim") + _marked(hit.title, "bold"))
+        details = "  ".join(
+            filter(None, [hit.date and hit.date[:10], hit.lang, f"{hit.similar} similar" * bool(hit.similar)])
+        )
+        out.print(Text(f"   {_plain(hit.url)}", style="green") + Text(f"  {details}", style="dim"))
+        out.print(Text("   ") + _marked(hit.excerpt, ""), soft_wrap=False)
+    if results.did_you_mean:
+        out.print(Text("Did you mean: ") + Text(results.did_you_mean, style="bold italic"))
+    pages = f", page {results.request.page} of {results.pages}" if results.pages > 1 else ""
+    out.print(f"{results.total} pages{pages}, {results.seconds * 1000:.0f} ms", style="dim")
+
+
+def _marked(text: Marked, style: str) -> Text:
+    shown = Text()
+    for piece, hit in text.pieces():
+        shown.append(_plain(piece), style=f"{style} yellow".strip() if hit else style)
+    return shown
+
+
+def _plain(text: str) -> str:
+    """What a page says must not steer the terminal."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def _show_why(explanation: ScoreExplanation) -> None:
+    if not explanation.matches:
+        out.print(explanation.reason, markup=False)
+        return
+    out.print(f"{explanation.score:8.3f}  {explanation.url}", markup=False)
+    for factor in explanation.factors:
+        out.print(f"{factor.value:8.3f}  {factor.name}  ({factor.detail})".replace("  ()", ""), markup=False)

@@ -1,0 +1,67 @@
+"""The process of the indexer: started by `gossamer crawl`, told by the end of its pipe to finish.
+
+It follows the crawl while the pipe is open. Then it takes in what is left and ends. If it
+fails, its last words go to standard output, one line for a person; the crawl goes on without it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.indexing import Indexer
+from gossamer.errors import GossamerError
+from gossamer.frontier.database import open_database
+
+PAUSE = 0.15
+"""Seconds between two looks while there is nothing to do."""
+_QUIET = 2.0
+"""Seconds without a change after which anchor texts get their turn."""
+
+
+def follow(indexer: Indexer, go_on: Callable[[], bool]) -> None:
+    """Keep the index in step for as long as told, then take in what is left."""
+    busy = time.monotonic()
+    while go_on():
+        if indexer.step():
+            busy = time.monotonic()
+        elif time.monotonic() - busy < _QUIET or not indexer.refresh():
+            time.sleep(PAUSE)
+    catch_up(indexer)
+
+
+def catch_up(indexer: Indexer) -> None:
+    """Everything the crawl has is in the index, with all anchor texts, and merged."""
+    while indexer.behind():
+        indexer.step()
+    while indexer.refresh():
+        pass
+    indexer.finish_merges()
+
+
+def main() -> None:
+    """Index the folder named by the only argument until standard input ends."""
+    folder, clock = DataFolder(Path(sys.argv[1])), SystemClock()
+    try:
+        with folder.index_lock(wait=True):
+            db = open_database(folder.database, cache_mb=16)
+            indexer = Indexer.open(folder, db, clock)
+            try:
+                follow(indexer, lambda: not select.select([0], [], [], 0)[0])
+            finally:
+                indexer.close()
+                db.close()
+    except GossamerError as error:
+        print(error, flush=True)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # everything is committed and closed; tidying memory up would only take time

@@ -1,0 +1,210 @@
+"""The indexer: follows the crawl, change by change, and keeps the index at what the table says.
+
+A step takes the segments of the next changes, asks the table which of their pages are
+documents now, and commits those together with the number of the last change: a kill at
+any point means that the step is done again, which changes nothing. What left since is
+removed. When there is nothing to do, pages whose anchor texts changed are written anew.
+
+A rebuild reads all segments into a new generation, and then follows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+import tantivy
+
+from gossamer.clock import Clock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.stored_rows import StoredRows
+from gossamer.errors import CorruptError
+from gossamer.frontier import changes
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import place_of, segment_ids
+from gossamer.index import commits
+from gossamer.index.anchors import AnchorStore
+from gossamer.index.document import IndexPage, build
+from gossamer.index.folder import IndexFolder
+from gossamer.index.writer import IndexWriter
+from gossamer.model.site import site_of
+from gossamer.store.durable import SegmentMissingError
+
+log = logging.getLogger(__name__)
+
+_STEP_PAGES = 1_000
+"""Stored visits of one commit: few enough for a commit a second on a slow machine."""
+_LINKS_REMEMBERED = 10_000
+
+Progress = Callable[[int, int], None]
+"""Called with stored visits done and in all."""
+
+
+class Indexer:
+    """Keeps the index of a data folder in step with its crawl; one per folder."""
+
+    def __init__(
+        self, folder: DataFolder, db: Database, generations: IndexFolder, generation: str, clock: Clock
+    ) -> None:
+        self._folder, self._db, self._clock = folder, db, clock
+        self._generations, self.generation = generations, generation
+        self._anchors = AnchorStore(generations.anchors(generation))
+        self._writer = IndexWriter(generations.tantivy(generation), generations.scratch(generation))
+        self._rows = StoredRows(folder, db)
+        self._links_read: set[str] = set()
+
+    @classmethod
+    def open(cls, folder: DataFolder, db: Database, clock: Clock, progress: Progress | None = None) -> Indexer:
+        """The indexer of the current generation; of a new one where there is none, or none that fits."""
+        generations = IndexFolder(folder.index)
+        generations.clean()
+        generation = generations.current()
+        if generation is not None and _fits(generations, generation, db):
+            return cls(folder, db, generations, generation, clock)
+        return cls.rebuild(folder, db, clock, progress)
+
+    @classmethod
+    def rebuild(cls, folder: DataFolder, db: Database, clock: Clock, progress: Progress | None = None) -> Indexer:
+        """A new generation with everything the segments hold; the old one is searched until it is complete."""
+        generations = IndexFolder(folder.index)
+        generation = generations.create(_crawl_id(db))
+        indexer = cls(folder, db, generations, generation, clock)
+        try:
+            indexer._read_all_links()
+            total = int(db.execute("SELECT COALESCE(SUM(pages), 0) FROM segments WHERE seq IS NOT NULL")[0][0])
+            done = 0
+            while indexer.behind():
+                done += indexer.step()
+                if progress is not None:
+                    progress(done, max(done, total))
+            indexer.finish_merges()
+        except BaseException:
+            indexer.close()
+            generations.clean()
+            raise
+        generations.switch(generation)
+        return indexer
+
+    @property
+    def documents(self) -> int:
+        """Pages in the index."""
+        return self._writer.searcher().num_docs
+
+    def behind(self) -> int:
+        """How many changes of the crawl are not in the index yet."""
+        return changes.last_change(self._db) - self._writer.position
+
+    def step(self) -> int:
+        """Bring some changes into the index; returns how many stored visits were looked at."""
+        start, last = self._writer.position, changes.last_change(self._db)
+        if last <= start:
+            self._writer.merge_some()
+            return 0
+        segments = changes.new_segments(self._db, start, last)
+        taken = _first(segments, _STEP_PAGES)
+        until = last if len(taken) == len(segments) else taken[-1].seq
+        self._read_links(taken)
+        found: dict[int, tantivy.Document] = {}
+        for segment in taken:
+            for page in self._current_pages(segment):
+                found[page.key] = build(page)
+        gone = self._gone(changes.departed(self._db, start, until)) - found.keys()
+        self._commit(found, gone, until)
+        return sum(segment.pages for segment in taken)
+
+    def refresh(self, limit: int = _STEP_PAGES // 2) -> int:
+        """Write pages anew whose anchor texts changed; returns how many were looked at."""
+        stale = self._anchors.stale(limit)
+        if not stale:
+            return 0
+        urls = [stored.url for stored in self._writer.find(stale)]
+        pages = self._rows.newest(urls)
+        found = {page.key: build(self._with_anchors(page)) for page in pages}
+        if found:
+            self._writer.apply(found, (), self._writer.position, self._clock.now())
+        self._anchors.indexed(stale)
+        return len(stale)
+
+    def finish_merges(self) -> None:
+        """Merge until nothing is left to merge."""
+        self._writer.merge_some(wait=True)
+
+    def close(self) -> None:
+        """Stop; what is committed stays."""
+        self._writer.close()
+        self._anchors.close()
+
+    def _commit(self, found: dict[int, tantivy.Document], gone: set[int], until: int) -> None:
+        self._writer.apply(found, gone, until, self._clock.now())
+        self._anchors.indexed(list(found))
+
+    def _current_pages(self, segment: changes.NewSegment) -> list[IndexPage]:
+        try:
+            return [self._with_anchors(page) for page in self._rows.documents(segment)]
+        except CorruptError as error:
+            log.error("pages are missing from the index: %s", error)
+            return []
+
+    def _with_anchors(self, page: IndexPage) -> IndexPage:
+        texts = self._anchors.texts(page.key)
+        return msgspec.structs.replace(page, anchors=texts) if texts else page
+
+    def _gone(self, departed: Sequence[tuple[int, int]]) -> set[int]:
+        """Of the URLs that left, those that did not come back."""
+        sites: dict[int, list[int]] = defaultdict(list)
+        for site_id, key in departed:
+            sites[site_id].append(key)
+        return {
+            key
+            for site_id, keys in sites.items()
+            for key in set(keys) - changes.documents(self._db, site_id, keys).keys()
+        }
+
+    def _read_links(self, segments: Iterable[changes.NewSegment]) -> None:
+        for segment in segments:
+            place = place_of(self._db, segment.id, 0)
+            if place is not None and place[0] not in self._links_read:
+                self._add_links(place[0])
+
+    def _read_all_links(self) -> None:
+        for name in segment_ids(self._db):
+            self._add_links(name)
+
+    def _add_links(self, name: str) -> None:
+        """The anchor texts of a segment; reading it twice would change nothing, only take time."""
+        sites = {row[0] for row in self._db.execute("SELECT name FROM sites")}
+        try:
+            self._anchors.add(link for link in self._rows.links(name) if site_of(link[0]) in sites)
+        except SegmentMissingError:
+            return  # merged into another one meanwhile, which is read instead
+        except CorruptError as error:
+            log.error("anchor texts are missing from the index: %s", error)
+        if len(self._links_read) > _LINKS_REMEMBERED:
+            self._links_read.clear()
+        self._links_read.add(name)
+
+
+def _first(segments: Sequence[changes.NewSegment], pages: int) -> list[changes.NewSegment]:
+    """The first segments that together have this many pages."""
+    taken = []
+    for segment in segments:
+        taken.append(segment)
+        pages -= segment.pages
+        if pages <= 0:
+            break
+    return taken
+
+
+def _fits(generations: IndexFolder, generation: str, db: Database) -> bool:
+    """Whether a generation can be carried on: of this version, of this crawl and not ahead of it."""
+    try:
+        payload = commits.read(generations.tantivy(generation)).payload
+    except commits.IndexVersionError:
+        return False
+    return payload.crawl == _crawl_id(db) and payload.position <= changes.last_change(db)
+
+
+def _crawl_id(db: Database) -> str:
+    return str(db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])

@@ -1,0 +1,131 @@
+"""Reads documents out of the segments for the index: only those that the table still calls documents."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.frontier import changes
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import place_of
+from gossamer.index.document import IndexPage
+from gossamer.model.site import key64, site_of
+from gossamer.store.durable import SegmentMissingError
+from gossamer.store.segments import open_links, open_pages
+
+T = TypeVar("T")
+
+_COLUMNS = [
+    "url", "outcome", "title", "headings", "text", "lang", "claimed_lang", "date", "fetched_at", "media_type",
+    "content_hash", "simhash",
+]  # fmt: skip
+_TRIES = 5
+"""How often a segment is looked for again that was merged into another while it was read."""
+
+
+class StoredRows:
+    """The stored pages of a data folder."""
+
+    def __init__(self, folder: DataFolder, db: Database) -> None:
+        self._root, self._db = folder.segments, db
+        # Small segments that were merged lie side by side in one row group: it is decoded once.
+        self._group = lru_cache(maxsize=4)(self._read_group)
+
+    def documents(self, segment: changes.NewSegment) -> list[IndexPage]:
+        """The pages of a segment that are documents now, in this very version."""
+        return self._again_if_merged(lambda: list(self._documents(segment)))
+
+    def newest(self, urls: Iterable[str]) -> list[IndexPage]:
+        """The present version of those URLs that are documents."""
+        return self._again_if_merged(lambda: list(self._newest(urls)))
+
+    def links(self, segment: str) -> Iterator[tuple[str, str]]:
+        """Target and text of the links of a segment that lies where it was written, each pair once per row group."""
+        for table in open_links(self._root, segment).groups():
+            yield from _telling(table)
+
+    def _documents(self, segment: changes.NewSegment) -> Iterator[IndexPage]:
+        place = place_of(self._db, segment.id, 0)
+        if place is None:  # withdrawn
+            return
+        name, first = place
+        for start, table in self._groups(name, first, first + segment.pages):
+            table = table.append_column("row", pa.array(range(start - first, start - first + table.num_rows)))
+            table = table.filter(pc.equal(table.column("outcome"), "document"))
+            rows = table.to_pylist()
+            current = self._current(row["url"] for row in rows)
+            yield from (_page(row) for row in rows if current.get(key64(row["url"])) == (segment.id, row["row"]))
+
+    def _newest(self, urls: Iterable[str]) -> Iterator[IndexPage]:
+        wanted: dict[str, list[int]] = defaultdict(list)
+        for segment, row in self._current(urls).values():
+            place = place_of(self._db, segment, row)
+            if place is not None:
+                wanted[place[0]].append(place[1])
+        for name, rows in sorted(wanted.items()):
+            for start, table in self._groups(name, min(rows), max(rows) + 1):
+                here = [row - start for row in sorted(rows) if start <= row < start + table.num_rows]
+                yield from map(_page, table.take(here).to_pylist())
+
+    def _groups(self, name: str, first: int, end: int) -> Iterator[tuple[int, pa.Table]]:
+        """The rows from `first` to `end`, row group after row group, each with the number of its first row."""
+        starts = open_pages(self._root, name).starts
+        for group, start in enumerate(starts[:-1]):
+            low, high = max(start, first), min(starts[group + 1], end)
+            if low < high:
+                yield low, self._group(name, group).slice(low - start, high - low)
+
+    def _read_group(self, name: str, group: int) -> pa.Table:
+        return open_pages(self._root, name).read_group(group, _COLUMNS)
+
+    def _current(self, urls: Iterable[str]) -> dict[int, tuple[str, int]]:
+        """Key → where the present version was written, of those URLs that are documents."""
+        sites: dict[int, list[int]] = defaultdict(list)
+        for url in urls:
+            sites[key64(site_of(url))].append(key64(url))
+        found: dict[int, tuple[str, int]] = {}
+        for site_id, keys in sorted(sites.items()):
+            found |= changes.documents(self._db, site_id, keys)
+        return found
+
+    def _again_if_merged(self, read: Callable[[], T]) -> T:
+        for _ in range(_TRIES - 1):
+            try:
+                return read()
+            except SegmentMissingError:
+                self._group.cache_clear()
+        return read()
+
+
+def _page(row: dict[str, Any]) -> IndexPage:
+    return IndexPage(
+        url=row["url"],
+        title=row["title"] or "",
+        headings=row["headings"] or (),
+        text=row["text"] or "",
+        lang=row["lang"] or row["claimed_lang"],
+        date=row["date"],
+        fetched_at=row["fetched_at"].timestamp(),
+        media_type=row["media_type"],
+        content_hash=row["content_hash"] or "",
+        simhash=row["simhash"] or 0,
+    )
+
+
+def _telling(table: pa.Table) -> Sequence[tuple[str, str]]:
+    """Target and text of the links that a page vouches for, each pair once."""
+    wanted = pc.and_(
+        pc.and_(pc.is_in(table.column("tag"), pa.array(["a", "area"])), pc.not_equal(table.column("anchor"), "")),
+        pc.and_(
+            pc.invert(pc.match_substring(table.column("rel"), "nofollow")),
+            pc.not_equal(table.column("source"), table.column("target")),
+        ),
+    )
+    pairs = table.filter(wanted).select(["target", "anchor"]).group_by(["target", "anchor"]).aggregate([])
+    return list(zip(pairs.column("target").to_pylist(), pairs.column("anchor").to_pylist(), strict=True))

@@ -1,0 +1,1 @@
+"""From what a person types to results: query, ranking, excerpts, suggestions, explanations."""

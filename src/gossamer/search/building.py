@@ -1,0 +1,220 @@
+"""From a query as understood to a query for the index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+
+import msgspec
+import tantivy
+
+from gossamer.index import analysis, schema
+from gossamer.search.matching import Needle, Phrase
+from gossamer.search.query import Query, Term
+from gossamer.search.ranking import RankingConfig
+from gossamer.search.results import Request
+from gossamer.search.words import Clause, Unit, units
+
+Q = tantivy.Query
+_MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
+_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+_MOST = 0.6
+"""Share of the words of a long query that a page must have."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A clause of the final query, kept for explanations."""
+
+    name: str
+    query: tantivy.Query
+
+
+class Built(msgspec.Struct):
+    """A query for the index, and what was learned on the way."""
+
+    strict: tantivy.Query
+    """Pages that have what was asked for."""
+    loose: tantivy.Query | None
+    """Pages that have some of it, for when there are none of the others; None where that makes no difference."""
+    parts: list[Part]
+    needles: list[Needle | Phrase]
+    words: list[str]
+    """The plain words, for corrections."""
+
+
+class Builder:
+    """Builds queries for one state of the index."""
+
+    def __init__(
+        self, searcher: tantivy.Searcher, form: tantivy.Schema, config: RankingConfig, languages: Sequence[str]
+    ) -> None:
+        self._searcher, self._schema, self._config = searcher, form, config
+        self._languages = languages
+        self._weights = config.fields()
+
+    def build(self, query: Query, request: Request, now: float) -> Built:
+        """The whole query: words, exclusions, filters."""
+        built = Built(Q.empty_query(), None, [], [], [])
+        groups: list[tuple[tantivy.Query, bool]] = []
+        for alternatives in query.groups:
+            groups += self._group(alternatives, built)
+        filters = [*self._filters(query), *self._chosen(request, now)]
+        filters += [(_NOT, self._excluded(term)) for term in query.excluded]
+        if not groups:
+            # Every document has a key.
+            everything = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
+            built.strict = _all([(_MUST, Q.const_score_query(everything, 0.0)), *filters])
+            return built
+        if not any(needed for _, needed in groups):
+            groups = [(words, True) for words, _ in groups]
+        required = [words for words, needed in groups if needed]
+        helpful = [words for words, needed in groups if not needed]
+        least = self._least(len(required))
+        built.strict = _all([(_MUST, _at_least(required, least)), *_should(helpful), *filters])
+        if least > 1:
+            built.loose = _all([(_MUST, _at_least([*required, *helpful], 1)), *filters])
+        return built
+
+    def _least(self, count: int) -> int:
+        return count if count <= self._config.required else math.ceil(_MOST * count)
+
+    def _group(self, alternatives: Sequence[Term], built: Built) -> list[tuple[tantivy.Query, bool]]:
+        """What one group asks for, and whether a page must have it."""
+        if len(alternatives) == 1 and alternatives[0].field == "any" and not alternatives[0].phrase:
+            found = list(units(alternatives[0].text, self._languages, self._weights))
+            return [(self._unit(unit, built), not unit.optional and not self._is_common(unit)) for unit in found]
+        choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
+        return [(_any(choices), True)] if choices else []
+
+    def _term(self, term: Term, built: Built) -> tantivy.Query | None:
+        """One alternative of an OR, a phrase, or a word in a field."""
+        if term.field == "url":
+            return self._phrase(schema.ADDRESS, analysis.address_words(term.text), built)
+        if term.phrase or (term.field == "title" and analysis.is_spaceless(term.text)):
+            return self._phrases(term, built)
+        weights = self._weights
+        if term.field == "title":
+            weights = {field: weights[field] for field in (schema.TITLE, schema.TITLE_STEMS)}
+        found = list(units(term.text, self._languages, weights))
+        needed = [unit for unit in found if not unit.optional] or found
+        if not needed:
+            return None
+        return _all([(_MUST, self._unit(unit, built)) for unit in needed])
+
+    def _phrases(self, term: Term, built: Built) -> tantivy.Query | None:
+        words = analysis.surface_words(term.text)
+        if not words:
+            return None
+        built.needles.append(phrase_needle(words))
+        fields = (schema.TITLE,) if term.field == "title" else (schema.TITLE, schema.BODY)
+        return _any([query for field in fields if (query := self._phrase(field, words, built)) is not None])
+
+    def _phrase(self, field: str, words: Sequence[str], built: Built | None) -> tantivy.Query | None:
+        if not words:
+            return None
+        if len(words) == 1:
+            query = Q.term_query(self._schema, field, words[0])
+        else:
+            query = Q.phrase_query(self._schema, field, list(words))
+        query = Q.boost_query(query, max(self._weights.get(field, 1.0), 0.1))
+        if built is not None:
+            built.parts.append(Part(f'{field}: "{" ".join(words)}"', query))
+        return query
+
+    def _unit(self, unit: Unit, built: Built) -> tantivy.Query:
+        built.needles.append(unit.needle)
+        if not unit.needle.inside:
+            built.words.append(unit.text)
+        clauses = [(clause, self._clause(clause)) for clause in unit.clauses]
+        built.parts += [Part(f"{clause.field}: {clause.term}", query) for clause, query in clauses]
+        return _any([query for _, query in clauses])
+
+    def _clause(self, clause: Clause) -> tantivy.Query:
+        return Q.boost_query(Q.term_query(self._schema, clause.field, clause.term, "freq"), clause.weight)
+
+    def _is_common(self, unit: Unit) -> bool:
+        """Whether so many pages have a word that it should not be required of the others."""
+        limit = self._config.common * self._searcher.num_docs
+        clause = next((clause for clause in unit.clauses if clause.field == schema.BODY_STEMS), None)
+        return clause is not None and self._searcher.doc_freq(clause.field, clause.term) > max(limit, 10)
+
+    def _excluded(self, term: Term) -> tantivy.Query:
+        fields = {"any": (schema.TITLE, schema.BODY), "title": (schema.TITLE,), "url": (schema.ADDRESS,)}[term.field]
+        words = (
+            analysis.address_words(term.text) if term.field == "url" else analysis.surface_words(term.text)
+        )
+        return _any([query for field in fields if (query := self._phrase(field, words, None)) is not None])
+
+    def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        filters = []
+        for field, wanted, unwanted in (
+            (schema.WITHIN, query.sites, query.excluded_sites),
+            (schema.LANG, query.languages, query.excluded_languages),
+            (schema.TYPE, query.types, query.excluded_types),
+        ):
+            if wanted:
+                filters.append((_MUST, self._one_of(field, wanted)))
+            if unwanted:
+                filters.append((_NOT, self._one_of(field, unwanted)))
+        if query.after or query.before:
+            filters.append((_MUST, self._dated(_midnight(query.after), _midnight(query.before))))
+        return filters
+
+    def _chosen(self, request: Request, now: float) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        """What was chosen beside the words."""
+        filters = []
+        if request.site:
+            filters.append((_MUST, self._one_of(schema.WITHIN, (request.site,))))
+        if request.lang:
+            filters.append((_MUST, self._one_of(schema.LANG, (request.lang,))))
+        if request.since:
+            start = datetime.fromtimestamp(now, UTC) - timedelta(days=_DAYS[request.since])
+            # A clock or a page may be ahead by some hours; what lies in the future is no news.
+            filters.append((_MUST, self._dated(int(start.timestamp()), int(now) + 2 * 86_400)))
+        return filters
+
+    def _one_of(self, field: str, values: Iterable[str]) -> tantivy.Query:
+        return Q.const_score_query(Q.term_set_query(self._schema, field, list(values)), 0.0)
+
+    def _dated(self, start: int | None, end: int | None) -> tantivy.Query:
+        kind = tantivy.FieldType.Integer
+        dates = Q.range_query(self._schema, schema.DATE, kind, start or -(2**62), end or 2**62, include_upper=False)
+        return Q.const_score_query(dates, 0.0)
+
+
+def phrase_needle(words: Sequence[str]) -> Phrase:
+    """How an excerpt finds a phrase."""
+    return Phrase(tuple(_exact(word) for word in words))
+
+
+def _exact(word: str) -> Needle:
+    return Needle(
+        prefix=word, word=word, forms=lambda other: analysis.fold(other) == word, inside=analysis.is_spaceless(word)
+    )
+
+
+def _midnight(day: date | None) -> int | None:
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) if day else None
+
+
+def _all(parts: Sequence[tuple[tantivy.Occur, tantivy.Query]]) -> tantivy.Query:
+    return parts[0][1] if len(parts) == 1 else Q.boolean_query(parts)
+
+
+def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
+    if not queries:
+        return Q.empty_query()
+    return queries[0] if len(queries) == 1 else Q.boolean_query(_should(queries))
+
+
+def _should(queries: Sequence[tantivy.Query]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+    return [(_SHOULD, query) for query in queries]
+
+
+def _at_least(queries: Sequence[tantivy.Query], least: int) -> tantivy.Query:
+    if len(queries) == 1:
+        return queries[0]
+    if least == len(queries):
+        return Q.boolean_query([(_MUST, query) for query in queries])
+    return Q.boolean_query(_should(queries), least)

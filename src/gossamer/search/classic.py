@@ -1,0 +1,33 @@
+"""The ranking of the system's first seed: SC = rank + 0.5 · in the title + 0.1 · in the text (S2.5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gossamer.index import schema
+from gossamer.index.analysis import surface_words
+from gossamer.search.ordering import Candidate, Ranks
+from gossamer.search.view import View
+
+
+def classic_score(rank: float, in_title: int, in_text: int) -> float:
+    """The score of a page with this link rank, in which the query's words occur so often."""
+    return rank + 0.5 * in_title + 0.1 * in_text
+
+
+def classic(view: View, hits: Sequence[Candidate], words: Sequence[str], ranks: Ranks) -> list[Candidate]:
+    """The hits in order of their classic score."""
+    known = ranks.of(view.numbers(schema.KEY, [hit.address for hit in hits]))
+    scored = []
+    for hit, rank in zip(hits, known, strict=True):
+        page = view.stored(hit.address)
+        score = classic_score(rank, occurrences(page.title, words), occurrences(page.text, words))
+        scored.append(Candidate(hit.address, score))
+    return sorted(scored, key=lambda hit: -hit.score)
+
+
+def occurrences(text: str, words: Sequence[str]) -> int:
+    """How often the words occur in a text, all together."""
+    counted = Counter(surface_words(text))
+    return sum(counted[word] for word in set(words))

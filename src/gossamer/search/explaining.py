@@ -1,0 +1,74 @@
+"""Why a page has its score, term by term: the factors add up to it."""
+
+from __future__ import annotations
+
+import json
+
+import tantivy
+
+from gossamer.search.building import Built
+from gossamer.search.ordering import Ranks, priors
+from gossamer.search.ranking import RankingConfig
+from gossamer.search.results import Factor, ScoreExplanation
+from gossamer.search.view import View
+
+
+def explain(
+    view: View,
+    url: str,
+    address: tantivy.DocAddress,
+    built: Built,
+    config: RankingConfig,
+    ranks: Ranks,
+    news_at: float | None,
+) -> ScoreExplanation:
+    """The factors of a page's score under the default ranking."""
+    asked = [query for query in (built.strict, built.loose) if query is not None]
+    if not any(_matches(view, query, address) for query in asked):
+        return ScoreExplanation(url, False, 0.0, (), "the page has none of the words, or a filter leaves it out")
+    factors = []
+    for part in built.parts:
+        value, detail = _value(view, part.query, address)
+        if value:
+            factors.append(Factor(part.name, value, detail))
+    for name, (value,) in priors(view, [address], config, ranks, news_at).items():
+        if value:
+            factors.append(Factor(name, value))
+    return ScoreExplanation(url, True, sum(factor.value for factor in factors), tuple(factors))
+
+
+def _matches(view: View, query: tantivy.Query, address: tantivy.DocAddress) -> bool:
+    try:
+        query.explain(view.searcher, address)
+    except ValueError:  # the library's word for "does not match"
+        return False
+    return True
+
+
+def _value(view: View, query: tantivy.Query, address: tantivy.DocAddress) -> tuple[float, str]:
+    try:
+        tree = json.loads(query.explain(view.searcher, address).to_json())
+    except ValueError:
+        return 0.0, ""
+    return float(tree["value"]), _detail(tree)
+
+
+def _detail(tree: dict[str, object]) -> str:
+    """How often, how rare, how long: the numbers of the BM25 formula."""
+    found: dict[str, float] = {}
+
+    def walk(node: dict[str, object]) -> None:
+        found.setdefault(str(node["description"]), float(str(node["value"])))
+        details = node.get("details")
+        for child in details if isinstance(details, list) else ():
+            walk(child)
+
+    walk(tree)
+    wanted = {"freq,": "occurrences", "n, number": "pages with it", "dl, length": "length", "avgdl": "average length"}
+    named = {
+        label: value
+        for start, label in wanted.items()
+        for description, value in found.items()
+        if description.startswith(start)
+    }
+    return ", ".join(f"{label} {value:.4g}" for label, value in named.items())

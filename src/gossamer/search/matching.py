@@ -1,0 +1,258 @@
+"""Where the words of a query stand in a text, found without cutting the text into words.
+
+A stemmer keeps the beginning of a word. So `str.find` looks for that beginning, which is a
+quick C loop, and only what it finds is judged: does a word start here, where does it end, is
+it a form of the query's word. Positions in the lower-case text must be positions in the
+text itself, so every replacement below is one character for one:
+
+- `İ` is the only character that grows in lower case; it is read as `i`;
+- `ё` is read as `е`, as in the index;
+- accents of Latin letters do not matter, as in the index; but the stemmer is shown the word with them.
+
+Writing without spaces has no words to cut: there the characters sought are the match. A word
+ends where such writing begins (`GitHub平台`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from unicodedata import category
+
+import msgspec
+
+from gossamer.index.analysis import fold, is_spaceless
+
+MAX_OCCURRENCES = 100
+"""Matches of one needle that are looked for."""
+MAX_TRIES = 500
+"""Places where a needle's beginning stands that are judged: `s` begins a third of some texts."""
+MAX_ENDING = 64
+"""Characters a word may have after the needle's beginning; what is longer is no word."""
+MAX_GAP = 16
+"""Characters that may stand between two words of a phrase: spaces, quotes, dashes, brackets."""
+MAX_REACH = 48
+"""Characters searched for the beginning of a phrase, for each of its words before the rarest."""
+
+_JOINERS = "\u200c\u200d"
+_SAMPLE = 2_000
+"""Characters in which an accent beyond Western Europe must stand for all of them to be removed: a Polish or Vietnamese
+text has one, and to look through a text for a class of characters takes longer than all the rest."""
+
+_REST = re.compile(r"[^\W_]*")
+_GAP = re.compile(r"[\W_]*")
+_LATIN_1 = bytes(ord(plain) if len(plain := fold(chr(code))) == 1 else code for code in range(256))
+_PLAIN = {chr(n): plain for n in (*range(0x100, 0x250), *range(0x1E00, 0x1F00)) if len(plain := fold(chr(n))) == 1}
+_BEYOND_LATIN_1 = re.compile("[\u0100-\u024f\u1e00-\u1eff]")
+
+Match = tuple[int, int, bool]
+"""Start, end, and whether it is the very word of the query and not another form of it."""
+
+
+class Needle(msgspec.Struct, frozen=True):
+    """One word of a query, as it is looked for in a text."""
+
+    prefix: str
+    """Lower case, without white space; every form of the word starts with it. Nothing is found where it is empty."""
+    word: str
+    """The query's word, lower case: finding exactly this is worth more."""
+    forms: Callable[[str], bool]
+    """Whether a lower-case word of the text that starts with `prefix` is a form of the query's word."""
+    inside: bool = False
+    """For writing without spaces: `prefix` itself is the match, wherever it stands; `forms` is not asked."""
+    weight: float = 1.0
+    """How rare the word is."""
+
+
+class Phrase(msgspec.Struct, frozen=True):
+    """Words that stand one after the other, with nothing between them but what is no word."""
+
+    words: tuple[Needle, ...]
+
+
+class Folded:
+    """A text made comparable: strings of the same length as the text."""
+
+    __slots__ = ("_plain", "lower")
+
+    def __init__(self, text: str) -> None:
+        self.lower = _lower(text)
+        self._plain: str | None = None
+
+    @property
+    def plain(self) -> str:
+        """For needles of ASCII: accents removed; what is not Latin may be missing."""
+        if self._plain is None:
+            self._plain = _without_accents(self.lower)
+        return self._plain
+
+
+def _lower(text: str) -> str:
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = text.replace("İ", "i").lower()
+    return lower.replace("ё", "е")
+
+
+def _without_accents(lower: str) -> str:
+    if lower.isascii():
+        return lower
+    if _BEYOND_LATIN_1.search(lower, 0, _SAMPLE):
+        lower = _BEYOND_LATIN_1.sub(lambda accented: _PLAIN.get(accented[0], "?"), lower)
+    # through bytes: 20 times faster than str.translate
+    return lower.encode("latin-1", "replace").translate(_LATIN_1).decode("latin-1")
+
+
+class WordMatcher:
+    """Finds one needle; remembers its verdicts about words, so that a stemmer is asked once for each."""
+
+    __slots__ = ("_forms", "_inside", "_known", "_plain", "_prefix", "_word", "worth")
+
+    def __init__(self, needle: Needle) -> None:
+        prefix = _lower(needle.prefix)
+        plain = fold(prefix)
+        # a question mark stands for everything else in `Folded.plain`
+        self._plain = len(plain) == len(prefix) and plain.isascii() and "?" not in plain
+        self._prefix = plain if self._plain else prefix
+        self._word = _lower(needle.word)
+        self._forms = needle.forms
+        self._inside = needle.inside
+        self._known: dict[str, int] = {}
+        self.worth = needle.weight
+
+    def find(self, text: Folded, start: int = 0, stop: int | None = None) -> list[Match]:
+        """The matches that begin between two places, in order."""
+        found: list[Match] = []
+        size = len(self._prefix)
+        if not size:
+            return found
+        lower, word, end_of = text.lower, self._word, self._end
+        find = (text.plain if self._plain else lower).find
+        stop = len(lower) if stop is None else stop + size
+        at = find(self._prefix, start, stop)
+        for _ in range(MAX_TRIES):
+            if at < 0 or len(found) == MAX_OCCURRENCES:
+                break
+            end = end_of(lower, at)
+            if end:
+                found.append((at, end, lower[at:end] == word))
+            at = find(self._prefix, end or at + 1, stop)
+        return found
+
+    def end_at(self, text: Folded, at: int) -> int:
+        """The end of a match that begins here; 0 where there is none."""
+        if self._prefix and (text.plain if self._plain else text.lower).startswith(self._prefix, at):
+            return self._end(text.lower, at)
+        return 0
+
+    def after(self, before: WordMatcher, lower: str, end: int) -> int:
+        """Where this word must begin to follow another in a phrase, which ended at `end`."""
+        if self._inside and before._inside:
+            return end
+        return _GAP.match(lower, end, end + MAX_GAP).end()  # type: ignore[union-attr] # it may be empty
+
+    def _end(self, lower: str, at: int) -> int:
+        end = at + len(self._prefix)
+        if self._inside:
+            return _with_marks(lower, end)
+        if at and lower[at - 1] != " " and _joined(lower[at - 1]):
+            return 0
+        limit = end + MAX_ENDING
+        end = _REST.match(lower, end, limit).end()  # type: ignore[union-attr] # it may be empty
+        if end < len(lower) and lower[end] > "\u02ff":
+            end = _with_rest(lower, end, limit)
+        word = lower[at:end]
+        length = self._known.get(word)
+        if length is None:
+            length = self._known[word] = self._judged(word) if end < limit else 0
+        return at + length if length else 0
+
+    def _judged(self, word: str) -> int:
+        """How much of this is a form of the word: up to where writing without spaces begins, or nothing."""
+        if not word.isascii() and is_spaceless(word):
+            least = len(self._prefix)
+            word = word[: next((at for at in range(least, len(word)) if is_spaceless(word[at])), len(word))]
+        return len(word) if word == self._word or self._forms(word) else 0
+
+
+class PhraseMatcher:
+    """Finds a phrase around its rarest word."""
+
+    __slots__ = ("_anchor", "_words", "worth")
+
+    def __init__(self, phrase: Phrase) -> None:
+        self._words = [WordMatcher(word) for word in phrase.words]
+        self._anchor = max(range(len(self._words)), key=lambda n: (self._words[n].worth, -n), default=0)
+        self.worth = 2 * sum(word.worth for word in self._words)
+
+    def find(self, text: Folded) -> list[Match]:
+        """The matches, in order."""
+        found: list[Match] = []
+        if not self._words:
+            return found
+        first, reach = self._words[0], self._anchor * MAX_REACH
+        done = 0
+        for start, end, _ in self._words[self._anchor].find(text):
+            begins = [(start, end)] if not reach else [b[:2] for b in first.find(text, max(done, start - reach), start)]
+            for begin, first_end in begins:
+                last = self._last(text, first_end)
+                if last > start and begin >= done:
+                    found.append((begin, last, True))
+                    done = last
+                    break
+        return found
+
+    def _last(self, text: Folded, end: int) -> int:
+        """The end of the phrase whose first word ended at `end`; 0 where the others do not follow."""
+        before = self._words[0]
+        for word in self._words[1:]:
+            end = word.end_at(text, word.after(before, text.lower, end))
+            if not end:
+                return 0
+            before = word
+        return end
+
+
+Matcher = WordMatcher | PhraseMatcher
+
+
+def matchers(needles: Sequence[Needle | Phrase]) -> list[Matcher]:
+    """What finds these needles."""
+    return [PhraseMatcher(needle) if isinstance(needle, Phrase) else WordMatcher(needle) for needle in needles]
+
+
+def ranges(text: str, sought: Sequence[Matcher]) -> tuple[tuple[int, int], ...]:
+    """Every place of a short text that is found, in order; what overlaps or touches is one."""
+    comparable = Folded(text)
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(match[:2] for matcher in sought for match in matcher.find(comparable)):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def continues(char: str) -> bool:
+    """Whether a character belongs to the one before it: combining marks and joiners."""
+    return char > "\u02ff" and (category(char)[0] == "M" or char in _JOINERS)
+
+
+def _joined(before: str) -> bool:
+    """Whether a word goes on after this character."""
+    if before.isalnum():
+        return before < "\u0e00" or not is_spaceless(before)
+    return continues(before)
+
+
+def _with_marks(lower: str, end: int) -> int:
+    while end < len(lower) and continues(lower[end]):
+        end += 1
+    return end
+
+
+def _with_rest(lower: str, end: int, limit: int) -> int:
+    """The end of a word that has combining marks in it, as in Hindi or in decomposed text."""
+    while end < min(limit, len(lower)) and continues(lower[end]):
+        end = _REST.match(lower, _with_marks(lower, end), limit).end()  # type: ignore[union-attr] # it may be empty
+    return min(end, limit)

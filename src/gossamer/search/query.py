@@ -1,0 +1,384 @@
+"""What a person typed, understood: the query language of `docs/query.md`.
+
+Nothing that can be typed is an error. `parse` reads from left to right and knows only pieces: a phrase in quotes, an
+operator with its value, a word. What does not fit is a word again, and where a reader may wonder, a sentence in
+`Query.notices` says so. The text is cleaned as the text of pages is, or a soft hyphen would keep a word from being
+found.
+
+`render` writes a query in one way: pieces in a fixed order, every value as it was understood. Reading that again gives
+the same query, so that it can stand in links and feeds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from itertools import pairwise
+from typing import Literal
+from unicodedata import category, normalize
+
+import msgspec
+import url as whatwg
+
+from gossamer.parse.clean import clean_line
+
+MAX_CHARS = 2_000
+MAX_TERMS = 32
+"""Words, phrases and filters together."""
+
+Field = Literal["any", "title", "url"]
+_Kind = Literal["term", "site", "lang", "type", "after", "before", "sort"]
+
+_FIELDS: dict[str, Field] = {"intitle": "title", "inurl": "url"}
+_FILTERS: dict[str, tuple[_Kind, str]] = {
+    "site": ("site", "is not a site"),
+    "lang": ("lang", "is not a language"),
+    "filetype": ("type", "is not a file type"),
+    "ext": ("type", "is not a file type"),
+    "after": ("after", "is not a date"),
+    "before": ("before", "is not a date"),
+    "sort": ("sort", "is not an order"),
+}
+_OPERATOR = re.compile(rf"({'|'.join((*_FIELDS, *_FILTERS))}):", re.IGNORECASE | re.ASCII)
+_BETWEEN = re.compile(r"[ (]*")
+_NOT = re.compile(r"([-−]+)(?:\([(−-]*)?")
+
+_FAMILIES = ('"“”„‟', "«»", "「」", "『』")
+_CLOSING = {quote: re.compile(f"[{family}]") for family in _FAMILIES for quote in family}
+"""Any quote of a family closes any other: people and keyboards mix them."""
+_NO_QUOTES = {ord(quote): " " for quote in _CLOSING}
+_ONLY_OPENING = frozenset("“„‟«「『")
+_FIRST_CJK = "\u2e80"
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2800\ud800-\udfff\ufffd]")
+_EDGE = f"[\x00-\u05ff−{''.join(_FAMILIES)}]"
+_LOOSE_JOINERS = re.compile(f"(?:^|(?<={_EDGE}))[\u200c\u200d]+|[\u200c\u200d]+(?={_EDGE}|$)")
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE | re.ASCII)
+_HOST = re.compile(r"[a-z0-9][a-z0-9_.-]{0,252}|\[[0-9a-f:.]+\]")
+_ADDRESS = re.compile(r"[0-9.]+")
+_TYPE = re.compile(r"\.?([a-z0-9]{1,10})")
+_TYPES = {"htm": "html", "xhtml": "html"}
+_YEAR_FIRST = re.compile(r"(\d{4})(?:[-/.](\d\d?)(?:[-/.](\d\d?))?)?", re.ASCII)
+_DAY_FIRST = re.compile(r"(?:(\d\d?)\.)?(\d\d?)\.(\d{4})", re.ASCII)
+_CHINESE_DATE = str.maketrans("年月", "--", "日")
+_LANGUAGES = {
+    name: code
+    for code, names in {
+        "ar": "arabic العربية", "be": "belarusian беларуская", "cs": "czech čeština cz", "de": "german deutsch",
+        "en": "english", "es": "spanish español", "fr": "french français", "he": "hebrew עברית iw",
+        "hi": "hindi हिन्दी", "it": "italian italiano", "ja": "japanese 日本語 jp", "ko": "korean 한국어",
+        "nl": "dutch nederlands", "pl": "polish polski", "pt": "portuguese português", "ru": "russian русский",
+        "tr": "turkish türkçe", "uk": "ukrainian українська ua", "zh": "chinese 中文 汉语 漢語 cn",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+
+
+class Term(msgspec.Struct, frozen=True):
+    """A word, or what a reader takes for one: the analysis may cut it further."""
+
+    text: str
+    phrase: bool = False
+    """Whether it stood in quotes: its words in this order, one after the other."""
+    field: Field = "any"
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A query as it was understood; the values of a filter are alternatives."""
+
+    typed: str
+    """The text after cleaning and cutting."""
+    groups: tuple[tuple[Term, ...], ...] = ()
+    """A page should match a term of every group; the terms of a group were joined by OR."""
+    excluded: tuple[Term, ...] = ()
+    sites: tuple[str, ...] = ()
+    """Hosts, each with a path or without: `example.org`, `example.org:8080/docs`."""
+    excluded_sites: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes."""
+    excluded_languages: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    """Lower-case endings such as `pdf` and `html`."""
+    excluded_types: tuple[str, ...] = ()
+    after: date | None = None
+    """Pages of this day or later."""
+    before: date | None = None
+    """Pages of days before this one."""
+    newest: bool = False
+    """Whether the newest pages come first."""
+    notices: tuple[str, ...] = ()
+    """Sentences for the reader: what was left out or taken differently."""
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there is something to rank pages by."""
+        return bool(self.groups)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was asked: no words, wanted or not, and no filter."""
+        listed = any(values for _, values in _lists(self))
+        return not (self.groups or self.excluded or listed or self.after or self.before)
+
+
+class _Item(msgspec.Struct, frozen=True):
+    """One piece of a query."""
+
+    kind: _Kind
+    value: Term | str
+    """A term, or the value of a filter as it is rendered."""
+    negated: bool
+    joined: bool
+    """Whether OR stood before it."""
+    notice: str = ""
+
+
+def parse(text: str) -> Query:
+    """The query in a text, whatever the text is."""
+    typed, cut = _clean(text)
+    items = list(_read(typed))
+    used = items[:MAX_TERMS]
+    query = _assemble(typed, used)
+    while len(render(query)) > MAX_CHARS:  # an encoded host is longer than it was, and render must be readable
+        used.pop()
+        query = _assemble(typed, used)
+    notices = [item.notice for item in used if item.notice] + list(query.notices)
+    if cut:
+        notices.append(f"The query is too long: only its first {MAX_CHARS:,} characters were used.")
+    if len(used) < len(items):
+        notices.append(f"The query is too long: only its first {len(used)} words and filters were used.")
+    if typed and not items:
+        notices.append("The query has no words.")
+    return msgspec.structs.replace(query, notices=tuple(dict.fromkeys(notices)))
+
+
+def render(query: Query) -> str:
+    """The query in its one canonical writing."""
+    parts = [" OR ".join(map(_render_term, group)) for group in query.groups]
+    parts += ["-" + _render_term(term) for term in query.excluded]
+    parts += [f"{operator}:{value}" for operator, values in _lists(query) for value in values]
+    parts += [f"{name}:{day.isoformat()}" for name, day in (("after", query.after), ("before", query.before)) if day]
+    return " ".join([*parts, "sort:date"] if query.newest else parts)
+
+
+def _render_term(term: Term) -> str:
+    operator = {"any": "", "title": "intitle:", "url": "inurl:"}[term.field]
+    return operator + (f'"{term.text}"' if term.phrase else term.text)
+
+
+def _lists(query: Query) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return (
+        ("site", query.sites),
+        ("-site", query.excluded_sites),
+        ("lang", query.languages),
+        ("-lang", query.excluded_languages),
+        ("filetype", query.types),
+        ("-filetype", query.excluded_types),
+    )
+
+
+def _clean(text: str) -> tuple[str, bool]:
+    """One line of normalised text, and whether some of it was cut off."""
+    seen = " ".join(_UNSEEN.sub(" ", text).split())
+    # Cut before as well: normalising many combining marks in a row takes quadratic time.
+    line = clean_line(normalize("NFKC", clean_line(seen, 2 * MAX_CHARS)), 8 * MAX_CHARS)
+    cut = len(line) > MAX_CHARS
+    if cut:  # half a word is another word
+        line = line[: MAX_CHARS + 1].rpartition(" ")[0] or line[:MAX_CHARS]
+    return _LOOSE_JOINERS.sub("", line), cut or len(seen) > 2 * MAX_CHARS
+
+
+def _read(text: str) -> Iterator[_Item]:
+    """The pieces in the order typed, without those that have no word."""
+    at = 0
+    joined = False
+    while (at := _skip(_BETWEEN, text, at)) < len(text):
+        if text[at] == "|":
+            at, joined = at + 1, True
+            continue
+        at, negated = _read_not(text, at)
+        operator = _OPERATOR.match(text, at)
+        value, phrase, at = _read_value(text, operator.end() if operator else at, bool(operator))
+        if operator:
+            yield _understand(operator[1], value, phrase, negated, joined)
+            joined = False
+        elif value == "OR" and not phrase and not negated:
+            joined = True
+        elif _has_word(value):
+            yield _Item("term", Term(value, phrase), negated, joined)
+            joined = False
+
+
+def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
+def _read_not(text: str, at: int) -> tuple[int, bool]:
+    """Where the piece begins after its hyphen, and whether the hyphen means not."""
+    hyphens = _NOT.match(text, at)
+    if not hyphens:
+        return at, False
+    if at and text[at - 1] not in " (|":  # after a closing quote it is part of no word
+        return hyphens.end(), False
+    if len(hyphens[1]) > 1:  # --help is a word
+        return at, False
+    end = hyphens.end()
+    return end, end < len(text) and text[end] != " "
+
+
+def _read_value(text: str, at: int, after_operator: bool) -> tuple[str, bool, int]:
+    """The phrase or word that begins here (perhaps empty), whether it is a phrase, and where it ends."""
+    if at < len(text) and text[at] in _CLOSING:
+        closing = _CLOSING[text[at]].search(text, at + 1)
+        if closing:
+            inside = text[at + 1 : closing.start()].translate(_NO_QUOTES)
+            return " ".join(inside.split()), True, closing.end()
+        if not after_operator:
+            return "", False, at + 1
+        while at < len(text) and text[at] in _CLOSING:
+            at += 1
+    end = at
+    while end < len(text) and text[end] not in " |" and (end == at or not _opens_phrase(text, end)):
+        end += 1
+    word = text[at:end].lstrip("(")
+    return word if "(" in word else word.rstrip(")"), False, end
+
+
+def _opens_phrase(text: str, at: int) -> bool:
+    """Whether a quote inside a run of characters opens a phrase: not in 12" and צה"ל, but in 北京"故宫"."""
+    if text[at] not in _CLOSING:
+        return False
+    previous = text[at - 1]
+    return text[at] in _ONLY_OPENING or not previous.isalnum() or previous >= _FIRST_CJK
+
+
+def _has_word(text: str) -> bool:
+    return any(char.isalnum() or category(char) == "So" for char in text)  # So: emoji
+
+
+def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool) -> _Item:
+    """The piece made of an operator and its value, or the words of it."""
+    typed = f"{name}:{value}"
+    field = _FIELDS.get(name.lower())
+    if field and _has_word(value):
+        return _Item("term", Term(value, phrase, field), negated, joined)
+    if field or not value:
+        complaint = "has no word after the colon"
+    else:
+        kind, complaint = _FILTERS[name.lower()]
+        understood = _READERS[kind](value) if " " not in value and "|" not in value else None
+        if understood and not (negated and kind in ("after", "before", "sort")):
+            return _Item(kind, understood, negated, joined)
+        if understood:
+            complaint = "cannot be excluded"
+    notice = f"“{typed if len(typed) <= 40 else typed[:39] + '…'}” {complaint}, so it was taken as words."
+    return _Item("term", Term(typed, phrase and bool(value)), negated, joined, notice)
+
+
+def _site(value: str) -> str | None:
+    rest = value[_skip(_SCHEME, value, 0) :]
+    end = min((found for mark in "/?#" if (found := rest.find(mark)) >= 0), default=len(rest))
+    typed, path = rest[:end].removeprefix("*."), rest[end:].partition("#")[0]
+    if "@" in typed or "\\" in typed:
+        return None
+    try:
+        parsed = whatwg.URL.parse(f"http://{typed.strip('.')}/")
+    except (whatwg.URLError, ValueError):
+        return None
+    host = (parsed.host_str or "").strip(".")
+    if not _HOST.fullmatch(host) or (_ADDRESS.fullmatch(host) and not typed.startswith(host)):
+        return None  # 2024 is no address, though browsers read it as one
+    port = f":{parsed.port}" if parsed.port not in (None, 443) else ""
+    slash = "/" if path.startswith("?") else ""
+    return host + port + slash + path.rstrip("/" if "(" in path else "/)")
+
+
+def _language(value: str) -> str | None:
+    name = re.split("[-_]", value.lower())[0]
+    return _LANGUAGES.get(name) or (name if len(name) == 2 and name.isascii() and name.isalpha() else None)
+
+
+def _file_type(value: str) -> str | None:
+    match = _TYPE.fullmatch(value.lower())
+    return _TYPES.get(match[1], match[1]) if match else None
+
+
+def _day(value: str) -> str | None:
+    """The first day of a year, month or day, as ISO 8601."""
+    value = value.translate(_CHINESE_DATE).rstrip("-")
+    if match := _YEAR_FIRST.fullmatch(value):
+        year, month, day = match.groups()
+    elif match := _DAY_FIRST.fullmatch(value):
+        day, month, year = match.groups()
+    else:
+        return None
+    try:
+        return date(int(year), int(month or 1), int(day or 1)).isoformat()
+    except ValueError:
+        return None
+
+
+def _order(value: str) -> str | None:
+    return value.lower() if value.lower() in ("date", "relevance") else None
+
+
+_READERS: dict[str, Callable[[str], str | None]] = {
+    "site": _site,
+    "lang": _language,
+    "type": _file_type,
+    "after": _day,
+    "before": _day,
+    "sort": _order,
+}
+
+
+def _assemble(typed: str, items: list[_Item]) -> Query:
+    """The pieces put together by what they are."""
+
+    def values(kind: _Kind, negated: bool = False) -> tuple[str, ...]:
+        found = [item.value for item in items if item.kind == kind and item.negated is negated]
+        return tuple(dict.fromkeys(value for value in found if isinstance(value, str)))
+
+    excluded = [item.value for item in items if item.negated]
+    after, before = max(values("after"), default=""), min(values("before"), default="")
+    notices = ["OR joins only words and phrases; it was left out elsewhere."] if _has_idle_or(items) else []
+    if after and before and after >= before:
+        notices.append(f"No page can be of {after} or later and from before {before}.")
+    return Query(
+        typed=typed,
+        groups=_groups(items),
+        excluded=tuple(dict.fromkeys(term for term in excluded if isinstance(term, Term))),
+        sites=values("site"),
+        excluded_sites=values("site", True),
+        languages=values("lang"),
+        excluded_languages=values("lang", True),
+        types=values("type"),
+        excluded_types=values("type", True),
+        after=date.fromisoformat(after) if after else None,
+        before=date.fromisoformat(before) if before else None,
+        newest="date" in values("sort"),
+        notices=tuple(notices),
+    )
+
+
+def _groups(items: list[_Item]) -> tuple[tuple[Term, ...], ...]:
+    groups: list[dict[Term, None]] = []
+    follows_term = False
+    for item in items:
+        wanted = isinstance(item.value, Term) and not item.negated
+        if isinstance(item.value, Term) and wanted:
+            if not (item.joined and follows_term):
+                groups.append({})
+            groups[-1][item.value] = None
+        follows_term = wanted
+    return tuple(dict.fromkeys(map(tuple, groups)))
+
+
+def _has_idle_or(items: list[_Item]) -> bool:
+    """Whether OR stands between pieces that it cannot join; equal filters are alternatives without it."""
+    return any(
+        after.joined and (before.kind != after.kind or before.negated or after.negated)
+        for before, after in pairwise(items)
+    )

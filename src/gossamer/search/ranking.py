@@ -1,0 +1,75 @@
+"""How results are ordered: BM25 over fields with weights, then static priors in saturated form.
+
+`web` (the default) asks the index for
+
+    Σ over words, over fields   weight(field) · BM25(field, word)
+
+where a word stands as it was typed in some fields and as its stem in others; and adds to the
+best hits, for each static signal S of a page, w · S / (S + k): a signal helps, but can never
+outweigh what the page says. `classic` is the score of the system's first seed,
+SC = rank + 0.5 · (occurrences in the title) + 0.1 · (occurrences in the text). `bm25` is
+plain BM25 over title and text as they stand, to compare with.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import msgspec
+
+from gossamer.index import schema
+
+Name = Literal["web", "bm25", "classic"]
+NAMES: tuple[str, ...] = get_args(Name)
+
+
+class RankingConfig(msgspec.Struct, frozen=True):
+    """How results are found and ordered."""
+
+    ranking: Name = "web"
+    """web: fields, weights and priors; bm25: plain BM25; classic: rank + 0.5 · title + 0.1 · text."""
+    title: float = 0.3
+    """Weight of a word in the title, as it was typed."""
+    title_stem: float = 0.6
+    """Weight of a word in the title, in any form."""
+    text: float = 0.3
+    """Weight of a word in the main text, as it was typed."""
+    text_stem: float = 1.0
+    """Weight of a word in the main text, in any form."""
+    headings: float = 0.3
+    """Weight of a word in the headings."""
+    anchors: float = 0.5
+    """Weight of a word in the texts of links that point to the page."""
+    address: float = 0.2
+    """Weight of a word in the URL."""
+    rank_weight: float = 2.0
+    """Most that a page's link rank can add to its score."""
+    rank_half: float = 1.0
+    """Link rank (1 is the average) that adds half of that."""
+    depth_weight: float = 0.6
+    """Most that a short path can add: all of it for a home page."""
+    fresh_weight: float = 3.0
+    """Most that freshness can add, where the query asks for it."""
+    fresh_half: float = 30.0
+    """Age in days that adds half of that."""
+    common: float = 0.25
+    """Share of pages from which on a word is too common to be required."""
+    required: int = 3
+    """Words up to which a page must have them all; of more, most."""
+
+    def fields(self) -> dict[str, float]:
+        """Weight of each field."""
+        return {
+            schema.TITLE: self.title,
+            schema.TITLE_STEMS: self.title_stem,
+            schema.BODY: self.text,
+            schema.BODY_STEMS: self.text_stem,
+            schema.HEADINGS: self.headings,
+            schema.ANCHORS: self.anchors,
+            schema.ADDRESS: self.address,
+        }
+
+
+def saturated(signal: float, weight: float, half: float) -> float:
+    """What a signal adds: nothing at 0, half of `weight` at `half`, never more than `weight`."""
+    return weight * signal / (signal + half) if signal > 0 else 0.0

@@ -1,0 +1,152 @@
+"""What goes into a search and what comes out: values only, shared by command line, API and page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Literal
+
+import msgspec
+
+Sort = Literal["relevance", "date"]
+Since = Literal["", "day", "week", "month", "year"]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One question to the searcher: the words typed, and what was chosen beside them."""
+
+    query: str
+    page: int = 1
+    """Page of results, from 1; beyond the depth limit there are no hits, and a notice says so."""
+    size: int = 10
+    """Hits on a page, 1 to 100."""
+    sort: Sort = "relevance"
+    since: Since = ""
+    """Only pages dated within the last day, week, month or year."""
+    site: str = ""
+    """Only pages of this host (and below), as chosen from a facet."""
+    lang: str = ""
+    """Only pages in this language (ISO 639-1), as chosen from a facet."""
+    facets: bool = True
+    """Whether to count sites, languages and dates; costs time."""
+    similar: bool = False
+    """Whether near copies are shown instead of being collapsed under the best of them."""
+    ranking: str = ""
+    """Name of a ranking; empty: the one of the settings."""
+
+
+class Marked(msgspec.Struct, frozen=True):
+    """Plain text (never HTML) and the ranges of it that answer the query: start and end in characters, in order,
+    not overlapping."""
+
+    text: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def pieces(self) -> Iterator[tuple[str, bool]]:
+        """The text in pieces, each with whether it is marked; together they are the text."""
+        at = 0
+        for start, end in self.marks:
+            if start > at:
+                yield self.text[at:start], False
+            yield self.text[start:end], True
+            at = end
+        if at < len(self.text):
+            yield self.text[at:], False
+
+    def html(self) -> str:
+        """Escaped HTML with `<mark>` around the ranges."""
+        return "".join(f"<mark>{escape(piece)}</mark>" if hit else escape(piece) for piece, hit in self.pieces())
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """One result."""
+
+    url: str
+    title: Marked
+    excerpt: Marked
+    score: float
+    site: str
+    date: str | None = None
+    """Publication date, ISO 8601 as precise as it is known."""
+    lang: str | None = None
+    fetched_at: float = 0.0
+    """When the page was fetched, seconds since 1970."""
+    type: str = "html"
+    similar: int = 0
+    """Near copies of this page among the results that are collapsed under it."""
+
+
+class Count(msgspec.Struct, frozen=True):
+    """One value of a facet and how many results have it."""
+
+    value: str
+    count: int
+
+
+class Facets(msgspec.Struct, frozen=True):
+    """How the results spread."""
+
+    sites: tuple[Count, ...] = ()
+    """Most frequent first."""
+    languages: tuple[Count, ...] = ()
+    years: tuple[Count, ...] = ()
+    """Date histogram: a year each, in order of time."""
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a `Request`."""
+
+    request: Request
+    total: int
+    """Pages that match."""
+    hits: tuple[Hit, ...]
+    pages: int
+    """Pages of results that can be asked for."""
+    facets: Facets = Facets()
+    did_you_mean: str = ""
+    """Another query that finds more; empty where there is none."""
+    notices: tuple[str, ...] = ()
+    """Sentences for the reader: words left out, relaxed, too deep."""
+    seconds: float = 0.0
+
+
+class StoredPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The text of a page as it was when it was fetched."""
+
+    url: str
+    title: str
+    text: str
+    fetched_at: float
+    date: str | None = None
+    lang: str | None = None
+
+
+class Factor(msgspec.Struct, frozen=True):
+    """One part of a score."""
+
+    name: str
+    """What it is, such as `title: "rocket"` or `prior: url depth`."""
+    value: float
+    detail: str = ""
+
+
+class ScoreExplanation(msgspec.Struct, frozen=True):
+    """Why a page has its score: the factors add up to it."""
+
+    url: str
+    matches: bool
+    score: float
+    factors: tuple[Factor, ...] = ()
+    reason: str = ""
+    """Why it does not match, where it does not."""
+
+
+class IndexState(msgspec.Struct, frozen=True, kw_only=True):
+    """How the index stands."""
+
+    documents: int
+    segments: int
+    position: int
+    """Last change of the frontier database that the index holds."""
+    committed_at: float
+    generation: str

@@ -1,0 +1,258 @@
+"""Answers requests from the index: finds, orders, collapses copies, cuts excerpts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import tantivy
+
+from gossamer.clock import Clock, SystemClock
+from gossamer.index import commits, schema
+from gossamer.index.analysis import query_stems, surface_words
+from gossamer.index.folder import IndexFolder
+from gossamer.model.site import key64
+from gossamer.search import ordering
+from gossamer.search.building import Builder, Built
+from gossamer.search.classic import classic
+from gossamer.search.excerpt import excerpt, mark
+from gossamer.search.explaining import explain
+from gossamer.search.ordering import Candidate, Collapsed, NoRanks, Ranks
+from gossamer.search.query import Query, Term, parse, render
+from gossamer.search.ranking import RankingConfig
+from gossamer.search.results import (
+    Count,
+    Facets,
+    Hit,
+    IndexState,
+    Marked,
+    Request,
+    Results,
+    ScoreExplanation,
+    StoredPage,
+)
+from gossamer.search.suggest import complete, did_you_mean
+from gossamer.search.view import View, Views
+
+DEPTH = 1_000
+"""Results that can be paged through."""
+_WINDOW = 200
+"""Best hits to which priors are added; what comes after them keeps its order."""
+_MAX_SIZE = 100
+_FEW = 3
+"""Results up to which another spelling is looked for."""
+_ENOUGH = 10
+"""Results below which pages with only some of the words are shown, too."""
+_CLASSIC = 100
+"""Results of the classic ranking, as its seed has it."""
+_MAX_PREFIX = 100
+_NONE = "No page has all of the words: these have some of them."
+_RELAXED = "Few pages have all of the words: some of these have only a part of them."
+_FACETS = {
+    "sites": {"terms": {"field": schema.SITE, "size": 12}},
+    "languages": {"terms": {"field": schema.LANG, "size": 12}},
+    "years": {"terms": {"field": schema.YEAR, "size": 100}},
+}
+
+
+class Searcher:
+    """The one way to ask the index; safe to share between threads."""
+
+    def __init__(
+        self,
+        folder: IndexFolder,
+        config: RankingConfig | None = None,
+        ranks: Ranks | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._views = Views(folder)
+        self._config = config or RankingConfig()
+        self._ranks = ranks or NoRanks()
+        self._clock = clock or SystemClock()
+
+    @classmethod
+    def open(cls, root: Path, config: RankingConfig | None = None) -> Searcher:
+        """A searcher of an index folder, which must exist."""
+        searcher = cls(IndexFolder(root), config)
+        searcher.state()
+        return searcher
+
+    def search(self, request: Request) -> Results:
+        """The results of a request."""
+        started = self._clock.now()
+        view = self._views.current()
+        with commits.checking(view.folder):
+            results = self._search(view, request)
+        return msgspec.structs.replace(results, seconds=self._clock.now() - started)
+
+    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
+        """How a query that is being typed may go on: words and titles of the index."""
+        words = surface_words(prefix[:_MAX_PREFIX])
+        if not words or limit < 1:
+            return []
+        view = self._views.current()
+        with commits.checking(view.folder):
+            terms = view.searcher.terms_with_prefix(schema.BODY, words[-1], None, 3 * limit)
+            titles = tantivy.Query.phrase_prefix_query(view.schema, schema.TITLE, [*words])
+            hits = view.searcher.search(titles, limit, count=False).hits
+            named = [view.stored(address).title for _, address in hits]
+        return complete(prefix[:_MAX_PREFIX], terms, named, limit)
+
+    def page(self, url: str) -> StoredPage | None:
+        """The stored text of a page."""
+        view = self._views.current()
+        with commits.checking(view.folder):
+            address = view.find(key64(url))
+            found = view.stored(address) if address is not None else None
+        if found is None or found.url != url:
+            return None
+        return StoredPage(
+            url=url, title=found.title, text=found.text, fetched_at=found.fetched_at, date=found.date, lang=found.lang
+        )
+
+    def explain(self, request: Request, url: str) -> ScoreExplanation:
+        """Why a page has the score it has for a request."""
+        view = self._views.current()
+        with commits.checking(view.folder):
+            address = view.find(key64(url))
+            if address is None:
+                return ScoreExplanation(url, False, 0.0, (), "the page is not in the index")
+            query = parse(request.query)
+            built = self._build(view, query, request)
+            return explain(view, url, address, built, self._config, self._ranks, self._news_at(query, request))
+
+    def state(self) -> IndexState:
+        """How the index stands."""
+        view = self._views.current()
+        return IndexState(
+            documents=view.documents,
+            segments=len(view.commit.segments),
+            position=view.commit.payload.position,
+            committed_at=view.commit.payload.committed_at,
+            generation=view.generation,
+        )
+
+    def _search(self, view: View, request: Request) -> Results:
+        query = parse(request.query)
+        if query.is_empty:
+            return Results(request=request, total=0, hits=(), pages=0, notices=query.notices)
+        built = self._build(view, query, request)
+        size = min(max(request.size, 1), _MAX_SIZE)
+        first = (max(request.page, 1) - 1) * size
+        notices = list(query.notices)
+        if first >= DEPTH:
+            notices.append(f"Only the first {DEPTH:,} results can be looked at: add a word to narrow them down.")
+            first, size = 0, 0
+        asked, total, found = self._find(view, built, query, request, min(first + size, DEPTH), notices)
+        page = self._page(view, request, found, first, size)
+        return Results(
+            request=request,
+            total=total,
+            hits=tuple(
+                self._hit(view, hit, copies, built) for hit, copies in zip(page.shown, page.copies, strict=True)
+            ),
+            pages=-(-min(total - page.removed, DEPTH) // max(size, 1)),
+            facets=self._facets(view, asked) if request.facets else Facets(),
+            did_you_mean=self._correction(view, query, built, total) if total <= _FEW else "",
+            notices=tuple(notices),
+        )
+
+    def _build(self, view: View, query: Query, request: Request) -> Built:
+        builder = Builder(view.searcher, view.schema, self._config, view.languages)
+        return builder.build(query, request, self._clock.now())
+
+    def _find(
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        """The query that was asked in the end, how many pages match, and the best of them in order."""
+        by_date = request.sort == "date" or query.newest
+        depth = _WINDOW if needed <= _WINDOW // 2 else DEPTH
+        asked = built.strict
+        total, hits = _ask(view, asked, depth, by_date)
+        if total < _ENOUGH and built.loose is not None:
+            looser, more = _ask(view, built.loose, depth, by_date)
+            if looser > total:
+                notices.append(_RELAXED if total else _NONE)
+                asked, total, hits = built.loose, looser, more
+        if not by_date and self._ranking(request) == "web":
+            best = ordering.add_priors(view, hits[:_WINDOW], self._config, self._ranks, self._news_at(query, request))
+            hits = best + hits[_WINDOW:]
+        elif not by_date and self._ranking(request) == "classic":
+            hits = classic(view, hits[:_CLASSIC], built.words, self._ranks)
+        return asked, total, hits
+
+    def _page(self, view: View, request: Request, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
+        if request.similar or self._ranking(request) != "web":
+            shown = list(hits[first : first + size])
+            return Collapsed(shown, [0] * len(shown), 0)
+        return ordering.collapse(view, hits, first, size)
+
+    def _ranking(self, request: Request) -> str:
+        return request.ranking or self._config.ranking
+
+    def _news_at(self, query: Query, request: Request) -> float | None:
+        return self._clock.now() if ordering.wants_news(query, request) else None
+
+    def _hit(self, view: View, hit: Candidate, copies: int, built: Built) -> Hit:
+        page = view.stored(hit.address)
+        return Hit(
+            url=page.url,
+            title=mark(page.title, built.needles) if page.title else Marked(page.url),
+            excerpt=excerpt(page.text, built.needles),
+            score=hit.score,
+            site=page.site,
+            date=page.date,
+            lang=page.lang,
+            fetched_at=page.fetched_at,
+            type=page.type,
+            similar=copies,
+        )
+
+    def _facets(self, view: View, query: tantivy.Query) -> Facets:
+        counted = view.searcher.aggregate(query, _FACETS)
+
+        def counts(name: str) -> list[Count]:
+            return [
+                Count(str(bucket["key"]).removesuffix(".0"), bucket["doc_count"]) for bucket in counted[name]["buckets"]
+            ]
+
+        years = sorted(counts("years"), key=lambda count: int(count.value))
+        return Facets(tuple(counts("sites")), tuple(counts("languages")), tuple(years))
+
+    def _correction(self, view: View, query: Query, built: Built, found: int) -> str:
+        """The query with its words spelled as the index spells them; empty where that is no gain."""
+
+        def pages(word: str) -> int:
+            stems = query_stems(word, view.languages)
+            return max((view.searcher.doc_freq(schema.BODY_STEMS, stem) for stem in stems), default=0)
+
+        corrected = did_you_mean(built.words, self._views.vocabulary(view), found, pages)
+        if not corrected:
+            return ""
+        spelling = {old: new for old, new in zip(built.words, corrected, strict=True) if old != new}
+        return render(_respelled(query, spelling))
+
+
+def _ask(view: View, query: tantivy.Query, limit: int, by_date: bool) -> tuple[int, list[Candidate]]:
+    if by_date:
+        result = view.searcher.search(query, limit, order_by_field=schema.DATE)
+        return _count(result), [Candidate(address, 0.0) for _, address in result.hits]
+    result = view.searcher.search(query, limit)
+    return _count(result), [Candidate(address, score) for score, address in result.hits]
+
+
+def _count(result: tantivy.SearchResult) -> int:
+    count: int = result.count  # type: ignore[attr-defined]  # the library's stubs forget it
+    return count
+
+
+def _respelled(query: Query, spelling: dict[str, str]) -> Query:
+    def respell(term: Term) -> Term:
+        words = surface_words(term.text)
+        if term.phrase or not any(word in spelling for word in words):
+            return term
+        return msgspec.structs.replace(term, text=" ".join(spelling.get(word, word) for word in words))
+
+    groups = tuple(tuple(map(respell, group)) for group in query.groups)
+    return msgspec.structs.replace(query, groups=groups)

@@ -1,0 +1,199 @@
+"""Did you mean, and suggestions while typing: both from the words of the index, given by the caller.
+
+A word is corrected only where there is reason to: no page has it, or hardly any while a near neighbour is everywhere
+and the search found next to nothing. A word that is known once the keyboard layout is switched was typed with the wrong
+layout. Scripts that are not typed letter by letter, and words with digits, are left alone: that two model numbers are
+alike means nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterable, Sequence
+from heapq import nlargest
+from unicodedata import category, normalize
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from gossamer.search.keyboard import other_layouts
+
+MAX_LENGTH = 40
+MAX_CORRECTED = 8
+"""Words of a query that are looked at: each may cost 20 ms."""
+FEW_FOUND = 5
+"""Results up to which a word that exists may still be a mistake."""
+FAR_RARER = 50
+"""How many times more pages have the neighbour of an existing word that is taken for a mistake."""
+TITLE_CHARS = 60
+
+_PUNCTUATION = string.punctuation + "«»“”„‟「」『』‘’…–—−、。，！？：；"
+_WITHOUT_SPACES = re.compile(  # Thai, Lao, Burmese, Khmer, Hangul, Kana, Han
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3100-\u318f\u3400-\u9fff\ua960-\ua97f"
+    "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
+)
+_NO_WORD = re.compile(r"[\W_]+")
+_LAST_WORD = re.compile(r"[^\W_]*\Z")
+
+
+class Vocabulary:
+    """The words that pages are written with, and how many pages have each."""
+
+    def __init__(self, counts: Iterable[tuple[str, int]], limit: int = 200_000) -> None:
+        usable = ((count, word) for word, count in counts if 1 < len(word) <= MAX_LENGTH and not _has_digit(word))
+        self._counts = {word: count for count, word in nlargest(limit, usable)}
+        self._by_length: dict[tuple[bool, int], list[str]] = {}
+        for word in self._counts:
+            if _is_spelled(word):
+                self._by_length.setdefault((_is_latin(word), len(word)), []).append(word)
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def frequency(self, word: str) -> int:
+        """Pages that have this word; 0 for an unknown one."""
+        return self._counts.get(word, 0)
+
+    def closest(self, word: str, limit: int = 5) -> list[str]:
+        """The words most like this one, best first: fewer mistakes, then more pages."""
+        return [near for _, near in self.neighbours(word)[:limit]]
+
+    def neighbours(self, word: str) -> list[tuple[int, str]]:
+        """The words within one mistake (two from six letters on) and how many mistakes away, best first.
+
+        A mistake is a letter too many, missing, wrong, or swapped with the next; the first letter is no exception.
+        """
+        length = len(word)
+        if not 3 <= length <= MAX_LENGTH or not _is_spelled(word):
+            return []
+        most = 1 if length < 6 else 2
+        found: list[tuple[int, str]] = []
+        for near_length in range(length - most, length + most + 1):
+            words = self._by_length.get((_is_latin(word), near_length), [])
+            matches = process.extract(word, words, scorer=OSA.distance, score_cutoff=most, limit=None)
+            found += [(int(distance), near) for near, distance, _ in matches if distance]
+        return sorted(found, key=lambda match: (match[0], -self._counts[match[1]], match[1]))
+
+
+def did_you_mean(
+    words: Sequence[str], vocabulary: Vocabulary, found: int, frequency: Callable[[str], int] | None = None
+) -> list[str] | None:
+    """The words corrected, one answer for each (it may be two words), or None where nothing should change.
+
+    `found` counts the results of the words as they are. `frequency` says on how many pages the search finds a word,
+    where it knows better than the vocabulary: an inflected form may be found by its stem.
+    """
+    pages = frequency or vocabulary.frequency
+    if len(words) == 1:  # then all that was found has the word, whatever the vocabulary says
+        pages = _at_least(found, pages)
+    looked_at = words[:MAX_CORRECTED]
+    corrected = [_correct(word, vocabulary, pages, found) for word in looked_at]
+    switched = [layout for _, layout in corrected]
+    # The layout is switched once for a whole query: short words, which could be anything, follow the long ones.
+    follow = any(switched) and all(done or len(word) < 3 for word, done in zip(looked_at, switched, strict=True))
+    answer = [
+        next(iter(other_layouts(word)), word) if follow and not layout else better
+        for word, (better, layout) in zip(looked_at, corrected, strict=True)
+    ] + list(words[MAX_CORRECTED:])
+    return answer if answer != list(words) else None
+
+
+def complete(prefix: str, terms: Sequence[tuple[str, int]], titles: Sequence[str], limit: int = 8) -> list[str]:
+    """How a query that is being typed may go on: titles that match, then its last word completed.
+
+    `terms` are words of the index that begin with the last word, with their frequencies; `titles` are candidates.
+    """
+    normal = normalize("NFKC", prefix)
+    typed = " ".join(normal.split())
+    if not typed:
+        return []
+    seen = {typed.casefold()}
+    titled = [title for title in map(_shorten, titles) if _title_matches(title, typed)]
+    by_frequency = sorted(terms, key=lambda term: -term[1]) if not normal[-1].isspace() else []
+    named = _distinct(titled, seen)
+    completed = _distinct((_complete_last(typed, term) for term, _ in by_frequency), seen)
+    return (named[: max(limit - len(completed), limit // 2)] + completed)[:limit]
+
+
+def _at_least(least: int, pages: Callable[[str], int]) -> Callable[[str], int]:
+    return lambda word: max(least, pages(word))
+
+
+def _correct(word: str, vocabulary: Vocabulary, pages: Callable[[str], int], found: int) -> tuple[str, bool]:
+    """The word as it was meant, and whether the keyboard layout was wrong."""
+    core = word.lower().strip(_PUNCTUATION)
+    if len(core) < 2 or _has_digit(core):
+        return word, False
+    has = pages(core)
+    if has and found > FEW_FOUND:
+        return word, False
+    enough = max(1, has * FAR_RARER)
+    layouts = [other.lower() for typed in (word, core) for other in other_layouts(typed)]
+    layouts += [other.replace("ё", "е") for other in layouts]  # few write ё
+    switched = max(layouts, key=vocabulary.frequency, default="")
+    if vocabulary.frequency(switched) >= enough:
+        return switched, True
+    near = [match for match in vocabulary.neighbours(core) if vocabulary.frequency(match[1]) >= enough]
+    if near and near[0][0] == 1:
+        return near[0][1], False
+    if has:
+        return word, False
+    second_best = near[0][1] if near else word  # two mistakes: a missing space is only one
+    return _unglue(core, vocabulary, max(1, vocabulary.frequency(second_best) // 10)) or second_best, False
+
+
+def _unglue(word: str, vocabulary: Vocabulary, enough: int) -> str:
+    """Two words of three letters or more, both on so many pages, that together are this one; else nothing."""
+    if not _is_spelled(word):
+        return ""
+    pairs = [(word[:at], word[at:]) for at in range(3, len(word) - 2)]
+    rarer = {pair: min(map(vocabulary.frequency, pair)) for pair in pairs}
+    best = max(pairs, key=rarer.__getitem__, default=("", ""))
+    return " ".join(best) if rarer.get(best, 0) >= enough else ""
+
+
+def _has_digit(word: str) -> bool:
+    return any(char.isdigit() for char in word)
+
+
+def _is_spelled(word: str) -> bool:
+    """Whether a word is made of letters that are typed one by one."""
+    return not _WITHOUT_SPACES.search(word) and all(char.isalpha() or category(char)[0] == "M" for char in word)
+
+
+def _is_latin(word: str) -> bool:
+    return word < "\u0370"
+
+
+def _complete_last(typed: str, term: str) -> str:
+    """The text with its last word replaced by one that begins with it; without spaces the word may begin anywhere."""
+    for at in range(max(0, len(typed) - len(term)), len(typed)):
+        begins = at == 0 or not typed[at - 1].isalnum() or _WITHOUT_SPACES.match(typed, at)
+        if begins and term.startswith(typed[at:].lower()):
+            return typed[:at] + term
+    last = _LAST_WORD.search(typed)  # the index may write it without accents
+    return typed[: last.start()] + term if last and last[0] else ""
+
+
+def _distinct(texts: Iterable[str], seen: set[str]) -> list[str]:
+    new = []
+    for text in texts:
+        if text and text.casefold() not in seen:
+            seen.add(text.casefold())
+            new.append(text)
+    return new
+
+
+def _shorten(title: str) -> str:
+    line = " ".join(title.split())
+    if len(line) > TITLE_CHARS:
+        line = line[: TITLE_CHARS + 1].rpartition(" ")[0] or line[:TITLE_CHARS]
+    return line.rstrip(" -–—|:,;·•")
+
+
+def _title_matches(title: str, typed: str) -> bool:
+    """Whether each word typed begins a word of the title, or, without spaces in its script, stands in it."""
+    plain = " " + _NO_WORD.sub(" ", normalize("NFKC", title).casefold())
+    words = _NO_WORD.sub(" ", typed.casefold()).split()
+    return bool(words) and all((word if _WITHOUT_SPACES.search(word) else " " + word) in plain for word in words)

@@ -1,0 +1,114 @@
+"""One state of the index, open for reading; `Views` opens the next one by itself.
+
+A change is seen by the file that every commit replaces (`meta.json`) and by the name of
+the current generation: two `stat` calls per search, and the next search after a commit
+sees it. Searches that run keep the state they started with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+
+import tantivy
+
+from gossamer.index import commits, schema
+from gossamer.index.folder import IndexFolder
+from gossamer.search.suggest import Vocabulary
+
+_LANGUAGES = 4
+"""Languages that a query's words are stemmed in."""
+_MIN_SHARE = 0.03
+"""Share of the pages that a language must have for that."""
+_VOCABULARY_AFTER = 0.1
+"""Growth of the index, as a share, after which the vocabulary is read again."""
+
+
+class View:
+    """A state of the index."""
+
+    def __init__(self, index: tantivy.Index, folder: Path, generation: str, commit: commits.Commit) -> None:
+        self.index, self.folder, self.generation, self.commit = index, folder, generation, commit
+        self.schema = index.schema
+        self.searcher = index.searcher()
+
+    @property
+    def documents(self) -> int:
+        """Pages in the index."""
+        return self.searcher.num_docs
+
+    @cached_property
+    def languages(self) -> Sequence[str]:
+        """The languages that words of a query may be in, most frequent first."""
+        counted = self.searcher.aggregate(
+            tantivy.Query.all_query(), {"langs": {"terms": {"field": schema.LANG, "size": 30}}}
+        )["langs"]["buckets"]
+        least = _MIN_SHARE * self.documents
+        return [bucket["key"] for bucket in counted if bucket["doc_count"] >= least][:_LANGUAGES] or ["en"]
+
+    def stored(self, address: tantivy.DocAddress) -> schema.StoredDocument:
+        """What the index keeps of a page to show it."""
+        return schema.decode(self.searcher.doc(address))
+
+    def numbers(self, field: str, addresses: list[tantivy.DocAddress]) -> list[int]:
+        """A number of each page, 0 where it has none."""
+        return [int(value or 0) for value in self.searcher.fast_field_values(field, addresses)]
+
+    def find(self, key: int) -> tantivy.DocAddress | None:
+        """Where the page with a key is."""
+        query = tantivy.Query.term_query(self.schema, schema.KEY, key)
+        hits = self.searcher.search(query, 1, count=False).hits
+        return hits[0][1] if hits else None
+
+
+class Views:
+    """The present state of an index folder, whoever writes it."""
+
+    def __init__(self, folder: IndexFolder) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._view: View | None = None
+        self._seen: tuple[object, ...] = ()
+        self._vocabulary: tuple[int, str, Vocabulary] | None = None
+
+    def current(self) -> View:
+        """The newest state; errors say that there is no index, that it is damaged, or of another version."""
+        path = self._folder.require()
+        seen = (path, *_identity(path / commits.META))
+        view = self._view
+        if view is not None and seen == self._seen:
+            return view
+        with self._lock:
+            if self._view is None or seen != self._seen:
+                self._view, self._seen = self._open(path, self._view), seen
+            return self._view
+
+    def vocabulary(self, view: View) -> Vocabulary:
+        """The words of the index; read again when the index has grown by a tenth."""
+        known = self._vocabulary
+        if known is None or known[1] != view.generation or view.documents > (1 + _VOCABULARY_AFTER) * known[0]:
+            with commits.checking(view.folder):
+                terms = view.searcher.terms_with_prefix(schema.BODY, "", None, None)
+            known = self._vocabulary = (view.documents, view.generation, Vocabulary(terms))
+        return known[2]
+
+    def _open(self, path: Path, last: View | None) -> View:
+        commit = commits.read(path)
+        with commits.checking(path):
+            if last is not None and last.folder == path:
+                index = last.index
+                index.reload()
+            else:
+                index = schema.prepare(tantivy.Index.open(str(path)))
+                index.config_reader(reload_policy="manual")
+            return View(index, path, path.parent.name, commit)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    try:
+        stat = path.stat()
+    except OSError:
+        return (0, 0)
+    return (stat.st_ino, stat.st_mtime_ns)
