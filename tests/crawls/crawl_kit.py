@@ -22,7 +22,7 @@ def settings_of(web: FakeWeb, **sections: dict[str, Any]) -> dict[str, dict[str,
     settings: dict[str, dict[str, Any]] = {
         "network": {"allow": ["127.0.0.0/8"], "resolve": web.resolve},
         "politeness": {"delay": 0.0, "backoff_first": 0.2},
-        "crawl": {"linger": 5.0},
+        "crawl": {"linger": 5.0, "index": False},
     }
     for name, values in sections.items():
         settings.setdefault(name, {}).update(values)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
 from gossamer.index.schema import StoredDocument
-from gossamer.model.site import host_of, key64, registrable_domain, site_of
+from gossamer.model.site import host_of, key64, site_of
 
 _encode = msgspec.msgpack.Encoder().encode
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?")
@@ -116,11 +116,17 @@ def within(url: str) -> list[str]:
 
 
 def _domains(host: str) -> Iterable[str]:
-    """The domains above a host, down to the registrable one."""
-    last = registrable_domain(host)
-    while host != last and "." in host:
+    """The domains above a host, down to the top one."""
+    while "." in host and not host.replace(".", "").isdigit():
         host = host.partition(".")[2]
         yield host
+
+
+def place(typed: str) -> str:
+    """A place as `within` spells it: the path percent-encoded, without a query."""
+    host, slash, path = typed.partition("/")
+    path = quote(path.partition("?")[0].strip("/"), safe="/%:@!$&'()*+,;=~-._")
+    return host.lower() + slash + path if path else host.lower()
 
 
 def type_of(url: str, media_type: str) -> str:

@@ -10,6 +10,7 @@ import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
+from gossamer.index.document import place
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query import Query, Term
 from gossamer.search.ranking import RankingConfig
@@ -40,7 +41,7 @@ class Built(msgspec.Struct):
     parts: list[Part]
     needles: list[Needle | Phrase]
     words: list[str]
-    """The plain words, for corrections."""
+    """The plain words, as the index spells them."""
 
 
 class Builder:
@@ -141,15 +142,13 @@ class Builder:
 
     def _excluded(self, term: Term) -> tantivy.Query:
         fields = {"any": (schema.TITLE, schema.BODY), "title": (schema.TITLE,), "url": (schema.ADDRESS,)}[term.field]
-        words = (
-            analysis.address_words(term.text) if term.field == "url" else analysis.surface_words(term.text)
-        )
+        words = analysis.address_words(term.text) if term.field == "url" else analysis.surface_words(term.text)
         return _any([query for field in fields if (query := self._phrase(field, words, None)) is not None])
 
     def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
         filters = []
         for field, wanted, unwanted in (
-            (schema.WITHIN, query.sites, query.excluded_sites),
+            (schema.WITHIN, tuple(map(place, query.sites)), tuple(map(place, query.excluded_sites))),
             (schema.LANG, query.languages, query.excluded_languages),
             (schema.TYPE, query.types, query.excluded_types),
         ):
@@ -165,7 +164,7 @@ class Builder:
         """What was chosen beside the words."""
         filters = []
         if request.site:
-            filters.append((_MUST, self._one_of(schema.WITHIN, (request.site,))))
+            filters.append((_MUST, self._one_of(schema.WITHIN, (place(request.site),))))
         if request.lang:
             filters.append((_MUST, self._one_of(schema.LANG, (request.lang,))))
         if request.since:
@@ -179,7 +178,8 @@ class Builder:
 
     def _dated(self, start: int | None, end: int | None) -> tantivy.Query:
         kind = tantivy.FieldType.Integer
-        dates = Q.range_query(self._schema, schema.DATE, kind, start or -(2**62), end or 2**62, include_upper=False)
+        low, high = -(2**62) if start is None else start, 2**62 if end is None else end
+        dates = Q.range_query(self._schema, schema.DATE, kind, low, high, include_upper=False)
         return Q.const_score_query(dates, 0.0)
 
 

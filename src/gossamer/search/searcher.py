@@ -154,7 +154,7 @@ class Searcher:
             ),
             pages=-(-min(total - page.removed, DEPTH) // max(size, 1)),
             facets=self._facets(view, asked) if request.facets else Facets(),
-            did_you_mean=self._correction(view, query, built, total) if total <= _FEW else "",
+            did_you_mean=self._correction(view, query, total) if total <= _FEW else "",
             notices=tuple(notices),
         )
 
@@ -220,18 +220,16 @@ class Searcher:
         years = sorted(counts("years"), key=lambda count: int(count.value))
         return Facets(tuple(counts("sites")), tuple(counts("languages")), tuple(years))
 
-    def _correction(self, view: View, query: Query, built: Built, found: int) -> str:
+    def _correction(self, view: View, query: Query, found: int) -> str:
         """The query with its words spelled as the index spells them; empty where that is no gain."""
 
         def pages(word: str) -> int:
             stems = query_stems(word, view.languages)
             return max((view.searcher.doc_freq(schema.BODY_STEMS, stem) for stem in stems), default=0)
 
-        corrected = did_you_mean(built.words, self._views.vocabulary(view), found, pages)
-        if not corrected:
-            return ""
-        spelling = {old: new for old, new in zip(built.words, corrected, strict=True) if old != new}
-        return render(_respelled(query, spelling))
+        words = [term.text for group in query.groups for term in group if not term.phrase and term.field == "any"]
+        corrected = did_you_mean(words, self._views.vocabulary(view), found, pages)
+        return render(_respelled(query, dict(zip(words, corrected, strict=True)))) if corrected else ""
 
 
 def _ask(view: View, query: tantivy.Query, limit: int, by_date: bool) -> tuple[int, list[Candidate]]:
@@ -249,10 +247,9 @@ def _count(result: tantivy.SearchResult) -> int:
 
 def _respelled(query: Query, spelling: dict[str, str]) -> Query:
     def respell(term: Term) -> Term:
-        words = surface_words(term.text)
-        if term.phrase or not any(word in spelling for word in words):
+        if term.phrase or term.field != "any":
             return term
-        return msgspec.structs.replace(term, text=" ".join(spelling.get(word, word) for word in words))
+        return msgspec.structs.replace(term, text=spelling.get(term.text, term.text))
 
     groups = tuple(tuple(map(respell, group)) for group in query.groups)
     return msgspec.structs.replace(query, groups=groups)

@@ -108,7 +108,7 @@ def complete(prefix: str, terms: Sequence[tuple[str, int]], titles: Sequence[str
     typed = " ".join(normal.split())
     if not typed:
         return []
-    seen = {typed.casefold()}
+    seen = {typed.casefold(), prefix.strip().casefold()}
     titled = [title for title in map(_shorten, titles) if _title_matches(title, typed)]
     by_frequency = sorted(terms, key=lambda term: -term[1]) if not normal[-1].isspace() else []
     named = _distinct(titled, seen)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 
 import tantivy
 
@@ -22,6 +22,8 @@ _LANGUAGES = 4
 """Languages that a query's words are stemmed in."""
 _MIN_SHARE = 0.03
 """Share of the pages that a language must have for that."""
+_VOCABULARY = 200_000
+"""Words read for corrections, the most frequent ones."""
 _VOCABULARY_AFTER = 0.1
 """Growth of the index, as a share, after which the vocabulary is read again."""
 
@@ -71,7 +73,8 @@ class Views:
         self._lock = Lock()
         self._view: View | None = None
         self._seen: tuple[object, ...] = ()
-        self._vocabulary: tuple[int, str, Vocabulary] | None = None
+        self._reading = Lock()
+        self._vocabulary: tuple[int, Vocabulary] | None = None
 
     def current(self) -> View:
         """The newest state; errors say that there is no index, that it is damaged, or of another version."""
@@ -86,13 +89,26 @@ class Views:
             return self._view
 
     def vocabulary(self, view: View) -> Vocabulary:
-        """The words of the index; read again when the index has grown by a tenth."""
-        known = self._vocabulary
-        if known is None or known[1] != view.generation or view.documents > (1 + _VOCABULARY_AFTER) * known[0]:
-            with commits.checking(view.folder):
-                terms = view.searcher.terms_with_prefix(schema.BODY, "", None, None)
-            known = self._vocabulary = (view.documents, view.generation, Vocabulary(terms))
-        return known[2]
+        """The words of the index. They are read again, aside, when the index has grown by a tenth."""
+        with self._reading:
+            if self._vocabulary is None:
+                self._read_vocabulary(view)
+            assert self._vocabulary is not None
+            size, vocabulary = self._vocabulary
+        if view.documents > (1 + _VOCABULARY_AFTER) * size and self._reading.acquire(blocking=False):
+            Thread(target=self._read_again, args=(view,), daemon=True).start()
+        return vocabulary
+
+    def _read_again(self, view: View) -> None:
+        try:
+            self._read_vocabulary(view)
+        finally:
+            self._reading.release()
+
+    def _read_vocabulary(self, view: View) -> None:
+        with commits.checking(view.folder):
+            terms = view.searcher.terms_with_prefix(schema.BODY, "", None, _VOCABULARY)
+        self._vocabulary = (view.documents, Vocabulary(terms))
 
     def _open(self, path: Path, last: View | None) -> View:
         commit = commits.read(path)
