@@ -14,6 +14,7 @@ from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, Seeds, check_seeds, out, print_json, seconds
 from gossamer.cli.progress import Progress, summary
 from gossamer.clock import SystemClock
+from gossamer.crawl.children import Child
 from gossamer.crawl.folder import DataFolder, check_clock, note_options
 from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds
 from gossamer.crawl.supervisor import Supervisor
@@ -40,6 +41,8 @@ def command(
     strategy: str | None = None,
     archive: bool = True,
     index: bool = True,
+    serve: Annotated[bool, Parameter(negative="")] = False,
+    port: int | None = None,
     accept_clock: Annotated[bool, Parameter(negative="")] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     json: Json = False,
@@ -77,6 +80,10 @@ def command(
         Keep raw responses as WARC.
     index
         Make pages searchable while the crawl runs.
+    serve
+        Serve the search page while the crawl runs.
+    port
+        Port of the search page; 0 for any free one.
     accept_clock
         Go on although the system clock is behind the last crawl.
     quiet
@@ -100,7 +107,8 @@ def command(
     until = seconds(duration) if duration else None
     if pages is not None and pages < 1:
         raise UsageError("--pages must be at least 1")
-    final = run_crawl(settings, data, found, pages, until, accept_clock, quiet or json, debug, changes)
+    companions = [server(data, port)] if serve else []
+    final = run_crawl(settings, data, found, pages, until, accept_clock, quiet or json, debug, changes, companions)
     if json:
         print_json(final)
 
@@ -115,6 +123,7 @@ def run_crawl(
     quiet: bool = False,
     debug: bool = False,
     options: dict[str, dict[str, Any]] | None = None,
+    companions: Sequence[Child] = (),
 ) -> Any:
     """Crawl in this process tree until it is over; returns the final status.
 
@@ -138,7 +147,7 @@ def run_crawl(
                     f"nothing to crawl in {data}: name a seed, such as gossamer crawl https://example.org/"
                 )
             frontier.limit_pages(pages)
-            supervisor = Supervisor(settings, folder, frontier, clock, debug)
+            supervisor = Supervisor(settings, folder, frontier, clock, debug, companions)
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: supervisor.stop())
             until = clock.now() + lasting if lasting is not None else None
@@ -150,6 +159,12 @@ def run_crawl(
     if not quiet:
         summary(final, clock.now())
     return final
+
+
+def server(data: Path, port: int | None = None) -> Child:
+    """A server of the search page that ends with the crawl."""
+    arguments = ["serve", "--data", str(data), "--until-stdin-ends"]
+    return Child("server", "gossamer.cli", arguments + (["--port", str(port)] if port is not None else []), speaks=True)
 
 
 def _changes(**sections: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexer_process import catch_up, follow
 from gossamer.crawl.indexing import Indexer
-from gossamer.frontier.database import open_database
+from gossamer.frontier.database import open_database, require_crawl
 
 Flag = Annotated[bool, Parameter(negative="")]
 
@@ -36,7 +36,7 @@ def command(
         Keep following the crawl until stopped (Ctrl-C): the indexer alone, beside workers started by hand.
     """
     folder, clock = DataFolder(data), SystemClock()
-    folder.read().close()
+    require_crawl(folder.database)
     with folder.index_lock():
         db = open_database(folder.database)
         try:

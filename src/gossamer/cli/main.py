@@ -13,6 +13,7 @@ from gossamer import __version__
 from gossamer.cli import (
     crawl,
     demo,
+    evaluate,
     explain,
     export,
     history,
@@ -22,6 +23,7 @@ from gossamer.cli import (
     recrawl,
     remove,
     search,
+    serve,
     status,
     work,
 )
@@ -34,7 +36,23 @@ app = App(
     version=__version__,
     version_flags=["--version"],
 )
-VERBS = (init, crawl, search, index, work, status, explain, history, inject, recrawl, remove, export, demo)
+VERBS = (
+    init,
+    crawl,
+    search,
+    serve,
+    index,
+    work,
+    status,
+    explain,
+    history,
+    inject,
+    recrawl,
+    remove,
+    export,
+    evaluate,
+    demo,
+)
 for verb in VERBS:
     app.command(verb.command, name=verb.__name__.rpartition(".")[2])
 

@@ -23,8 +23,10 @@ _AGAIN = 1.0
 class Child:
     """One such process."""
 
-    def __init__(self, name: str, module: str, arguments: Sequence[str]) -> None:
+    def __init__(self, name: str, module: str, arguments: Sequence[str], speaks: bool = False) -> None:
         self._name = name
+        self._output = None if speaks else subprocess.PIPE
+        """One that speaks to the person itself needs nobody to pass on its last words."""
         self._command = [sys.executable, "-m", module, *arguments]
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
@@ -38,7 +40,7 @@ class Child:
         if self._process is None and not self.failed and time.monotonic() - self._started > _AGAIN:
             self._started = time.monotonic()
             self._process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+                self._command, stdin=subprocess.PIPE, stdout=self._output, start_new_session=True
             )
 
     @property

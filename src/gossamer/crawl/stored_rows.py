@@ -71,7 +71,7 @@ class StoredRows:
         for name, rows in sorted(wanted.items()):
             for start, table in self._groups(name, min(rows), max(rows) + 1):
                 here = [row - start for row in sorted(rows) if start <= row < start + table.num_rows]
-                yield from map(_page, table.take(here).to_pylist())
+                yield from map(_page, table.take(pa.array(here, pa.int64())).to_pylist())
 
     def _groups(self, name: str, first: int, end: int) -> Iterator[tuple[int, pa.Table]]:
         """The rows from `first` to `end`, row group after row group, each with the number of its first row."""

@@ -14,7 +14,7 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -42,7 +42,13 @@ class Supervisor:
     """Runs a crawl on this machine until it is done or told to stop."""
 
     def __init__(
-        self, settings: Settings, folder: DataFolder, frontier: SqlFrontier, clock: Clock, debug: bool = False
+        self,
+        settings: Settings,
+        folder: DataFolder,
+        frontier: SqlFrontier,
+        clock: Clock,
+        debug: bool = False,
+        companions: Sequence[Child] = (),
     ) -> None:
         self._settings, self._folder, self._frontier, self._clock = settings, folder, frontier, clock
         self._debug = debug
@@ -51,7 +57,7 @@ class Supervisor:
         self._damaged: set[str] = set()
         self._deaths = 0
         self._last_fetched = -1
-        self._children: list[Child] = []
+        self._children = list(companions)
         if settings.crawl.index:
             self._children.append(Child("indexer", "gossamer.crawl.indexer_process", [str(folder.root)]))
 

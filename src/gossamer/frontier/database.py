@@ -97,10 +97,15 @@ def open_database(path: Path, wait: float = 30.0, cache_mb: int = 64) -> Databas
 
 def read_database(path: Path, wait: float = 5.0) -> Database:
     """Open an existing database for reading only."""
-    if not path.exists():
-        raise UsageError(f"no crawl in {path.parent}: start one with `gossamer crawl SEED --data {path.parent}`")
+    require_crawl(path)
     database = Database(path, wait, readonly=True)
     return _checked(database, _check_version)
+
+
+def require_crawl(path: Path) -> None:
+    """There must be a database already."""
+    if not path.exists():
+        raise UsageError(f"no crawl in {path.parent}: start one with `gossamer crawl SEED --data {path.parent}`")
 
 
 def _checked(database: Database, check: Callable[[Database], None]) -> Database:

@@ -21,7 +21,13 @@ Q = tantivy.Query
 _MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 _MOST = 0.6
-"""Share of the words of a long query that a page must have."""
+"""Share of the words that is most of them."""
+
+_STEMMED = {schema.TITLE: schema.TITLE_STEMS, schema.BODY: schema.BODY_STEMS}
+_ALIKE = 0.7
+"""Share of a stem's pages from which on the word as typed tells no more than the stem."""
+_FEW_PAGES = 40
+"""In a smaller index no word is common."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -53,6 +59,7 @@ class Builder:
         self._searcher, self._schema, self._config = searcher, form, config
         self._languages = languages
         self._weights = config.fields()
+        self._frequencies: dict[tuple[str, str], int] = {}
 
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
@@ -78,7 +85,10 @@ class Builder:
         return built
 
     def _least(self, count: int) -> int:
-        return count if count <= self._config.required else math.ceil(_MOST * count)
+        """How many of the required words a page must have."""
+        if count <= self._config.all_of:
+            return count
+        return math.ceil(_MOST * count) if count <= self._config.most_of else 1
 
     def _group(self, alternatives: Sequence[Term], built: Built) -> list[tuple[tantivy.Query, bool]]:
         """What one group asks for, and whether a page must have it."""
@@ -124,21 +134,49 @@ class Builder:
         return query
 
     def _unit(self, unit: Unit, built: Built) -> tantivy.Query:
-        built.needles.append(unit.needle)
+        built.needles.append(msgspec.structs.replace(unit.needle, weight=self._rarity(unit)))
         if not unit.needle.inside:
             built.words.append(unit.text)
-        clauses = [(clause, self._clause(clause)) for clause in unit.clauses]
+        clauses = [(clause, self._clause(clause)) for clause in self._telling(unit.clauses)]
         built.parts += [Part(f"{clause.field}: {clause.term}", query) for clause, query in clauses]
         return _any([query for _, query in clauses])
 
     def _clause(self, clause: Clause) -> tantivy.Query:
         return Q.boost_query(Q.term_query(self._schema, clause.field, clause.term, "freq"), clause.weight)
 
+    def _telling(self, clauses: Sequence[Clause]) -> list[Clause]:
+        """The clauses without words as typed that stand nearly wherever their stem does: the stem takes their weight.
+
+        To look into a long list twice would cost time and tell nothing."""
+        kept = {(clause.field, clause.term): clause for clause in clauses}
+        for clause in clauses:
+            stems = [other for other in clauses if other.field == _STEMMED.get(clause.field)]
+            if len(stems) == 1 and self._pages(clause) >= _ALIKE * self._pages(stems[0]):
+                del kept[clause.field, clause.term]
+                heavier = msgspec.structs.replace(stems[0], weight=stems[0].weight + clause.weight)
+                kept[heavier.field, heavier.term] = heavier
+        return list(kept.values())
+
+    def _pages(self, clause: Clause) -> int:
+        term = (clause.field, clause.term)
+        if term not in self._frequencies:
+            self._frequencies[term] = self._searcher.doc_freq(*term)
+        return self._frequencies[term]
+
+    def _share(self, unit: Unit) -> float:
+        """The share of pages that have a word in their text."""
+        clause = next((clause for clause in unit.clauses if clause.field == schema.BODY_STEMS), None)
+        if clause is None:
+            return 0.0
+        return self._pages(clause) / max(self._searcher.num_docs, _FEW_PAGES)
+
     def _is_common(self, unit: Unit) -> bool:
         """Whether so many pages have a word that it should not be required of the others."""
-        limit = self._config.common * self._searcher.num_docs
-        clause = next((clause for clause in unit.clauses if clause.field == schema.BODY_STEMS), None)
-        return clause is not None and self._searcher.doc_freq(clause.field, clause.term) > max(limit, 10)
+        return self._share(unit) > self._config.common
+
+    def _rarity(self, unit: Unit) -> float:
+        """What finding a word in a text is worth, from 0 (every page has it) to 1."""
+        return min(1.0, -math.log10(max(self._share(unit), 1e-4)) / 4) if not unit.optional else 0.1
 
     def _excluded(self, term: Term) -> tantivy.Query:
         fields = {"any": (schema.TITLE, schema.BODY), "title": (schema.TITLE,), "url": (schema.ADDRESS,)}[term.field]
@@ -181,6 +219,11 @@ class Builder:
         low, high = -(2**62) if start is None else start, 2**62 if end is None else end
         dates = Q.range_query(self._schema, schema.DATE, kind, low, high, include_upper=False)
         return Q.const_score_query(dates, 0.0)
+
+
+def plain(form: tantivy.Schema, words: Sequence[str]) -> tantivy.Query:
+    """Any of the words, as they stand, in title or text: what plain BM25 looks at."""
+    return _any([Q.term_query(form, field, word) for word in words for field in (schema.TITLE, schema.BODY)])
 
 
 def phrase_needle(words: Sequence[str]) -> Phrase:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import itemgetter
 
 from gossamer.index import schema
 from gossamer.index.analysis import surface_words
@@ -18,13 +19,13 @@ def classic_score(rank: float, in_title: int, in_text: int) -> float:
 
 def classic(view: View, hits: Sequence[Candidate], words: Sequence[str], ranks: Ranks) -> list[Candidate]:
     """The hits in order of their classic score."""
-    known = ranks.of(view.numbers(schema.KEY, [hit.address for hit in hits]))
+    addresses = [address for _, address in hits]
     scored = []
-    for hit, rank in zip(hits, known, strict=True):
-        page = view.stored(hit.address)
+    for address, rank in zip(addresses, ranks.of(view.numbers(schema.KEY, addresses)), strict=True):
+        page = view.stored(address)
         score = classic_score(rank, occurrences(page.title, words), occurrences(page.text, words))
-        scored.append(Candidate(hit.address, score))
-    return sorted(scored, key=lambda hit: -hit.score)
+        scored.append((score, address))
+    return sorted(scored, key=itemgetter(0), reverse=True)
 
 
 def occurrences(text: str, words: Sequence[str]) -> int:

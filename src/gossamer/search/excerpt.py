@@ -25,10 +25,14 @@ from gossamer.search.fragment import Fragment, fragment
 from gossamer.search.matching import Folded, Matcher, Needle, Phrase, matchers, ranges
 from gossamer.search.results import Marked
 
-__all__ = ["MAX_SCAN", "Needle", "Phrase", "excerpt", "mark"]
+__all__ = ["MAX_SCAN", "Highlighter", "Needle", "Phrase", "excerpt", "mark"]
 
 MAX_SCAN = 200_000
 """Characters of a text that are searched."""
+_SCANS = (2_000, 16_000, MAX_SCAN)
+"""Characters that are searched first; more only where they do not hold the rarest needle."""
+_TELLING = 0.15
+"""Weight below which a needle is marked where it stands, but does not decide what is shown: `the`, `и`."""
 
 _FORM = 800
 _EXACT = 200
@@ -64,22 +68,47 @@ class _Window(NamedTuple):
     """The matchers that found them."""
 
 
+class Highlighter:
+    """Finds the needles of one query in many texts; what is learned of one word serves all of them."""
+
+    def __init__(self, needles: Sequence[Needle | Phrase]) -> None:
+        self._sought = matchers(needles)
+        telling = [one for one in self._sought if one.worth >= _TELLING]
+        self._deciding = telling or self._sought
+        self._rarest = max(range(len(self._deciding)), key=lambda n: self._deciding[n].worth, default=0)
+
+    def mark(self, text: str) -> Marked:
+        """A short text, such as a title, with every match marked."""
+        return Marked(text, ranges(text, self._sought))
+
+    def excerpt(self, text: str, length: int = 240) -> Marked:
+        """The part of a text that shows the most of what is sought; its beginning where nothing is found."""
+        text = text[:MAX_SCAN]
+        places: list[_Place] = []
+        for reach in _SCANS:
+            places = self._places(text[:reach])
+            if len(text) <= reach or any(place[2] == self._rarest for place in places):
+                break
+        budget = _budget(text, places[0][0] if places else 0, max(length, _MIN_LENGTH))
+        windows = _windows(places, self._deciding, budget) if places else [(0, 0)]
+        each = budget if len(windows) == 1 else budget // 2
+        return _joined([fragment(text, start, end, each) for start, end in windows], text, self._sought)
+
+    def _places(self, text: str) -> list[_Place]:
+        comparable = Folded(text)
+        return sorted(
+            (start, end, n, exact) for n, one in enumerate(self._deciding) for start, end, exact in one.find(comparable)
+        )
+
+
 def mark(text: str, needles: Sequence[Needle | Phrase]) -> Marked:
     """A short text, such as a title, with every match marked."""
-    return Marked(text, ranges(text, matchers(needles)))
+    return Highlighter(needles).mark(text)
 
 
 def excerpt(text: str, needles: Sequence[Needle | Phrase], length: int = 240) -> Marked:
     """The part of a text that shows the most of what is sought; its beginning where nothing is found."""
-    text = text[:MAX_SCAN]
-    sought = matchers(needles)
-    comparable = Folded(text)
-    places = [(start, end, n, exact) for n, one in enumerate(sought) for start, end, exact in one.find(comparable)]
-    places.sort()
-    budget = _budget(text, places[0][0] if places else 0, max(length, _MIN_LENGTH))
-    windows = _windows(places, sought, budget) if places else [(0, 0)]
-    each = budget if len(windows) == 1 else budget // 2
-    return _joined([fragment(text, start, end, each) for start, end in windows], text, sought)
+    return Highlighter(needles).excerpt(text, length)
 
 
 def _budget(text: str, near: int, length: int) -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Protocol
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import tantivy
 
 from gossamer.index import schema
+from gossamer.model.site import key64
 from gossamer.search.query import Query
 from gossamer.search.ranking import RankingConfig, saturated
 from gossamer.search.results import Request
@@ -39,11 +42,8 @@ class NoRanks:
         return [0.0] * len(keys)
 
 
-class Candidate(msgspec.Struct, frozen=True):
-    """A hit and its score."""
-
-    address: tantivy.DocAddress
-    score: float
+Candidate = tuple[float, tantivy.DocAddress]
+"""A score and the page that has it, as the library gives them."""
 
 
 def wants_news(query: Query, request: Request) -> bool:
@@ -81,9 +81,10 @@ def add_priors(
     view: View, hits: Sequence[Candidate], config: RankingConfig, ranks: Ranks, news_at: float | None
 ) -> list[Candidate]:
     """The hits with their priors added, best first."""
-    added = priors(view, [hit.address for hit in hits], config, ranks, news_at)
-    scored = [Candidate(hit.address, hit.score + sum(more)) for hit, *more in zip(hits, *added.values(), strict=True)]
-    return sorted(scored, key=lambda hit: -hit.score)
+    addresses = [address for _, address in hits]
+    added = priors(view, addresses, config, ranks, news_at)
+    scores = map(sum, zip((score for score, _ in hits), *added.values(), strict=True))
+    return sorted(zip(scores, addresses, strict=True), key=itemgetter(0), reverse=True)
 
 
 class Collapsed(msgspec.Struct, frozen=True):
@@ -94,31 +95,47 @@ class Collapsed(msgspec.Struct, frozen=True):
     removed: int
 
 
-def collapse(view: View, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
-    """The hits `first` … `first + size` once copies are put under the best of them.
+class _Fingerprints:
+    """What tells whether pages are copies of each other: the same text, or nearly the same SimHash of enough words."""
 
-    Copies are pages with the same text, or with nearly the same SimHash and enough words.
-    """
+    def __init__(self, view: View, addresses: list[tantivy.DocAddress]) -> None:
+        self._texts = np.array(view.numbers(schema.TEXT_HASH, addresses), np.int64)
+        self._sims = np.array(view.numbers(schema.SIMHASH, addresses), np.int64).view(np.uint64)
+        self._long = np.array(view.numbers(schema.WORDS, addresses), np.int64) >= _NEAR_WORDS
+
+    def copies(self, place: int) -> npt.NDArray[np.bool_]:
+        """Which of the pages that come after one are copies of it."""
+        same = (self._texts == self._texts[place]) & (self._texts != 0)
+        if self._sims[place] and self._long[place]:
+            same |= (np.bitwise_count(self._sims ^ self._sims[place]) <= _NEAR_BITS) & self._long
+        same[: place + 1] = False
+        return same
+
+
+def collapse(view: View, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
+    """The hits `first` … `first + size` once copies are put under the best of them."""
     if not hits:
         return Collapsed([], [], 0)
-    addresses = [hit.address for hit in hits]
-    texts = np.array(view.numbers(schema.TEXT_HASH, addresses), np.int64)
-    sims = np.array(view.numbers(schema.SIMHASH, addresses), np.int64).view(np.uint64)
-    long = np.array(view.numbers(schema.WORDS, addresses), np.int64) >= _NEAR_WORDS
+    prints = _Fingerprints(view, [address for _, address in hits])
     left = np.ones(len(hits), bool)
     chosen: list[tuple[int, int]] = []
     for place in range(len(hits)):
-        if not left[place]:
-            continue
-        same = texts == texts[place] if texts[place] else np.zeros(len(hits), bool)
-        if sims[place] and long[place]:
-            same |= (np.bitwise_count(sims ^ sims[place]) <= _NEAR_BITS) & long
-        same &= left
-        same[: place + 1] = False
-        left &= ~same
-        chosen.append((place, int(same.sum())))
-        if len(chosen) == first + size:
-            break
+        if left[place]:
+            copies = prints.copies(place) & left
+            left &= ~copies
+            chosen.append((place, int(copies.sum())))
+            if len(chosen) == first + size:
+                break
     page = chosen[first:]
     removed = sum(copies for _, copies in chosen)
     return Collapsed([hits[place] for place, _ in page], [copies for _, copies in page], removed)
+
+
+def copies_of(view: View, hits: Sequence[Candidate], url: str) -> list[Candidate]:
+    """The hits that are collapsed under the hit with a URL."""
+    keys = view.numbers(schema.KEY, [address for _, address in hits])
+    if key64(url) not in keys:
+        return []
+    place = keys.index(key64(url))
+    prints = _Fingerprints(view, [address for _, address in hits])
+    return [hits[other] for other in np.flatnonzero(prints.copies(place)).tolist()]

@@ -24,7 +24,7 @@ import url as whatwg
 from gossamer.parse.clean import clean_line
 
 MAX_CHARS = 2_000
-MAX_TERMS = 32
+MAX_TERMS = 128
 """Words, phrases and filters together."""
 
 Field = Literal["any", "title", "url"]

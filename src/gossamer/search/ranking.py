@@ -28,9 +28,9 @@ class RankingConfig(msgspec.Struct, frozen=True):
 
     ranking: Name = "web"
     """web: fields, weights and priors; bm25: plain BM25; classic: rank + 0.5 · title + 0.1 · text."""
-    title: float = 0.3
+    title: float = 0.5
     """Weight of a word in the title, as it was typed."""
-    title_stem: float = 0.6
+    title_stem: float = 1.0
     """Weight of a word in the title, in any form."""
     text: float = 0.3
     """Weight of a word in the main text, as it was typed."""
@@ -54,8 +54,10 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Age in days that adds half of that."""
     common: float = 0.25
     """Share of pages from which on a word is too common to be required."""
-    required: int = 3
-    """Words up to which a page must have them all; of more, most."""
+    all_of: int = 3
+    """Words up to which a page must have them all."""
+    most_of: int = 5
+    """Words up to which a page must have most of them; of a longer query any will do, the order tells."""
 
     def fields(self) -> dict[str, float]:
         """Weight of each field."""

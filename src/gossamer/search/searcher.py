@@ -14,9 +14,9 @@ from gossamer.index.analysis import query_stems, surface_words
 from gossamer.index.folder import IndexFolder
 from gossamer.model.site import key64
 from gossamer.search import ordering
-from gossamer.search.building import Builder, Built
+from gossamer.search.building import Builder, Built, plain
 from gossamer.search.classic import classic
-from gossamer.search.excerpt import excerpt, mark
+from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.ordering import Candidate, Collapsed, NoRanks, Ranks
 from gossamer.search.query import Query, Term, parse, render
@@ -37,7 +37,7 @@ from gossamer.search.view import View, Views
 
 DEPTH = 1_000
 """Results that can be paged through."""
-_WINDOW = 200
+_WINDOW = 100
 """Best hits to which priors are added; what comes after them keeps its order."""
 _MAX_SIZE = 100
 _FEW = 3
@@ -86,6 +86,17 @@ class Searcher:
             results = self._search(view, request)
         return msgspec.structs.replace(results, seconds=self._clock.now() - started)
 
+    def similar(self, request: Request, url: str) -> tuple[Hit, ...]:
+        """The near copies that are collapsed under a hit of the request, best first."""
+        view = self._views.current()
+        with commits.checking(view.folder):
+            query = parse(request.query)
+            built = self._build(view, query, request)
+            _, _, hits = self._find(view, built, query, request, DEPTH, [])
+            highlighter = Highlighter(built.needles)
+            copies = ordering.copies_of(view, hits, url)[:_MAX_SIZE]
+            return tuple(self._hit(view, hit, 0, highlighter) for hit in copies)
+
     def suggest(self, prefix: str, limit: int = 8) -> list[str]:
         """How a query that is being typed may go on: words and titles of the index."""
         words = surface_words(prefix[:_MAX_PREFIX])
@@ -110,6 +121,16 @@ class Searcher:
         return StoredPage(
             url=url, title=found.title, text=found.text, fetched_at=found.fetched_at, date=found.date, lang=found.lang
         )
+
+    def urls(self, request: Request, limit: int) -> list[str]:
+        """The URLs of the best results, without excerpts."""
+        view = self._views.current()
+        with commits.checking(view.folder):
+            query = parse(request.query)
+            if query.is_empty:
+                return []
+            _, _, hits = self._find(view, self._build(view, query, request), query, request, limit, [])
+            return [view.stored(address).url for _, address in hits[:limit]]
 
     def explain(self, request: Request, url: str) -> ScoreExplanation:
         """Why a page has the score it has for a request."""
@@ -146,12 +167,12 @@ class Searcher:
             first, size = 0, 0
         asked, total, found = self._find(view, built, query, request, min(first + size, DEPTH), notices)
         page = self._page(view, request, found, first, size)
+        shown = zip(page.shown, page.copies, strict=True)
+        highlighter = Highlighter(built.needles)
         return Results(
             request=request,
             total=total,
-            hits=tuple(
-                self._hit(view, hit, copies, built) for hit, copies in zip(page.shown, page.copies, strict=True)
-            ),
+            hits=tuple(self._hit(view, hit, copies, highlighter) for hit, copies in shown),
             pages=-(-min(total - page.removed, DEPTH) // max(size, 1)),
             facets=self._facets(view, asked) if request.facets else Facets(),
             did_you_mean=self._correction(view, query, total) if total <= _FEW else "",
@@ -168,9 +189,9 @@ class Searcher:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
         by_date = request.sort == "date" or query.newest
         depth = _WINDOW if needed <= _WINDOW // 2 else DEPTH
-        asked = built.strict
+        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, built.words)
         total, hits = _ask(view, asked, depth, by_date)
-        if total < _ENOUGH and built.loose is not None:
+        if total < _ENOUGH and built.loose is not None and asked is built.strict:
             looser, more = _ask(view, built.loose, depth, by_date)
             if looser > total:
                 notices.append(_RELAXED if total else _NONE)
@@ -194,13 +215,14 @@ class Searcher:
     def _news_at(self, query: Query, request: Request) -> float | None:
         return self._clock.now() if ordering.wants_news(query, request) else None
 
-    def _hit(self, view: View, hit: Candidate, copies: int, built: Built) -> Hit:
-        page = view.stored(hit.address)
+    def _hit(self, view: View, hit: Candidate, copies: int, highlighter: Highlighter) -> Hit:
+        score, address = hit
+        page = view.stored(address)
         return Hit(
             url=page.url,
-            title=mark(page.title, built.needles) if page.title else Marked(page.url),
-            excerpt=excerpt(page.text, built.needles),
-            score=hit.score,
+            title=highlighter.mark(page.title) if page.title else Marked(page.url),
+            excerpt=highlighter.excerpt(page.text),
+            score=score,
             site=page.site,
             date=page.date,
             lang=page.lang,
@@ -235,9 +257,9 @@ class Searcher:
 def _ask(view: View, query: tantivy.Query, limit: int, by_date: bool) -> tuple[int, list[Candidate]]:
     if by_date:
         result = view.searcher.search(query, limit, order_by_field=schema.DATE)
-        return _count(result), [Candidate(address, 0.0) for _, address in result.hits]
+        return _count(result), [(0.0, address) for _, address in result.hits]
     result = view.searcher.search(query, limit)
-    return _count(result), [Candidate(address, score) for score, address in result.hits]
+    return _count(result), result.hits
 
 
 def _count(result: tantivy.SearchResult) -> int:

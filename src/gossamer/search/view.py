@@ -78,15 +78,19 @@ class Views:
 
     def current(self) -> View:
         """The newest state; errors say that there is no index, that it is damaged, or of another version."""
-        path = self._folder.require()
-        seen = (path, *_identity(path / commits.META))
         view = self._view
-        if view is not None and seen == self._seen:
+        if view is not None and self._identity(view.folder) == self._seen:
             return view
         with self._lock:
+            path = self._folder.require()
+            seen = self._identity(path)
             if self._view is None or seen != self._seen:
                 self._view, self._seen = self._open(path, self._view), seen
             return self._view
+
+    def _identity(self, path: Path) -> tuple[object, ...]:
+        """What changes with every commit and every switch."""
+        return (path, *_stamp(self._folder.pointer), *_stamp(path / commits.META))
 
     def vocabulary(self, view: View) -> Vocabulary:
         """The words of the index. They are read again, aside, when the index has grown by a tenth."""
@@ -122,7 +126,7 @@ class Views:
             return View(index, path, path.parent.name, commit)
 
 
-def _identity(path: Path) -> tuple[int, int]:
+def _stamp(path: Path) -> tuple[int, int]:
     try:
         stat = path.stat()
     except OSError:

@@ -1,0 +1,177 @@
+"""`gossamer evaluate`: how good a ranking is on queries whose answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from cyclopts import Parameter
+from rich.table import Table
+from rich.text import Text
+
+from gossamer.cli.common import DEFAULT_DATA, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.search import open_searcher
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.errors import StorageError, UsageError
+from gossamer.evaluate.collections import Collection, load, sample
+from gossamer.evaluate.rankers import BARE, SearchRanker, over_documents
+from gossamer.evaluate.runs import Difference, Ranker, Run, differences, run, tally, trec_lines
+from gossamer.search.ranking import NAMES, RankingConfig
+
+_QUERY_WIDTH = 30
+"""Columns a query has at least."""
+
+
+def command(
+    collection: str,
+    *,
+    data: Annotated[Path | None, Parameter(name="--data")] = None,
+    ranking: str = "",
+    against: str | None = None,
+    k: Annotated[int, Parameter(name="--k")] = 10,
+    limit_queries: int | None = None,
+    run_file: Annotated[Path | None, Parameter(name="--run")] = None,
+    diff: int = 5,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Run the queries of a collection with judgements; print nDCG, MAP, recall at 100 and MRR.
+
+    Parameters
+    ----------
+    collection
+        A file, a folder or an archive (`.zst` and `.gz` too), or several files with commas between them:
+        JSON with queries and the URLs or ids that answer them; questions about passages as in SQuAD; TREC judgements,
+        topics and documents; or Cranfield, MED, LISA or TIME, one of several as `classic.tar.zst:med`.
+        Documents that come with it are indexed for the occasion.
+    data
+        The folder whose index is searched where the collection has no documents but judges URLs.
+    ranking
+        web, bm25, classic, or tantivy (the bare library); default: the one of the settings.
+    against
+        Another ranking to compare with.
+    k
+        Places that nDCG looks at.
+    limit_queries
+        Run so many queries only, taken evenly from the whole.
+    run_file
+        Write what was found to this file, in the form that trec_eval reads.
+    diff
+        With --against: show so many queries that differ most.
+    """
+    if k < 1 or diff < 0 or (limit_queries is not None and limit_queries < 1):
+        raise UsageError("--k and --limit-queries must be at least 1, and --diff at least 0")
+    chosen = load(collection)
+    if limit_queries is not None:
+        chosen = sample(chosen, limit_queries)
+    if not chosen.documents:
+        data = data or DEFAULT_DATA
+        chosen = _by_canonical_url(chosen, data)
+    names = [ranking] if against is None else [ranking, against]
+    with open_rankers(chosen, data, names) as rankers:
+        runs = [run(name, ranker, chosen, k) for name, ranker in rankers]
+    if run_file is not None:
+        _write_run(run_file, runs[0])
+    differing = differences(runs[0], runs[1], chosen, diff) if len(runs) > 1 else []
+    if json:
+        print_json(_summary(chosen, runs, differing, k))
+    else:
+        _print(chosen, runs, differing, k)
+
+
+@contextmanager
+def open_rankers(collection: Collection, data: Path | None, names: Sequence[str]) -> Iterator[list[tuple[str, Ranker]]]:
+    """The rankings of these names (empty: the one of the settings), each with the name to show, over a temporary index
+    of the collection's documents, or over the index of the data folder where it has none."""
+    for name in names:
+        if name and name not in (*NAMES, BARE):
+            raise UsageError(f"there is no ranking called {name!r}: known are {', '.join((*NAMES, BARE))}")
+    if collection.documents:
+        config = settings_of_crawl(data).search if data else RankingConfig()
+        with over_documents(collection.documents, names, config) as rankers:
+            yield list(zip((name or config.ranking for name in names), rankers, strict=True))
+        return
+    if BARE in names:
+        raise UsageError(f"{BARE} needs the documents themselves: name a collection that has them")
+    folder = data or DEFAULT_DATA
+    searcher, config = open_searcher(folder), settings_of_crawl(folder).search
+    yield [(name or config.ranking, SearchRanker(searcher, name)) for name in names]
+
+
+def _by_canonical_url(collection: Collection, data: Path) -> Collection:
+    """Judged pages by the names that the index knows them by."""
+    settings = settings_of_crawl(data)
+    judgements = {
+        query: {canonical_or_error(url, settings): grade for url, grade in judged.items()}
+        for query, judged in collection.judgements.items()
+    }
+    return msgspec.structs.replace(collection, judgements=judgements)
+
+
+def _write_run(path: Path, found: Run) -> None:
+    try:
+        with path.open("w", encoding="utf-8") as sink:
+            sink.writelines(f"{line}\n" for line in trec_lines(found))
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}: choose another file") from error
+
+
+def _summary(collection: Collection, runs: Sequence[Run], differing: Sequence[Difference], k: int) -> dict[str, Any]:
+    return {
+        "collection": collection.name,
+        "documents": len(collection.documents),
+        "queries": runs[0].mean.queries,
+        "left_out": runs[0].mean.left_out,
+        "k": k,
+        "rankings": [
+            {"name": one.name, **msgspec.to_builtins(one.mean.scores), "per_query": one.scores} for one in runs
+        ],
+        "differences": differing,
+    }
+
+
+def _print(collection: Collection, runs: Sequence[Run], differing: Sequence[Difference], k: int) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("ranking")
+    for name in (f"nDCG@{k}", "MAP", "recall@100", "MRR"):
+        table.add_column(name, justify="right")
+    rows = [(one.name, msgspec.structs.astuple(one.mean.scores), ".4f") for one in runs]
+    if len(runs) > 1:
+        gains = tuple(this - other for this, other in zip(rows[0][1], rows[1][1], strict=True))
+        rows.append(("difference", gains, "+.4f"))
+    for name, values, form in rows:
+        table.add_row(Text(name), *(f"{value:{form}}" for value in values))
+    out.print(table)
+    mean = runs[0].mean
+    said = f"{collection.name}: {mean.queries} queries"
+    said += f", {len(collection.documents)} documents" if collection.documents else ""
+    said += f"; {mean.left_out} more are left out: no relevant document is known" if mean.left_out else ""
+    out.print(said, markup=False)
+    if len(runs) > 1:
+        better, worse, equal = tally(runs[0], runs[1])
+        out.print(f"{runs[0].name} is better for {better} queries, worse for {worse}, equal for {equal}", markup=False)
+    if differing:
+        out.print()
+        out.print(_differing(differing, runs, k))
+
+
+def _differing(differing: Sequence[Difference], runs: Sequence[Run], k: int) -> Table:
+    """A line for each query: nDCG and the place of the first relevant document under both rankings."""
+    this, other = runs[0].name, runs[1].name
+    headings = (f"nDCG@{k}", "", "", "first relevant", "")
+    under = ("gain", this, other, this, other)
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    table.add_column("query")
+    table.add_row(*(Text(text, style="dim") for text in under))
+    taken = sum(max(len(heading), len(name), 6) + 2 for heading, name in zip(headings, under, strict=True))
+    for one in differing:
+        places = (str(place) if place else "–" for place in (one.first_relevant, one.first_relevant_against))
+        query = Text(f"{one.query}: {one.text}")
+        query.truncate(max(_QUERY_WIDTH, out.width - taken), overflow="ellipsis")
+        table.add_row(f"{one.gain:+.3f}", f"{one.ndcg:.3f}", f"{one.against:.3f}", *places, query)
+    return table
