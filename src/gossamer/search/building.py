@@ -206,9 +206,10 @@ class Builder:
         if request.lang:
             filters.append((_MUST, self._one_of(schema.LANG, (request.lang,))))
         if request.since:
-            start = datetime.fromtimestamp(now, UTC) - timedelta(days=_DAYS[request.since])
-            # A clock or a page may be ahead by some hours; what lies in the future is no news.
-            filters.append((_MUST, self._dated(int(start.timestamp()), int(now) + 2 * 86_400)))
+            # Most dates are days: the last day begins yesterday at midnight. What lies in the future is no news,
+            # but a clock or a page may be ahead by some hours.
+            start = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_DAYS[request.since])
+            filters.append((_MUST, self._dated(_midnight(start), int(now) + 2 * 86_400)))
         return filters
 
     def _one_of(self, field: str, values: Iterable[str]) -> tantivy.Query:

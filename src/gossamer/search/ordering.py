@@ -105,7 +105,7 @@ class _Fingerprints:
 
     def copies(self, place: int) -> npt.NDArray[np.bool_]:
         """Which of the pages that come after one are copies of it."""
-        same = (self._texts == self._texts[place]) & (self._texts != 0)
+        same: npt.NDArray[np.bool_] = (self._texts == self._texts[place]) & (self._texts != 0)
         if self._sims[place] and self._long[place]:
             same |= (np.bitwise_count(self._sims ^ self._sims[place]) <= _NEAR_BITS) & self._long
         same[: place + 1] = False

@@ -99,7 +99,8 @@ class Searcher:
 
     def suggest(self, prefix: str, limit: int = 8) -> list[str]:
         """How a query that is being typed may go on: words and titles of the index."""
-        words = surface_words(prefix[:_MAX_PREFIX])
+        prefix = prefix[:_MAX_PREFIX].encode("utf-8", "replace").decode()
+        words = surface_words(prefix)
         if not words or limit < 1:
             return []
         view = self._views.current()
@@ -108,7 +109,7 @@ class Searcher:
             titles = tantivy.Query.phrase_prefix_query(view.schema, schema.TITLE, [*words])
             hits = view.searcher.search(titles, limit, count=False).hits
             named = [view.stored(address).title for _, address in hits]
-        return complete(prefix[:_MAX_PREFIX], terms, named, limit)
+        return complete(prefix, terms, named, limit)
 
     def page(self, url: str) -> StoredPage | None:
         """The stored text of a page."""

@@ -1,0 +1,118 @@
+"""Ranking: priors in saturated form, freshness, copies, the seed's classic score, and explanations that add up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from searcher_kit import SmallIndex, page
+
+from gossamer.model.site import key64
+from gossamer.search.classic import classic_score
+from gossamer.search.ranking import saturated
+from gossamer.search.results import Request
+
+LONG = " ".join(f"Sentence number {n} of a long text about comets and their tails." for n in range(20))
+
+
+@given(st.floats(0, 1e12), st.floats(0, 1e12), st.floats(0.01, 100), st.floats(0.01, 100))
+def test_a_signal_helps_more_the_larger_it_is_and_never_beyond_its_weight(
+    low: float, high: float, weight: float, half: float
+) -> None:
+    low, high = sorted((low, high))
+    assert 0 <= saturated(low, weight, half) <= saturated(high, weight, half) <= weight
+    assert saturated(half, weight, half) == pytest.approx(weight / 2)
+    assert saturated(0, weight, half) == 0
+
+
+def test_of_equal_pages_the_one_with_the_shorter_address_and_the_higher_rank_comes_first(tmp_path: Path) -> None:
+    index = SmallIndex(tmp_path / "index", page("/a/b/c/d", "comet one"), page("/a", "comet two"))
+    assert index.paths("comet") == ["/a", "/a/b/c/d"]
+    index.ranks[key64("http://site.test/a/b/c/d")] = 8.0
+    assert index.paths("comet") == ["/a/b/c/d", "/a"]
+
+
+def test_freshness_counts_only_where_the_query_asks_for_it(tmp_path: Path) -> None:
+    old = page("/old", "comet news and more comet news", date="2019-01-01")
+    new = page("/new", "comet news and other things", date="2025-06-14")
+    index = SmallIndex(tmp_path / "index", old, new)
+    assert index.paths("comet") == ["/old", "/new"]
+    assert index.paths("comet news") == ["/new", "/old"]
+
+
+def test_copies_are_collapsed_under_the_best_and_can_be_expanded(tmp_path: Path) -> None:
+    pages = [page(f"http://mirror{n}.test/x/y", LONG, "Comets") for n in range(3)]
+    pages += [page("/comets", LONG.replace("number 7 of", "number 7 in"), "Comets"), page("/other", "comet", "Other")]
+    index = SmallIndex(tmp_path / "index", *pages)
+    answer = index.search("comets")
+    assert [(hit.url, hit.similar) for hit in answer.hits] == [
+        ("http://site.test/comets", 3),
+        ("http://site.test/other", 0),
+    ]
+    assert answer.total == 5 and answer.pages == 1
+    copies = index.searcher.similar(Request(query="comets"), "http://site.test/comets")
+    assert {hit.url for hit in copies} == {f"http://mirror{n}.test/x/y" for n in range(3)}
+    assert len(index.search("comets", similar=True).hits) == 5
+
+
+def test_short_pages_that_look_alike_are_no_copies(tmp_path: Path) -> None:
+    index = SmallIndex(tmp_path / "index", *(page(f"/{n}", f"comet number {n}") for n in range(5)))
+    assert len(index.paths("comet")) == 5
+
+
+def test_paging_shows_every_result_once_and_ends_with_a_notice(tmp_path: Path) -> None:
+    texts = [" ".join(["comet", *(f"w{n}x{k}" for k in range(n))]) for n in range(45)]
+    index = SmallIndex(tmp_path / "index", *(page(f"/{n}", text) for n, text in enumerate(texts)))
+    answer = index.search("comet")
+    assert (answer.total, answer.pages) == (45, 5)
+    shown = [path for number in range(1, 6) for path in index.paths("comet", page=number)]
+    assert sorted(shown) == sorted(f"/{n}" for n in range(45))
+    beyond = index.search("comet", page=10**9)
+    assert beyond.hits == () and beyond.total == 45 and beyond.notices
+    assert index.search("comet", size=10**6).hits and index.search("comet", size=-1, page=-5).hits
+
+
+def test_the_classic_score_of_the_seed(tmp_path: Path) -> None:
+    """S2.5: SC = PR + 0.5 · occurrences in the title + 0.1 · occurrences in the text."""
+    assert classic_score(0.438, 2, 7) == pytest.approx(0.438 + 1.0 + 0.7)
+    index = SmallIndex(
+        tmp_path / "index",
+        page("/1", "comet comet comet", "comet"),
+        page("/2", "comet", "comet comet"),
+        page("/3", "comet " * 12, "tail"),
+        ranking="classic",
+    )
+    # The ranks after two iterations of the seed's worked example (S2.4).
+    for path, rank in (("/1", 0.638750), ("/2", 0.575000), ("/3", 0.575000)):
+        index.ranks[key64(f"http://site.test{path}")] = rank
+    scores = {hit.url[-2:]: hit.score for hit in index.search("comet").hits}
+    assert scores == pytest.approx({"/1": 0.63875 + 0.5 + 0.3, "/2": 0.575 + 1.0 + 0.1, "/3": 0.575 + 1.2})
+    assert index.paths("comet") == ["/3", "/2", "/1"]
+
+
+@pytest.mark.parametrize("query", ["comet", "comets tails", '"long text" comet', "comet news", "sentence OR comet"])
+def test_the_factors_of_an_explanation_add_up_to_the_score(tmp_path: Path, query: str) -> None:
+    index = SmallIndex(
+        tmp_path / "index",
+        page("/a/b", LONG, "Comets", lang="en", date="2025-01-01"),
+        page("/c", "comet news sentence"),
+    )
+    index.ranks[key64("http://site.test/a/b")] = 2.0
+    for hit in index.search(query).hits:
+        why = index.searcher.explain(Request(query=query), hit.url)
+        assert why.matches and why.score == pytest.approx(hit.score, rel=1e-5)
+        assert why.score == pytest.approx(sum(factor.value for factor in why.factors))
+
+
+def test_what_does_not_match_is_explained_too(tmp_path: Path) -> None:
+    index = SmallIndex(tmp_path / "index", page("/a", "comet"))
+    assert "not in the index" in index.searcher.explain(Request(query="comet"), "http://site.test/b").reason
+    assert "none of the words" in index.searcher.explain(Request(query="tail"), "http://site.test/a").reason
+
+
+@pytest.mark.parametrize("ranking", ["web", "bm25", "classic"])
+def test_every_ranking_finds_the_page(tmp_path: Path, ranking: str) -> None:
+    index = SmallIndex(tmp_path / "index", page("/a", "comet tail"), page("/b", "something else"))
+    assert index.paths("comet", ranking=ranking) == ["/a"]
