@@ -205,7 +205,7 @@ class Searcher:
         return asked, total, hits
 
     def _page(self, view: View, request: Request, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
-        if request.similar or self._ranking(request) != "web":
+        if not size or request.similar or self._ranking(request) != "web":
             shown = list(hits[first : first + size])
             return Collapsed(shown, [0] * len(shown), 0)
         return ordering.collapse(view, hits, first, size)
