@@ -1,15 +1,24 @@
-"""`gossamer demo`: a small bundled web, served on loopback, crawled, and reported on. Offline."""
+"""`gossamer demo`: a small bundled web, served on loopback, crawled, reported on and searched. Offline."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from threading import Timer
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from msgspec.structs import replace
 
 from gossamer import settings as settings_file
-from gossamer.cli.common import Debug, err, out
+from gossamer.cli.common import Debug, duration, err, out, seconds
 from gossamer.cli.crawl import run_crawl
+from gossamer.cli.serve import open_service
+from gossamer.cli.serve import serve as serve_page
 from gossamer.crawl import exporting
 from gossamer.crawl.folder import DataFolder
 from gossamer.demo.web import DemoWeb
@@ -18,9 +27,20 @@ from gossamer.errors import OperationError
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import all_urls
 
+_UNATTENDED = 300.0
+"""Seconds the search page stays open where nobody sits at a terminal."""
 
-def command(*, data: Path | None = None, delay: float = 0.05, debug: Debug = False) -> None:
-    """Serve a small bundled web, crawl it, and report what was kept and what was refused.
+
+def command(
+    *,
+    data: Path | None = None,
+    delay: float = 0.05,
+    serve: bool = True,
+    port: int | None = None,
+    lasting: Annotated[str | None, Parameter(name="--for")] = None,
+    debug: Debug = False,
+) -> None:
+    """Serve a small bundled web, crawl it, report what was kept and what was refused, and open the search page on it.
 
     Parameters
     ----------
@@ -28,7 +48,14 @@ def command(*, data: Path | None = None, delay: float = 0.05, debug: Debug = Fal
         Keep the crawl in this folder; default: a temporary one, deleted at the end.
     delay
         Seconds between two requests to a site.
+    serve
+        Open the search page at the end, until Ctrl-C.
+    port
+        Port of the search page; default: 8017, or any free one.
+    lasting
+        Close the search page after this time: 90s, 10m. Default: 5m where there is no terminal.
     """
+    limit = seconds(lasting) if lasting else None if sys.stdin.isatty() else _UNATTENDED
     folder = data or Path(tempfile.mkdtemp(prefix="gossamer-demo-"))
     try:
         with DemoWeb() as web:
@@ -41,9 +68,29 @@ def command(*, data: Path | None = None, delay: float = 0.05, debug: Debug = Fal
             out.print(f"Serving {len(web.seeds)} hosts on {web.network}, port {web.port}; crawling politely …")
             run_crawl(settings, folder, read_seeds(web.seeds, [], None), debug=debug, options=changes)
             _report(DataFolder(folder), web)
+            if serve:
+                _search_page(folder, settings, port, limit)
     finally:
         if data is None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _search_page(folder: Path, settings: settings_file.Settings, port: int | None, limit: float | None) -> None:
+    """The search page, until Ctrl-C or for a while."""
+    out.print('\nTry: spider, паутина, 图书馆, ghbdtn, "orb weaver" -silk, site:news.weaver.test sort:date')
+    if limit is not None:
+        out.print(f"The page closes in {duration(limit)}.")
+        timer = Timer(limit, lambda: os.kill(os.getpid(), signal.SIGTERM))
+        timer.daemon = True
+        timer.start()
+    has_screen = sys.stdin.isatty() and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    service = open_service(folder, settings)
+    try:
+        serve_page(service, settings.serve if port is None else replace(settings.serve, port=port), has_screen)
+    except OperationError:
+        if port is not None:
+            raise
+        serve_page(service, replace(settings.serve, port=0), has_screen)  # somebody else has the usual one
 
 
 def _report(folder: DataFolder, web: DemoWeb) -> None:

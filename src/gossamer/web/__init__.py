@@ -1,0 +1,1 @@
+"""The server: search page, JSON API, feeds of queries."""

@@ -1,0 +1,110 @@
+"""The JSON API: each operation is declared once, with its parameters and its answer.
+
+The declarations make the routes, the checks of parameters, the OpenAPI document
+and its page. An operation runs on a search thread and returns a value of
+`answers`; a wrong parameter is 400, an index that cannot be used 503.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gossamer.web import answers
+from gossamer.web.parameters import ADDRESS, FACETS, LIMIT, PAGE, PREFIX, SEARCH, SIZE, Parameter, request_of
+from gossamer.web.pool import SearchPool
+from gossamer.web.rendering import json_response
+from gossamer.web.service import SearchService
+
+PREFIX_PATH = "/api/v1"
+
+_ONE_PAGE = tuple(parameter for parameter in SEARCH if parameter not in (PAGE, SIZE, FACETS))
+"""A search without what only matters to a list of results."""
+
+
+class Missing(Exception):  # noqa: N818 - named as what it is
+    """What was asked for is not there."""
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """One thing that can be asked."""
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter[Any], ...]
+    answer: type[msgspec.Struct]
+    call: Callable[[SearchService, Mapping[str, str]], msgspec.Struct]
+    may_miss: bool = False
+    """Whether it can answer 404."""
+
+    @property
+    def path(self) -> str:
+        """Where it is asked."""
+        return f"{PREFIX_PATH}/{self.name}"
+
+
+def _search(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+    return answers.search_answer(service.search(request_of(given, strictly=True)))
+
+
+def _similar(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+    url = ADDRESS.read_strictly(given)
+    hits = service.similar(request_of(given, strictly=True), url)
+    return answers.SimilarAnswer(url, tuple(answers.hit_answer(hit) for hit in hits))
+
+
+def _suggest(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+    prefix, limit = PREFIX.read_strictly(given), LIMIT.read_strictly(given)
+    found = service.suggest(prefix, limit) if prefix else []
+    return answers.SuggestAnswer(prefix, tuple(found))
+
+
+def _page(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+    page = service.page(ADDRESS.read_strictly(given))
+    if page is None:
+        raise Missing("this page is not in the index")
+    return answers.page_answer(page)
+
+
+def _explain(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+    url = ADDRESS.read_strictly(given)
+    return answers.explain_answer(service.explain(request_of(given, strictly=True), url))
+
+
+def _status(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+    return answers.status_answer(service.state())
+
+
+OPERATIONS = (
+    Operation("search", "Search the index.", SEARCH, answers.SearchAnswer, _search),
+    Operation(
+        "similar", "The near copies that a search collapses under one result.", (*_ONE_PAGE, ADDRESS),
+        answers.SimilarAnswer, _similar,
+    ),
+    Operation("suggest", "How a query may go on.", (PREFIX, LIMIT), answers.SuggestAnswer, _suggest),
+    Operation("page", "The stored text of a page.", (ADDRESS,), answers.PageAnswer, _page, may_miss=True),
+    Operation(
+        "explain", "Why a page ranks where it does for a query.", (*_ONE_PAGE, ADDRESS), answers.ExplainAnswer, _explain
+    ),
+    Operation("status", "How the index stands.", (), answers.StatusAnswer, _status),
+)  # fmt: skip
+
+
+def routes(service: SearchService, pool: SearchPool) -> list[Route]:
+    """A route for each operation."""
+    return [Route(operation.path, _endpoint(operation, service, pool)) for operation in OPERATIONS]
+
+
+def _endpoint(operation: Operation, service: SearchService, pool: SearchPool) -> Callable[[HttpRequest], Any]:
+    def answer(given: Mapping[str, str]) -> Response:
+        return json_response(operation.call(service, given))
+
+    async def endpoint(request: HttpRequest) -> Response:
+        return await pool.run(answer, request.query_params)
+
+    return endpoint

@@ -1,0 +1,125 @@
+"""The server's parts put together."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gossamer.clock import Clock, SystemClock
+from gossamer.errors import GossamerError, UsageError
+from gossamer.settings import ServeSettings
+from gossamer.web import api
+from gossamer.web.assets import Assets
+from gossamer.web.clients import Clients
+from gossamer.web.guard import Guard
+from gossamer.web.links import Links
+from gossamer.web.machine import MachinePages
+from gossamer.web.openapi import document
+from gossamer.web.pages import Pages
+from gossamer.web.parameters import BadParameter
+from gossamer.web.pool import SearchPool
+from gossamer.web.rendering import Renderer, json_response
+from gossamer.web.service import SearchService
+
+_NOT_HERE = "There is nothing at this address."
+
+
+def create_app(service: SearchService, settings: ServeSettings, clock: Clock | None = None) -> Starlette:
+    """The whole server as an ASGI application."""
+    check_base_url(settings.base_url)
+    links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
+    assets = Assets(links)
+    renderer = Renderer(settings.title, links, assets.url)
+    pool = SearchPool(settings.threads)
+
+    def origin(request: Request) -> str:
+        """Scheme and host by which the sender reaches us; the guard has checked the header."""
+        base = urlsplit(settings.base_url)
+        return f"{base.scheme}://{base.netloc}" if settings.base_url else str(request.base_url).rstrip("/")
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        pool.close()
+
+    app = Starlette(
+        routes=[
+            *Pages(service, pool, renderer, links).routes(),
+            *MachinePages(service, pool, links, settings.title, origin).routes(),
+            *api.routes(service, pool),
+            *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
+            *_static(assets, renderer),
+        ],
+        middleware=[
+            Middleware(Guard, settings=settings, clients=clients, clock=clock, refuse=renderer.refuse),
+            Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
+        ],
+        exception_handlers=_errors(renderer),
+        lifespan=lifespan,
+    )
+    # A redirect to the address with or without a slash would carry the Host header into the answer.
+    app.router.redirect_slashes = False
+    return app
+
+
+def check_base_url(text: str) -> None:
+    """Raise a `UsageError` for what cannot be the address of a server."""
+    if not text:
+        return
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.fragment
+    except ValueError:
+        usable = False
+    if not usable or any(character.isspace() or character in "<>\"'\\" for character in text):
+        raise UsageError(f"serve.base_url: {text!r} is not an address: write https://search.example.org")
+
+
+def _api_description(renderer: Renderer, describe: Callable[[Request], dict[str, Any]]) -> list[Route]:
+    async def machine(request: Request) -> Response:
+        return json_response(describe(request))
+
+    async def page(request: Request) -> Response:
+        return renderer.page("api.html", document=describe(request))
+
+    return [Route("/api/v1/openapi.json", machine), Route("/api", page)]
+
+
+def _static(assets: Assets, renderer: Renderer) -> list[Route]:
+    async def file(request: Request) -> Response:
+        name = request.path_params.get("name", "favicon.svg")
+        return assets.respond(request, name) or renderer.refuse(request.scope, 404, _NOT_HERE)
+
+    return [Route("/static/{name}", file), Route("/favicon.svg", file)]
+
+
+def _errors(renderer: Renderer) -> dict[Any, Callable[[Request, Any], Response]]:
+    """What becomes of exceptions: an index that cannot be used is 503, a program's mistake 400."""
+
+    def unusable(request: Request, error: GossamerError) -> Response:
+        response = renderer.refuse(request.scope, 503, str(error))
+        response.headers["retry-after"] = "5"
+        return response
+
+    def wrong(request: Request, error: BadParameter) -> Response:
+        return renderer.refuse(request.scope, 400, str(error))
+
+    def missing(request: Request, error: api.Missing) -> Response:
+        return renderer.refuse(request.scope, 404, str(error))
+
+    def refused(request: Request, error: HTTPException) -> Response:
+        return renderer.refuse(
+            request.scope, error.status_code, _NOT_HERE if error.status_code == 404 else error.detail
+        )
+
+    return {GossamerError: unusable, BadParameter: wrong, api.Missing: missing, HTTPException: refused}

@@ -1,0 +1,141 @@
+"""The pages people see: start, results, cached text, explanation. Plain HTML; a script only adds comfort."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gossamer.errors import GossamerError
+from gossamer.search.results import Marked, Request
+from gossamer.web.links import Links, kept
+from gossamer.web.marking import mark
+from gossamer.web.parameters import ADDRESS, QUERY, request_of
+from gossamer.web.pool import SearchPool
+from gossamer.web.rendering import Renderer
+from gossamer.web.service import SearchService
+from gossamer.web.views import bars, host_name, language, page_numbers
+
+SINCE_LABELS = {"": "Any time", "day": "Past day", "week": "Past week", "month": "Past month", "year": "Past year"}
+SORT_LABELS = {"relevance": "Relevance", "date": "Newest"}
+SHOWN_TEXT = 200_000
+"""Characters of a stored text that are shown."""
+
+
+class Pages:
+    """Handlers; each asks the service and renders on a search thread."""
+
+    def __init__(self, service: SearchService, pool: SearchPool, renderer: Renderer, links: Links) -> None:
+        self._service = service
+        self._pool = pool
+        self._renderer = renderer
+        self._links = links
+
+    def routes(self) -> list[Route]:
+        """Where the pages are."""
+        return [
+            Route("/", self.home),
+            Route("/search", self.search),
+            Route("/cached", self.cached),
+            Route("/explain", self.explain),
+        ]
+
+    async def home(self, http: HttpRequest) -> Response:
+        """The start page."""
+        return await self._pool.run(self._home)
+
+    async def search(self, http: HttpRequest) -> Response:
+        """Results; the start page where nothing is asked."""
+        request = request_of(http.query_params)
+        if not request.query:
+            return await self._pool.run(self._home)
+        return await self._pool.run(self._search, request)
+
+    async def cached(self, http: HttpRequest) -> Response:
+        """The stored text of a page."""
+        return await self._pool.run(self._cached, http, http.query_params)
+
+    async def explain(self, http: HttpRequest) -> Response:
+        """Why a page ranks where it does."""
+        return await self._pool.run(self._explain, http, http.query_params)
+
+    def _home(self) -> Response:
+        try:
+            documents = self._service.state().documents
+        except GossamerError as error:
+            return self._renderer.page("home.html", 503, problem=str(error), documents=0)
+        return self._renderer.page("home.html", problem="", documents=documents)
+
+    def _search(self, request: Request) -> Response:
+        results = self._service.search(request)
+        page = self._renderer.page(
+            "results.html",
+            request=request,
+            results=results,
+            plain=Request(query=request.query),
+            kept=kept(request),
+            chips=self._chips(request),
+            first=(request.page - 1) * request.size + 1,
+            previous=request.page - 1 if results.hits else 0,
+            following=request.page + 1 if results.hits and request.page < results.pages else 0,
+            numbers=page_numbers(request.page, results.pages),
+            bars=bars(results.facets.years, request.query),
+            since_labels=SINCE_LABELS,
+            sort_labels=SORT_LABELS,
+        )
+        page.headers["x-robots-tag"] = "noindex"
+        return page
+
+    def _chips(self, request: Request) -> list[tuple[str, str]]:
+        """The filters in use, each with the address of the same search without it."""
+        chips: list[tuple[str, dict[str, Any]]] = [
+            (SINCE_LABELS[request.since], {"since": ""}),
+            (host_name(request.site), {"site": ""}),
+            (language(request.lang), {"lang": ""}),
+            ("With similar pages", {"similar": False}),
+        ]
+        used = (request.since, request.site, request.lang, request.similar)
+        return [
+            (label, self._links.search(request, **without))
+            for (label, without), value in zip(chips, used, strict=True)
+            if value
+        ]
+
+    def _cached(self, http: HttpRequest, given: Mapping[str, str]) -> Response:
+        page, query = self._service.page(ADDRESS.read(given)), QUERY.read(given)
+        if page is None:
+            return self._renderer.refuse(http.scope, 404, "There is no stored text of this page in the index.")
+        response = self._renderer.page(
+            "cached.html",
+            page=page,
+            query=query,
+            back=self._links.search(Request(query=query)) if query else "",
+            paragraphs=paragraphs(page.text[:SHOWN_TEXT], query),
+            cut=SHOWN_TEXT if len(page.text) > SHOWN_TEXT else 0,
+        )
+        response.headers["x-robots-tag"] = "noindex"
+        return response
+
+    def _explain(self, http: HttpRequest, given: Mapping[str, str]) -> Response:
+        request, url = request_of(given), ADDRESS.read(given)
+        if not request.query or not url:
+            return self._renderer.refuse(http.scope, 404, "An explanation needs a query and the address of a page.")
+        why = self._service.explain(request, url)
+        response = self._renderer.page(
+            "explain.html",
+            request=request,
+            kept=kept(request),
+            url=url,
+            why=why,
+            highest=max((factor.value for factor in why.factors), default=1.0) or 1.0,
+        )
+        response.headers["x-robots-tag"] = "noindex"
+        return response
+
+
+def paragraphs(text: str, query: str) -> list[Marked]:
+    """A stored text line by line, with the words of the query marked."""
+    return [mark(line, query) for line in text.splitlines() if line.strip()]

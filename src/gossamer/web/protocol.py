@@ -1,0 +1,84 @@
+"""HTTP on the wire, with limits: uvicorn's fast parser takes heads of any length, at any pace.
+
+- Of an address only a little more is kept than the guard allows; so the reader of a
+  link that is far too long still gets a page that says so.
+- A head that grows beyond `MAX_HEAD`, or takes longer than `HEAD_SECONDS`, ends
+  the connection: neither memory nor connections can be filled by trickling.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from gossamer.web.guard import MAX_TARGET
+
+MAX_HEAD = 256 * 1024
+HEAD_SECONDS = 15.0
+_KEPT = MAX_TARGET + 1024
+"""Bytes of an address: scheme and host may stand before what the guard counts."""
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._in_head = True
+        self._head_bytes = 0
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """The first head is awaited from now on."""
+        super().connection_made(transport)
+        self._start_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing is awaited any more."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Count what belongs to a head, then parse."""
+        if self.transport.is_closing():
+            return
+        if self._in_head:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self.transport.is_closing() or not self._in_head:
+            return
+        if self._head_bytes > MAX_HEAD:
+            self._refuse(431)
+        elif self._head_bytes and self._head_timer is None:
+            self._start_timer()
+
+    def on_url(self, url: bytes) -> None:
+        """Keep enough of an address to see that it is too long."""
+        self.url += url[: max(0, _KEPT - len(self.url))]
+
+    def on_headers_complete(self) -> None:
+        """The head is over."""
+        self._in_head = False
+        self._head_bytes = 0
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The next byte belongs to the next head."""
+        super().on_message_complete()
+        self._in_head = True
+
+    def _start_timer(self) -> None:
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, 408)
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse(self, status: int) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+            self.transport.close()

@@ -1,0 +1,193 @@
+// Comfort only: suggestions while typing, "/" to reach the box, near copies in place. Every page works without.
+"use strict";
+
+// ---- suggestions: an editable combobox with a listbox, as ARIA 1.2 describes it ----
+
+function combobox(form) {
+  const input = form.querySelector("input[type=search]");
+  const list = document.createElement("ul");
+  const said = document.createElement("p");
+  let typed = input.value;
+  let selected = -1;
+  let timer = 0;
+  let waiting = null;
+
+  list.id = "suggestions";
+  list.className = "suggestions";
+  list.hidden = true;
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", "Suggestions");
+  said.className = "hidden";
+  said.setAttribute("role", "status");
+  form.append(list, said);
+  input.setAttribute("role", "combobox");
+  input.setAttribute("autocomplete", "off");
+  input.setAttribute("aria-autocomplete", "list");
+  input.setAttribute("aria-controls", list.id);
+  input.setAttribute("aria-expanded", "false");
+
+  function close() {
+    clearTimeout(timer);
+    waiting?.abort();
+    list.hidden = true;
+    selected = -1;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  }
+
+  function show(suggestions) {
+    close();
+    list.replaceChildren(
+      ...suggestions.map((text, index) => {
+        const option = document.createElement("li");
+        option.id = `suggestion-${index}`;
+        option.textContent = text;
+        option.dir = "auto";
+        option.setAttribute("role", "option");
+        option.setAttribute("aria-selected", "false");
+        return option;
+      }),
+    );
+    list.hidden = suggestions.length === 0;
+    input.setAttribute("aria-expanded", String(!list.hidden));
+    said.textContent = suggestions.length === 1 ? "1 suggestion" : `${suggestions.length} suggestions`;
+  }
+
+  // Positions go round: -1 is the text as it was typed.
+  function select(index) {
+    const options = list.children;
+    options[selected]?.setAttribute("aria-selected", "false");
+    selected = index >= options.length ? -1 : index < -1 ? options.length - 1 : index;
+    const option = options[selected];
+    option?.setAttribute("aria-selected", "true");
+    if (option) {
+      input.setAttribute("aria-activedescendant", option.id);
+    } else {
+      input.removeAttribute("aria-activedescendant");
+    }
+    input.value = option ? option.textContent : typed;
+  }
+
+  async function ask() {
+    waiting = new AbortController();
+    try {
+      const address = `${form.dataset.suggest}?${new URLSearchParams({ q: typed })}`;
+      const answer = await fetch(address, { signal: waiting.signal });
+      const [query, suggestions] = answer.ok ? await answer.json() : [typed, []];
+      if (query === typed.trim() && document.activeElement === input) {
+        show(suggestions.filter((text) => text !== query));
+      }
+    } catch {
+      // Aborted, or out of reach: no suggestions, no harm.
+    }
+  }
+
+  function changed() {
+    typed = input.value;
+    close();
+    if (typed.trim()) {
+      timer = setTimeout(ask, 100);
+    }
+  }
+
+  input.addEventListener("input", changed);
+  // Somebody may have typed before this script arrived.
+  if (document.activeElement === input && input.value !== input.defaultValue) {
+    changed();
+  }
+
+  input.addEventListener("keydown", (event) => {
+    if (event.isComposing) {
+      return;
+    }
+    if (event.key === "Escape" && !list.hidden) {
+      event.preventDefault();
+      input.value = typed;
+      close();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      if (!list.hidden) {
+        event.preventDefault();
+        select(selected + step);
+      } else if (step === 1 && input.value.trim()) {
+        event.preventDefault();
+        typed = input.value;
+        ask();
+      }
+    }
+  });
+
+  // Before the click, the box would lose the focus and the list would be gone.
+  list.addEventListener("pointerdown", (event) => event.preventDefault());
+  list.addEventListener("click", (event) => {
+    const option = event.target.closest("[role=option]");
+    if (option) {
+      input.value = option.textContent;
+      close();
+      form.requestSubmit();
+    }
+  });
+  input.addEventListener("blur", close);
+  form.addEventListener("submit", close);
+}
+
+// ---- near copies: the link becomes a list that opens in place ----
+
+function expander(link) {
+  const details = document.createElement("details");
+  const summary = document.createElement("summary");
+  const list = document.createElement("ul");
+  details.className = "similar";
+  summary.textContent = link.textContent;
+  details.append(summary, list);
+  details.addEventListener("toggle", () => fill(list, link), { once: true });
+  link.replaceWith(details);
+}
+
+async function fill(list, link) {
+  try {
+    const answer = await fetch(link.dataset.source);
+    const { hits } = answer.ok ? await answer.json() : { hits: [] };
+    list.replaceChildren(...hits.map(copy));
+  } catch {
+    list.replaceChildren();
+  }
+  if (!list.children.length) {
+    const item = document.createElement("li");
+    link.textContent = "Show them among the results";
+    item.append(link);
+    list.append(item);
+  }
+}
+
+function copy(hit) {
+  const item = document.createElement("li");
+  const name = document.createElement(/^https?:\/\//i.test(hit.url) ? "a" : "span");
+  if (name.tagName === "A") {
+    name.href = hit.url;
+    name.rel = "noopener noreferrer";
+  }
+  name.textContent = hit.title || hit.url;
+  name.dir = "auto";
+  name.lang = hit.lang || "";
+  item.append(name, ` ${hit.site}`);
+  return item;
+}
+
+// ---- start ----
+
+for (const form of document.querySelectorAll("form[data-suggest]")) {
+  combobox(form);
+}
+for (const link of document.querySelectorAll("a.similar")) {
+  expander(link);
+}
+document.addEventListener("keydown", (event) => {
+  const busy = event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.key === "/" && !busy && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    event.preventDefault();
+    const input = document.getElementById("q");
+    input?.focus();
+    input?.select();
+  }
+});

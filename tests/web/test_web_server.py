@@ -1,0 +1,221 @@
+"""The server on the wire: its socket, its limits, its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+from web_kit import SETTINGS, MemoryService, client, serving
+
+from gossamer.errors import OperationError, UsageError
+from gossamer.search.results import Request, Results
+from gossamer.web import protocol
+from gossamer.web.app import create_app
+from gossamer.web.pool import WAITING
+from gossamer.web.server import WebServer, beyond_loopback
+
+PROGRAM = """
+import sys, time
+sys.path.insert(0, {kit!r})
+from web_kit import SETTINGS, MemoryService, create_app
+from gossamer.web.server import run
+
+class Slow(MemoryService):
+    def search(self, request):
+        print("searching", flush=True)
+        time.sleep(1)
+        return super().search(request)
+
+run(create_app(Slow(), SETTINGS), SETTINGS, lambda address: print(address, flush=True))
+print("ended", flush=True)
+"""
+
+
+def connect(address: str) -> socket.socket:
+    host, _, port = address.removeprefix("http://").partition(":")
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
+def everything(sock: socket.socket) -> bytes:
+    found = b""
+    while True:
+        try:
+            data = sock.recv(65536)
+        except ConnectionResetError:
+            return found
+        if not data:
+            return found
+        found += data
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with serving() as address:
+        port = int(address.rpartition(":")[2])
+        taken = msgspec.structs.replace(SETTINGS, port=port)
+        with pytest.raises(OperationError, match=rf"127\.0\.0\.1:{port}: another program listens there"):
+            WebServer(create_app(MemoryService(), taken), taken)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "a..b", "x" * 300])
+def test_an_address_that_is_not_ours_is_named(host: str) -> None:
+    settings = msgspec.structs.replace(SETTINGS, host=host)
+    with pytest.raises(UsageError, match="cannot listen on"):
+        WebServer(create_app(MemoryService(), settings), settings)
+
+
+@pytest.mark.parametrize("port", [65536, 10**9])
+def test_a_port_that_is_none_is_named(port: int) -> None:
+    settings = msgspec.structs.replace(SETTINGS, port=port)
+    with pytest.raises(UsageError, match=str(port)):
+        WebServer(create_app(MemoryService(), settings), settings)
+
+
+def test_ipv6_works() -> None:
+    with client(host="::1") as http:
+        assert str(http.base_url).startswith("http://[::1]:")
+        assert http.get("/search?q=rocket").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "beyond"),
+    [("127.0.0.1", False), ("::1", False), ("localhost", False), ("127.8.8.8", False), ("0.0.0.0", True), ("::", True),
+     ("10.0.0.1", True), ("search.example.org", True)],
+)  # fmt: skip
+def test_who_can_reach_it_is_known(host: str, beyond: bool) -> None:
+    assert beyond_loopback(host) is beyond
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_lets_requests_finish_and_ends_well(number: signal.Signals) -> None:
+    program = PROGRAM.format(kit=str(Path(__file__).parent))
+    server = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        address = server.stdout.readline().strip()
+        with ThreadPoolExecutor() as threads:
+            answer = threads.submit(httpx.get, f"{address}/search?q=rocket", timeout=30, trust_env=False)
+            assert server.stdout.readline() == "searching\n"
+            os.kill(server.pid, number)
+            assert answer.result().status_code == 200
+        assert server.stdout.readline() == "ended\n"
+        assert server.wait(20) == 0
+    finally:
+        server.kill()
+        server.stdout.close()
+        server.wait()
+
+
+@pytest.mark.parametrize("length", [100_000, 200_000])
+def test_a_query_of_100_kb_gets_a_page_that_says_so(length: int) -> None:
+    with serving() as address, connect(address) as sock:
+        sock.sendall(b"GET /search?q=" + b"a" * length + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        answer = everything(sock)
+        assert answer.startswith(b"HTTP/1.1 414 ") and b"too long" in answer and b"<form" in answer
+
+
+def test_a_head_without_end_ends_the_connection() -> None:
+    with serving() as address, connect(address) as sock:
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+        for _ in range(100):
+            try:
+                sock.sendall(b"X-Filler: " + b"a" * 8000 + b"\r\n")
+            except (ConnectionResetError, BrokenPipeError):
+                break
+        else:
+            assert b" 431 " in everything(sock)[:40]
+
+
+def test_one_endless_header_ends_the_connection() -> None:
+    with serving() as address, connect(address) as sock:
+        sent = 0
+        try:
+            sock.sendall(b"GET / HTTP/1.1\r\nX: ")
+            while sent < 50 * protocol.MAX_HEAD:
+                sock.sendall(b"a" * 65536)
+                sent += 65536
+        except (ConnectionResetError, BrokenPipeError):
+            pass
+        assert sent < 50 * protocol.MAX_HEAD
+
+
+def test_a_head_that_trickles_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+    with serving() as address:
+        with connect(address) as silent:
+            assert b" 408 " in everything(silent)
+        with connect(address) as slow:
+            slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b" 200 " in slow.recv(65536)
+            slow.sendall(b"GET /healthz HTT")
+            assert b" 408 " in everything(slow)
+
+
+def test_a_patient_client_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+    with client() as http:
+        assert http.get("/healthz").status_code == 200
+        time.sleep(0.6)
+        assert http.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET\r\n\r\n", b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n",
+     b"GET http:// HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\x00" * 100, b"GET / HTTP/9.9\r\n\r\n",
+     b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+     b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.test\r\n\r\n",
+     b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+)  # fmt: skip
+def test_garbage_on_the_wire_is_refused_and_harms_nobody(garbage: bytes) -> None:
+    with serving() as address:
+        with connect(address) as sock:
+            sock.sendall(garbage)
+            sock.shutdown(socket.SHUT_WR)
+            assert everything(sock)[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 413", b"HTTP/1.1 405", b"")
+        assert httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
+
+
+def test_an_upgrade_is_not_followed() -> None:
+    with client() as http:
+        asked = {
+            "Upgrade": "websocket",
+            "Connection": "Upgrade",
+            "Sec-WebSocket-Key": "x",
+            "Sec-WebSocket-Version": "13",
+        }
+        assert http.get("/", headers=asked).status_code == 200
+
+
+def test_while_all_threads_search_the_server_still_answers_and_the_queue_has_an_end() -> None:
+    going = threading.Event()
+
+    class Waiting(MemoryService):
+        def search(self, request: Request) -> Results:
+            assert going.wait(30)
+            return super().search(request)
+
+    limits = httpx.Limits(max_connections=200)
+    settings = msgspec.structs.replace(SETTINGS, threads=2)
+    with (
+        serving(Waiting(), settings) as address,
+        httpx.Client(timeout=30, limits=limits, trust_env=False) as http,
+        ThreadPoolExecutor(100) as threads,
+    ):
+        asked = [threads.submit(http.get, f"{address}/search?q=rocket") for _ in range(2 * WAITING + 10)]
+        deadline = time.monotonic() + 20
+        while sum(answer.done() for answer in asked) < 10 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
+        going.set()
+        codes = [answer.result().status_code for answer in asked]
+    assert (codes.count(200), codes.count(503)) == (2 * WAITING, 10)
