@@ -3,12 +3,21 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
-BENCH_PACKAGES := lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc
+BENCH_PACKAGES := wrk python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc
 
 .PHONY: help demo test test-only lint bench bench-setup docs soak lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+# Debian's Chromium, for the tests of the search page.
+CHROMIUM := $(shell command -v chromium)
+
+$(VENV)/.browser: $(VENV)/.ready
+ifeq ($(CHROMIUM),)
+	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y chromium
+endif
+	@touch $@
 
 $(VENV)/.ready: pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gossamer needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
@@ -18,12 +27,12 @@ $(VENV)/.ready: pyproject.toml requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-demo: $(VENV)/.ready ## crawl a small bundled web, offline
+demo: $(VENV)/.ready ## crawl a small bundled web, offline, and search it
 	$(BIN)/gossamer demo
 
 test: lint test-only ## everything that must hold
 
-test-only: $(VENV)/.ready
+test-only: $(VENV)/.browser
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.ready ## style, types, layers
@@ -43,6 +52,10 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/crawl.py
 	$(BIN)/python bench/polite.py
 	$(BIN)/python bench/frontier_growth.py
+	$(BIN)/python bench/latency.py
+	$(BIN)/python bench/index.py
+	$(BIN)/python bench/query.py
+	$(BIN)/python bench/levels.py
 
 docs: $(VENV)/.ready ## docs/settings.md from the code
 	$(BIN)/python -m gossamer.cli.reference > docs/settings.md

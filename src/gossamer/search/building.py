@@ -15,14 +15,19 @@ from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query import Query, Term
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
+from gossamer.search.view import View
 from gossamer.search.words import Clause, Unit, units
 
 Q = tantivy.Query
 _MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
-_MOST = 0.6
-"""Share of the words that is most of them."""
 
+_NAMES = {
+    schema.TITLE: "in the title, as typed", schema.TITLE_STEMS: "in the title, any form",
+    schema.BODY: "in the text, as typed", schema.BODY_STEMS: "in the text, any form",
+    schema.HEADINGS: "in a heading", schema.ANCHORS: "in a link to the page", schema.ADDRESS: "in the URL",
+}  # fmt: skip
+"""How explanations call the fields."""
 _STEMMED = {schema.TITLE: schema.TITLE_STEMS, schema.BODY: schema.BODY_STEMS}
 _ALIKE = 0.7
 """Share of a stem's pages from which on the word as typed tells no more than the stem."""
@@ -35,6 +40,13 @@ class Part(msgspec.Struct, frozen=True):
 
     name: str
     query: tantivy.Query
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """The clauses any of which satisfies a part of the query, and whether a page must satisfy it."""
+
+    clauses: list[tantivy.Query]
+    needed: bool
 
 
 class Built(msgspec.Struct):
@@ -53,50 +65,42 @@ class Built(msgspec.Struct):
 class Builder:
     """Builds queries for one state of the index."""
 
-    def __init__(
-        self, searcher: tantivy.Searcher, form: tantivy.Schema, config: RankingConfig, languages: Sequence[str]
-    ) -> None:
-        self._searcher, self._schema, self._config = searcher, form, config
-        self._languages = languages
+    def __init__(self, view: View, config: RankingConfig) -> None:
+        self._view, self._schema, self._config = view, view.schema, config
+        self._languages = view.languages
         self._weights = config.fields()
-        self._frequencies: dict[tuple[str, str], int] = {}
 
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
         built = Built(Q.empty_query(), None, [], [], [])
-        groups: list[tuple[tantivy.Query, bool]] = []
+        groups: list[_Group] = []
         for alternatives in query.groups:
             groups += self._group(alternatives, built)
         filters = [*self._filters(query), *self._chosen(request, now)]
         filters += [(_NOT, self._excluded(term)) for term in query.excluded]
         if not groups:
             # Every document has a key.
-            everything = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
-            built.strict = _all([(_MUST, Q.const_score_query(everything, 0.0)), *filters])
+            pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
+            built.strict = _all([(_MUST, Q.const_score_query(pages, 0.0)), *filters])
             return built
-        if not any(needed for _, needed in groups):
-            groups = [(words, True) for words, _ in groups]
-        required = [words for words, needed in groups if needed]
-        helpful = [words for words, needed in groups if not needed]
-        least = self._least(len(required))
-        built.strict = _all([(_MUST, _at_least(required, least)), *_should(helpful), *filters])
-        if least > 1:
-            built.loose = _all([(_MUST, _at_least([*required, *helpful], 1)), *filters])
+        required = [group.clauses for group in groups if group.needed] or [group.clauses for group in groups]
+        everything = [clause for group in groups for clause in group.clauses]
+        loose = _all([(_MUST, _any(everything)), *filters])
+        if len(required) > self._config.all_of:
+            built.strict = loose
+            return built
+        helpful = [clause for group in groups if group.clauses not in required for clause in group.clauses]
+        built.strict = _all([*((_MUST, _any(clauses)) for clauses in required), *_should(helpful), *filters])
+        built.loose = loose if len(required) > 1 else None
         return built
 
-    def _least(self, count: int) -> int:
-        """How many of the required words a page must have."""
-        if count <= self._config.all_of:
-            return count
-        return math.ceil(_MOST * count) if count <= self._config.most_of else 1
-
-    def _group(self, alternatives: Sequence[Term], built: Built) -> list[tuple[tantivy.Query, bool]]:
-        """What one group asks for, and whether a page must have it."""
+    def _group(self, alternatives: Sequence[Term], built: Built) -> list[_Group]:
+        """What one group of the query asks for."""
         if len(alternatives) == 1 and alternatives[0].field == "any" and not alternatives[0].phrase:
             found = list(units(alternatives[0].text, self._languages, self._weights))
-            return [(self._unit(unit, built), not unit.optional and not self._is_common(unit)) for unit in found]
+            return [_Group(self._unit(unit, built), not unit.optional and not self._is_common(unit)) for unit in found]
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
-        return [(_any(choices), True)] if choices else []
+        return [_Group(choices, True)] if choices else []
 
     def _term(self, term: Term, built: Built) -> tantivy.Query | None:
         """One alternative of an OR, a phrase, or a word in a field."""
@@ -111,7 +115,7 @@ class Builder:
         needed = [unit for unit in found if not unit.optional] or found
         if not needed:
             return None
-        return _all([(_MUST, self._unit(unit, built)) for unit in needed])
+        return _all([(_MUST, _any(self._unit(unit, built))) for unit in needed])
 
     def _phrases(self, term: Term, built: Built) -> tantivy.Query | None:
         words = analysis.surface_words(term.text)
@@ -130,16 +134,16 @@ class Builder:
             query = Q.phrase_query(self._schema, field, list(words))
         query = Q.boost_query(query, max(self._weights.get(field, 1.0), 0.1))
         if built is not None:
-            built.parts.append(Part(f'{field}: "{" ".join(words)}"', query))
+            built.parts.append(Part(f'{_NAMES[field]}: "{" ".join(words)}"', query))
         return query
 
-    def _unit(self, unit: Unit, built: Built) -> tantivy.Query:
+    def _unit(self, unit: Unit, built: Built) -> list[tantivy.Query]:
         built.needles.append(msgspec.structs.replace(unit.needle, weight=self._rarity(unit)))
         if not unit.needle.inside:
             built.words.append(unit.text)
         clauses = [(clause, self._clause(clause)) for clause in self._telling(unit.clauses)]
-        built.parts += [Part(f"{clause.field}: {clause.term}", query) for clause, query in clauses]
-        return _any([query for _, query in clauses])
+        built.parts += [Part(f"{_NAMES[clause.field]}: {clause.term}", query) for clause, query in clauses]
+        return [query for _, query in clauses]
 
     def _clause(self, clause: Clause) -> tantivy.Query:
         return Q.boost_query(Q.term_query(self._schema, clause.field, clause.term, "freq"), clause.weight)
@@ -148,27 +152,27 @@ class Builder:
         """The clauses without words as typed that stand nearly wherever their stem does: the stem takes their weight.
 
         To look into a long list twice would cost time and tell nothing."""
-        kept = {(clause.field, clause.term): clause for clause in clauses}
-        for clause in clauses:
-            stems = [other for other in clauses if other.field == _STEMMED.get(clause.field)]
-            if len(stems) == 1 and self._pages(clause) >= _ALIKE * self._pages(stems[0]):
-                del kept[clause.field, clause.term]
-                heavier = msgspec.structs.replace(stems[0], weight=stems[0].weight + clause.weight)
-                kept[heavier.field, heavier.term] = heavier
-        return list(kept.values())
-
-    def _pages(self, clause: Clause) -> int:
-        term = (clause.field, clause.term)
-        if term not in self._frequencies:
-            self._frequencies[term] = self._searcher.doc_freq(*term)
-        return self._frequencies[term]
+        typed = next((clause for clause in clauses if clause.field == schema.BODY), None)
+        stems = [clause for clause in clauses if clause.field == schema.BODY_STEMS]
+        if (
+            typed is None
+            or len(stems) != 1
+            or self._view.pages(*typed.place) < _ALIKE * self._view.pages(*stems[0].place)
+        ):
+            return list(clauses)
+        extra = {_STEMMED[clause.field]: clause.weight for clause in clauses if clause.field in _STEMMED}
+        return [
+            msgspec.structs.replace(clause, weight=clause.weight + extra.get(clause.field, 0.0))
+            for clause in clauses
+            if clause.field not in _STEMMED
+        ]
 
     def _share(self, unit: Unit) -> float:
         """The share of pages that have a word in their text."""
         clause = next((clause for clause in unit.clauses if clause.field == schema.BODY_STEMS), None)
         if clause is None:
             return 0.0
-        return self._pages(clause) / max(self._searcher.num_docs, _FEW_PAGES)
+        return self._view.pages(*clause.place) / max(self._view.documents, _FEW_PAGES)
 
     def _is_common(self, unit: Unit) -> bool:
         """Whether so many pages have a word that it should not be required of the others."""
@@ -254,11 +258,3 @@ def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
 
 def _should(queries: Sequence[tantivy.Query]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
     return [(_SHOULD, query) for query in queries]
-
-
-def _at_least(queries: Sequence[tantivy.Query], least: int) -> tantivy.Query:
-    if len(queries) == 1:
-        return queries[0]
-    if least == len(queries):
-        return Q.boolean_query([(_MUST, query) for query in queries])
-    return Q.boolean_query(_should(queries), least)

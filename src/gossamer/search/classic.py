@@ -17,11 +17,12 @@ def classic_score(rank: float, in_title: int, in_text: int) -> float:
     return rank + 0.5 * in_title + 0.1 * in_text
 
 
-def classic(view: View, hits: Sequence[Candidate], words: Sequence[str], ranks: Ranks) -> list[Candidate]:
+def classic(view: View, hits: Sequence[Candidate], words: Sequence[str], ranks: Ranks | None) -> list[Candidate]:
     """The hits in order of their classic score."""
     addresses = [address for _, address in hits]
     scored = []
-    for address, rank in zip(addresses, ranks.of(view.numbers(schema.KEY, addresses)), strict=True):
+    known = ranks.of(view.numbers(schema.KEY, addresses)) if ranks is not None else [0.0] * len(hits)
+    for address, rank in zip(addresses, known, strict=True):
         page = view.stored(address)
         score = classic_score(rank, occurrences(page.title, words), occurrences(page.text, words))
         scored.append((score, address))

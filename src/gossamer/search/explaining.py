@@ -19,7 +19,7 @@ def explain(
     address: tantivy.DocAddress,
     built: Built,
     config: RankingConfig,
-    ranks: Ranks,
+    ranks: Ranks | None,
     news_at: float | None,
 ) -> ScoreExplanation:
     """The factors of a page's score under the default ranking."""

@@ -22,6 +22,8 @@ _NEAR_BITS = 3
 """SimHash bits in which near copies differ at most."""
 _NEAR_WORDS = 40
 """Words from which on a SimHash tells copies from pages that merely look alike."""
+_AMONG = 50
+"""Best hits among which copies are looked for, at least."""
 _DAY = 86_400.0
 _NEWS = frozenset("news,latest,today,новости,сегодня,свежие,последние,新闻,新聞,最新,今天".split(","))
 
@@ -34,14 +36,6 @@ class Ranks(Protocol):
         ...
 
 
-class NoRanks:
-    """Before the first ranks are worked out."""
-
-    def of(self, keys: Sequence[int]) -> Sequence[float]:
-        """0 for every page."""
-        return [0.0] * len(keys)
-
-
 Candidate = tuple[float, tantivy.DocAddress]
 """A score and the page that has it, as the library gives them."""
 
@@ -52,17 +46,15 @@ def wants_news(query: Query, request: Request) -> bool:
 
 
 def priors(
-    view: View, addresses: list[tantivy.DocAddress], config: RankingConfig, ranks: Ranks, news_at: float | None
+    view: View, addresses: list[tantivy.DocAddress], config: RankingConfig, ranks: Ranks | None, news_at: float | None
 ) -> dict[str, list[float]]:
     """What each static signal adds to the score of each page, by name of the signal."""
-    found = {
-        "prior: link rank": [
-            saturated(rank, config.rank_weight, config.rank_half)
-            for rank in ranks.of(view.numbers(schema.KEY, addresses))
-        ],
-        # 1 for a home page, half for its children: S/(S+k) with S = 1/depth and k = 1.
-        "prior: short address": [config.depth_weight / (1 + depth) for depth in view.numbers(schema.DEPTH, addresses)],
-    }
+    # All of it for a home page, half for its children: S/(S+k) with S = 1/depth and k = 1.
+    short = [config.depth_weight / (1 + depth) for depth in view.numbers(schema.DEPTH, addresses)]
+    found = {"prior: short address": short}
+    if ranks is not None:
+        known = ranks.of(view.numbers(schema.KEY, addresses))
+        found["prior: link rank"] = [saturated(rank, config.rank_weight, config.rank_half) for rank in known]
     if news_at is not None:
         dates = view.searcher.fast_field_values(schema.DATE, addresses)
         found["prior: freshness"] = [_freshness(date, news_at, config) for date in dates]
@@ -78,7 +70,7 @@ def _freshness(date: float | None, now: float, config: RankingConfig) -> float:
 
 
 def add_priors(
-    view: View, hits: Sequence[Candidate], config: RankingConfig, ranks: Ranks, news_at: float | None
+    view: View, hits: Sequence[Candidate], config: RankingConfig, ranks: Ranks | None, news_at: float | None
 ) -> list[Candidate]:
     """The hits with their priors added, best first."""
     addresses = [address for _, address in hits]
@@ -95,40 +87,41 @@ class Collapsed(msgspec.Struct, frozen=True):
     removed: int
 
 
-class _Fingerprints:
-    """What tells whether pages are copies of each other: the same text, or nearly the same SimHash of enough words."""
-
-    def __init__(self, view: View, addresses: list[tantivy.DocAddress]) -> None:
-        self._texts = np.array(view.numbers(schema.TEXT_HASH, addresses), np.int64)
-        self._sims = np.array(view.numbers(schema.SIMHASH, addresses), np.int64).view(np.uint64)
-        self._long = np.array(view.numbers(schema.WORDS, addresses), np.int64) >= _NEAR_WORDS
-
-    def copies(self, place: int) -> npt.NDArray[np.bool_]:
-        """Which of the pages that come after one are copies of it."""
-        same: npt.NDArray[np.bool_] = (self._texts == self._texts[place]) & (self._texts != 0)
-        if self._sims[place] and self._long[place]:
-            same |= (np.bitwise_count(self._sims ^ self._sims[place]) <= _NEAR_BITS) & self._long
-        same[: place + 1] = False
-        return same
+def _copies(view: View, hits: Sequence[Candidate]) -> npt.NDArray[np.bool_]:
+    """For each hit, which of those after it are copies of it: the same text, or nearly the same SimHash of enough
+    words. One matrix, since a hundred small comparisons would take longer."""
+    addresses = [address for _, address in hits]
+    texts, signed, words = (
+        np.array(view.searcher.fast_field_values(field, addresses), np.int64)
+        for field in (schema.TEXT_HASH, schema.SIMHASH, schema.WORDS)
+    )
+    sims = signed.view(np.uint64)
+    telling = (words >= _NEAR_WORDS) & (sims != 0)
+    same = (texts[:, None] == texts) & (texts != 0)
+    same |= (np.bitwise_count(sims[:, None] ^ sims) <= _NEAR_BITS) & telling & telling[:, None]
+    later: npt.NDArray[np.bool_] = np.triu(same, 1)
+    return later
 
 
 def collapse(view: View, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
     """The hits `first` … `first + size` once copies are put under the best of them."""
-    if not hits:
-        return Collapsed([], [], 0)
-    prints = _Fingerprints(view, [address for _, address in hits])
+    hits = hits[: max(_AMONG, 3 * (first + size))]
+    copies = _copies(view, hits)
+    if not copies.any():
+        shown = list(hits[first : first + size])
+        return Collapsed(shown, [0] * len(shown), 0)
     left = np.ones(len(hits), bool)
     chosen: list[tuple[int, int]] = []
     for place in range(len(hits)):
         if left[place]:
-            copies = prints.copies(place) & left
-            left &= ~copies
-            chosen.append((place, int(copies.sum())))
+            under = copies[place] & left
+            left &= ~under
+            chosen.append((place, int(under.sum())))
             if len(chosen) == first + size:
                 break
     page = chosen[first:]
-    removed = sum(copies for _, copies in chosen)
-    return Collapsed([hits[place] for place, _ in page], [copies for _, copies in page], removed)
+    removed = sum(number for _, number in chosen)
+    return Collapsed([hits[place] for place, _ in page], [number for _, number in page], removed)
 
 
 def copies_of(view: View, hits: Sequence[Candidate], url: str) -> list[Candidate]:
@@ -137,5 +130,4 @@ def copies_of(view: View, hits: Sequence[Candidate], url: str) -> list[Candidate
     if key64(url) not in keys:
         return []
     place = keys.index(key64(url))
-    prints = _Fingerprints(view, [address for _, address in hits])
-    return [hits[other] for other in np.flatnonzero(prints.copies(place)).tolist()]
+    return [hits[other] for other in np.flatnonzero(_copies(view, hits)[place]).tolist()]

@@ -54,10 +54,8 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Age in days that adds half of that."""
     common: float = 0.25
     """Share of pages from which on a word is too common to be required."""
-    all_of: int = 3
-    """Words up to which a page must have them all."""
-    most_of: int = 5
-    """Words up to which a page must have most of them; of a longer query any will do, the order tells."""
+    all_of: int = 5
+    """Words up to which a page must have them all; of a longer query any will do, and the order tells."""
 
     def fields(self) -> dict[str, float]:
         """Weight of each field."""

@@ -18,7 +18,7 @@ from gossamer.search.building import Builder, Built, plain
 from gossamer.search.classic import classic
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
-from gossamer.search.ordering import Candidate, Collapsed, NoRanks, Ranks
+from gossamer.search.ordering import Candidate, Collapsed, Ranks
 from gossamer.search.query import Query, Term, parse, render
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import (
@@ -68,7 +68,7 @@ class Searcher:
     ) -> None:
         self._views = Views(folder)
         self._config = config or RankingConfig()
-        self._ranks = ranks or NoRanks()
+        self._ranks = ranks
         self._clock = clock or SystemClock()
 
     @classmethod
@@ -165,24 +165,22 @@ class Searcher:
         notices = list(query.notices)
         if first >= DEPTH:
             notices.append(f"Only the first {DEPTH:,} results can be looked at: add a word to narrow them down.")
-            first, size = 0, 0
         asked, total, found = self._find(view, built, query, request, min(first + size, DEPTH), notices)
-        page = self._page(view, request, found, first, size)
+        page = self._page(view, request, found[:DEPTH], first, size)
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(built.needles)
         return Results(
             request=request,
             total=total,
             hits=tuple(self._hit(view, hit, copies, highlighter) for hit, copies in shown),
-            pages=-(-min(total - page.removed, DEPTH) // max(size, 1)),
+            pages=-(-min(total - page.removed, DEPTH) // size),
             facets=self._facets(view, asked) if request.facets else Facets(),
             did_you_mean=self._correction(view, query, total) if total <= _FEW else "",
             notices=tuple(notices),
         )
 
     def _build(self, view: View, query: Query, request: Request) -> Built:
-        builder = Builder(view.searcher, view.schema, self._config, view.languages)
-        return builder.build(query, request, self._clock.now())
+        return Builder(view, self._config).build(query, request, self._clock.now())
 
     def _find(
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
@@ -205,7 +203,7 @@ class Searcher:
         return asked, total, hits
 
     def _page(self, view: View, request: Request, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
-        if not size or request.similar or self._ranking(request) != "web":
+        if first >= len(hits) or request.similar or self._ranking(request) != "web":
             shown = list(hits[first : first + size])
             return Collapsed(shown, [0] * len(shown), 0)
         return ordering.collapse(view, hits, first, size)
@@ -248,7 +246,7 @@ class Searcher:
 
         def pages(word: str) -> int:
             stems = query_stems(word, view.languages)
-            return max((view.searcher.doc_freq(schema.BODY_STEMS, stem) for stem in stems), default=0)
+            return max((view.pages(schema.BODY_STEMS, stem) for stem in stems), default=0)
 
         words = [term.text for group in query.groups for term in group if not term.phrase and term.field == "any"]
         corrected = did_you_mean(words, self._views.vocabulary(view), found, pages)

@@ -22,6 +22,8 @@ _LANGUAGES = 4
 """Languages that a query's words are stemmed in."""
 _MIN_SHARE = 0.03
 """Share of the pages that a language must have for that."""
+_REMEMBERED = 50_000
+"""Terms whose frequencies are remembered."""
 _VOCABULARY = 200_000
 """Words read for corrections, the most frequent ones."""
 _VOCABULARY_AFTER = 0.1
@@ -35,6 +37,7 @@ class View:
         self.index, self.folder, self.generation, self.commit = index, folder, generation, commit
         self.schema = index.schema
         self.searcher = index.searcher()
+        self._frequencies: dict[tuple[str, str], int] = {}
 
     @property
     def documents(self) -> int:
@@ -49,6 +52,15 @@ class View:
         )["langs"]["buckets"]
         least = _MIN_SHARE * self.documents
         return [bucket["key"] for bucket in counted if bucket["doc_count"] >= least][:_LANGUAGES] or ["en"]
+
+    def pages(self, field: str, term: str) -> int:
+        """How many pages have a term; remembered, since people ask for the same words."""
+        known = self._frequencies.get((field, term))
+        if known is None:
+            if len(self._frequencies) >= _REMEMBERED:
+                self._frequencies.clear()
+            known = self._frequencies[field, term] = self.searcher.doc_freq(field, term)
+        return known
 
     def stored(self, address: tantivy.DocAddress) -> schema.StoredDocument:
         """What the index keeps of a page to show it."""

@@ -27,6 +27,11 @@ class Clause(msgspec.Struct, frozen=True):
     term: str
     weight: float
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Field and term."""
+        return self.field, self.term
+
 
 class Unit(msgspec.Struct, frozen=True):
     """One word of a query."""
@@ -64,8 +69,9 @@ def _needle(word: str, stems: Sequence[str], languages: Sequence[str]) -> Needle
         plain = analysis.fold(other)
         return plain == word or any(analysis.stem_of(other, lang) in known for lang in languages or ("en",))
 
-    # The last letter of a stem may be changed: `cities` and `city` share `cit`.
-    return Needle(prefix=shared[: max(2, len(shared) - 1)] or word, word=word, forms=is_form)
+    if len(shared) > 2 and shared[-1] in "iy":  # `cities` and `city` share `cit`
+        shared = shared[:-1]
+    return Needle(prefix=shared or word, word=word, forms=is_form)
 
 
 def _shared_start(word: str, stems: Sequence[str]) -> str:
