@@ -14,7 +14,7 @@ def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: D
     """Tell everything that is known about URL, and why it is in the state it is in."""
     settings = settings_of_crawl(data)
     db = DataFolder(data).read()
-    answer = explain(db, settings, url, SystemClock().now())
+    answer = explain(db, settings, url, SystemClock().now(), DataFolder(data))
     if json:
         print_json(as_json(answer))
         return
@@ -23,7 +23,7 @@ def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: D
 
 def _print(answer: Explanation) -> None:
     out.print(answer.url, style="bold", markup=False)
-    rows = [("state", answer.state), ("reason", answer.reason), ("robots", answer.robots)]
+    rows = [("state", answer.state), ("reason", answer.reason), ("robots", answer.robots), ("index", answer.index)]
     record = answer.record
     if record is not None:
         rows += [

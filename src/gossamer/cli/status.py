@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, size
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.indexed import index_standing
 from gossamer.frontier.inspect import segment_ids, status, waiting_sites
 from gossamer.store.segments import check_segment
 
@@ -34,8 +35,10 @@ def command(
         check_segment(folder.segments, segment)
     standing = status(db, now)
     waiting = waiting_sites(db, now)
+    index = index_standing(folder, db)
     if json:
-        print_json({**{name: getattr(standing, name) for name in standing.__struct_fields__}, "resting": waiting})
+        figures = {name: getattr(standing, name) for name in standing.__struct_fields__}
+        print_json({**figures, "resting": waiting, "index": index})
         return
     rows = [
         ("pages", f"{standing.pages} kept, {standing.fetched} fetched, {standing.duplicates} duplicates"),
@@ -47,6 +50,7 @@ def command(
         ("queue", "  ".join(f"{level}:{urls}" for level, urls in standing.queue_by_level.items()) or "empty"),
         ("workers", str(standing.workers)),
         ("disk", f"{size(standing.bytes)} in {standing.segments} segments"),
+        ("index", index.problem or f"{index.documents} pages can be searched, {index.behind} changes behind"),
     ]  # fmt: skip
     for name, value in rows:
         out.print(f"{name:8} {value}", markup=False)

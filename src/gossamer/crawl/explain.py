@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import parse_seed
+from gossamer.errors import GossamerError
 from gossamer.frontier import inspect
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import UrlRecord
+from gossamer.index.folder import IndexFolder
 from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import origin_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict
+from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 
 _JOINED = {Outcome.REDIRECT: "redirect", Outcome.DUPLICATE: "duplicate", Outcome.ALIAS: "duplicate"}
@@ -39,6 +44,8 @@ class Explanation(msgspec.Struct):
     """When the site may be asked again, if that is in the future."""
     ahead: int | None = None
     """URLs of the site that come first."""
+    index: str = ""
+    """Whether it can be searched."""
 
 
 def canonical_or_error(text: str, settings: Settings) -> str:
@@ -46,9 +53,26 @@ def canonical_or_error(text: str, settings: Settings) -> str:
     return parse_seed(text.strip(), "URL", Canonicalizer(settings.urls))
 
 
-def explain(db: Database, settings: Settings, text: str, now: float) -> Explanation:
-    """Everything known about a URL."""
-    url = canonical_or_error(text, settings)
+def explain(db: Database, settings: Settings, text: str, now: float, folder: DataFolder | None = None) -> Explanation:
+    """Everything known about a URL; with the folder, also whether it can be searched."""
+    answer = _explain(db, settings, canonical_or_error(text, settings), now)
+    if folder is not None:
+        answer.index = _index(folder, answer.url)
+    return answer
+
+
+def _index(folder: DataFolder, url: str) -> str:
+    try:
+        found = Searcher(IndexFolder(folder.index)).page(url)
+    except GossamerError as error:
+        return str(error)
+    if found is None:
+        return "not in the index"
+    when = datetime.fromtimestamp(found.fetched_at, UTC).isoformat(timespec="seconds")
+    return f"can be searched, as fetched at {when}"
+
+
+def _explain(db: Database, settings: Settings, url: str, now: float) -> Explanation:
     record = inspect.find_url(db, url)
     chain = full_chain(scope_config(settings, db), settings.scope.rules)
     decision = chain.decide(url, now)

@@ -1,0 +1,39 @@
+"""How the index stands against its crawl, without opening it: from its last commit and the table."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import GossamerError
+from gossamer.frontier import changes
+from gossamer.frontier.database import Database
+from gossamer.index import commits
+from gossamer.index.folder import IndexFolder
+
+
+class IndexStanding(msgspec.Struct, frozen=True):
+    """Figures of the index for `status`."""
+
+    documents: int = 0
+    """Pages that can be searched."""
+    segments: int = 0
+    behind: int = 0
+    """Changes of the crawl that are not in it yet."""
+    committed_at: float | None = None
+    problem: str = ""
+    """Why it cannot be searched, where it cannot."""
+
+
+def index_standing(folder: DataFolder, db: Database) -> IndexStanding:
+    """How the index of a data folder stands."""
+    try:
+        commit = commits.read(IndexFolder(folder.index).require())
+    except GossamerError as error:
+        return IndexStanding(behind=changes.last_change(db), problem=str(error))
+    return IndexStanding(
+        documents=sum(segment.alive for segment in commit.segments),
+        segments=len(commit.segments),
+        behind=max(0, changes.last_change(db) - commit.payload.position),
+        committed_at=commit.payload.committed_at or None,
+    )
