@@ -59,7 +59,6 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Followed]:
         again = run("crawl", "--quiet", data=data)
         assert again.returncode == 0, again.stderr
         assert gossamer("remove", site.url("/removed"), data=data).code == 0
-        assert gossamer("index", data=data).code == 0
         yield Followed(data, site, first, contents(data).pages)
 
 

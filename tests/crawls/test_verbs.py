@@ -333,6 +333,10 @@ def test_help_and_version(tmp_path: Path) -> None:
     for verb in [
         "init",
         "crawl",
+        "search",
+        "serve",
+        "index",
+        "evaluate",
         "work",
         "status",
         "explain",

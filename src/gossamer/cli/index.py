@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 from typing import Annotated
 
@@ -13,7 +14,9 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexer_process import catch_up, follow
 from gossamer.crawl.indexing import Indexer
+from gossamer.errors import BusyError
 from gossamer.frontier.database import open_database, require_crawl
+from gossamer.index.folder import IndexFolder
 
 Flag = Annotated[bool, Parameter(negative="")]
 
@@ -57,6 +60,23 @@ def command(
         print_json(report)
     else:
         out.print(f"{report['documents']} pages can be searched.", markup=False)
+
+
+def update_if_there(folder: DataFolder) -> None:
+    """Bring an index that exists up to date; where an indexer is at work, it does so by itself."""
+    if IndexFolder(folder.index).current() is None:
+        return
+    with contextlib.suppress(BusyError), folder.index_lock():
+        db = open_database(folder.database)
+        try:
+            indexer = Indexer.open(folder, db, SystemClock())
+            try:
+                while indexer.behind():
+                    indexer.step()
+            finally:
+                indexer.close()
+        finally:
+            db.close()
 
 
 def _follow(indexer: Indexer) -> None:

@@ -6,55 +6,19 @@ import logging
 import os
 import sys
 import traceback
+from importlib import import_module
 
 from cyclopts import App, CycloptsError
 
 from gossamer import __version__
-from gossamer.cli import (
-    crawl,
-    demo,
-    evaluate,
-    explain,
-    export,
-    history,
-    index,
-    init,
-    inject,
-    recrawl,
-    remove,
-    search,
-    serve,
-    status,
-    work,
-)
 from gossamer.cli.common import err
 from gossamer.errors import GossamerError
 
-app = App(
-    name="gossamer",
-    help="A web crawler whose quality is assured, and the search engine it feeds.",
-    version=__version__,
-    version_flags=["--version"],
-)
 VERBS = (
-    init,
-    crawl,
-    search,
-    serve,
-    index,
-    work,
-    status,
-    explain,
-    history,
-    inject,
-    recrawl,
-    remove,
-    export,
-    evaluate,
-    demo,
-)
-for verb in VERBS:
-    app.command(verb.command, name=verb.__name__.rpartition(".")[2])
+    "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "inject", "recrawl", "remove",
+    "export", "evaluate", "demo",
+)  # fmt: skip
+"""Each is a module of this package with a function `command`."""
 
 
 def run() -> None:
@@ -67,7 +31,7 @@ def main(arguments: list[str]) -> int:
     _configure_logging()
     debug = "--debug" in arguments
     try:
-        app(arguments, exit_on_error=False, print_error=False)
+        _app(arguments)(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except CycloptsError as error:
         return _failed(f"{error}: see `gossamer --help`", 2, debug)
@@ -84,6 +48,22 @@ def main(arguments: list[str]) -> int:
         text = f"{type(error).__name__}: {error}: this is a bug; please report what --debug shows"
         return _failed(text, 1, debug)
     return 0
+
+
+def _app(arguments: list[str]) -> App:
+    """The command line. Only the verb that is asked for is imported, which saves half a second; the overview shows
+    a sentence of each, so it imports all of them."""
+    app = App(
+        name="gossamer",
+        help="A web crawler whose quality is assured, and the search engine it feeds.",
+        version=__version__,
+        version_flags=["--version"],
+    )
+    overview = not arguments or arguments[0] in ("--help", "-h")
+    for verb in VERBS:
+        module = f"gossamer.cli.{verb}"
+        app.command(import_module(module).command if overview else f"{module}:command", name=verb)
+    return app
 
 
 def _failed(text: str, code: int, debug: bool) -> int:

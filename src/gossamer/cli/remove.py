@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.index import update_if_there
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
@@ -13,7 +14,7 @@ from gossamer.frontier import operate
 def command(
     *prefixes: str, data: Data = DEFAULT_DATA, reason: str = "", json: Json = False, debug: Debug = False
 ) -> None:
-    """Remove the URLs that start with one of PREFIXES: they leave the queue and the exports, and stay out.
+    """Remove the URLs that start with one of PREFIXES: they leave queue, exports and search, and stay out.
 
     Parameters
     ----------
@@ -36,6 +37,7 @@ def command(
             urls += operate.remove(frontier.db, prefix, reason or "removed by the operator", now)
     finally:
         frontier.db.close()
+    update_if_there(folder)
     if json:
         print_json({"removed": urls})
     else:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
-import rjieba
 
 from gossamer.index import analysis, schema
 from gossamer.search.matching import Needle
@@ -87,7 +86,7 @@ def _spaceless_units(run: str, weights: Mapping[str, float]) -> Iterator[Unit]:
         yield _spaceless_unit(run, [run], weights)
         return
     start = 0
-    for word in rjieba.cut(run):
+    for word in analysis.dictionary_words(run):
         end = start + len(word)
         if len(word) == 1:
             around = [run[at : at + 2] for at in (start - 1, start) if 0 <= at < len(run) - 1]
