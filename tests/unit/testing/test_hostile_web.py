@@ -3,6 +3,7 @@
 import gzip
 import re
 import socket
+import time
 import zlib
 
 import brotli
@@ -80,6 +81,9 @@ def test_its_log_serves_the_observer(fetch):
     with HostileWeb(pace=PACE) as web:
         for name in ("status-500", "status-502"):
             fetch(web, web.behaviour_url(name))
+        deadline = time.monotonic() + 5  # a request is entered when it comes; its status when the answer has left
+        while not all(r.status for r in web.log()) and time.monotonic() < deadline:
+            time.sleep(0.01)
         assert [(r.path, r.status) for r in web.log()] == [("/status-500", 500), ("/status-502", 502)]
         assert [v.kind for v in violations(web.log(), delay=60.0)] == ["delay"]
 
