@@ -63,12 +63,13 @@ class Built(msgspec.Struct):
 
 
 class Builder:
-    """Builds queries for one state of the index."""
+    """Builds one query for one state of the index."""
 
     def __init__(self, view: View, config: RankingConfig) -> None:
         self._view, self._schema, self._config = view, view.schema, config
         self._languages = view.languages
         self._weights = config.fields()
+        self._used: set[tuple[str, str]] = set()
 
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
@@ -98,7 +99,8 @@ class Builder:
         """What one group of the query asks for."""
         if len(alternatives) == 1 and alternatives[0].field == "any" and not alternatives[0].phrase:
             found = list(units(alternatives[0].text, self._languages, self._weights))
-            return [_Group(self._unit(unit, built), not unit.optional and not self._is_common(unit)) for unit in found]
+            groups = [_Group(self._unit(unit, built), self._is_needed(unit)) for unit in found]
+            return [group for group in groups if group.clauses]
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
         return [_Group(choices, True)] if choices else []
 
@@ -141,7 +143,10 @@ class Builder:
         built.needles.append(msgspec.structs.replace(unit.needle, weight=self._rarity(unit)))
         if not unit.needle.inside:
             built.words.append(unit.text)
-        clauses = [(clause, self._clause(clause)) for clause in self._telling(unit.clauses)]
+        # Pairs of characters overlap: those that only help the order count once.
+        wanted = [one for one in self._telling(unit.clauses) if not (unit.optional and one.place in self._used)]
+        self._used.update(one.place for one in wanted)
+        clauses = [(clause, self._clause(clause)) for clause in wanted]
         built.parts += [Part(f"{_NAMES[clause.field]}: {clause.term}", query) for clause, query in clauses]
         return [query for _, query in clauses]
 
@@ -174,9 +179,9 @@ class Builder:
             return 0.0
         return self._view.pages(*clause.place) / max(self._view.documents, _FEW_PAGES)
 
-    def _is_common(self, unit: Unit) -> bool:
-        """Whether so many pages have a word that it should not be required of the others."""
-        return self._share(unit) > self._config.common
+    def _is_needed(self, unit: Unit) -> bool:
+        """Whether a page must have a word; not one that so many pages have that it tells nothing."""
+        return not unit.optional and self._share(unit) <= self._config.common
 
     def _rarity(self, unit: Unit) -> float:
         """What finding a word in a text is worth, from 0 (every page has it) to 1."""
