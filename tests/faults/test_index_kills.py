@@ -81,9 +81,7 @@ def test_forty_kills_of_indexer_server_and_crawl_leave_the_index_that_is_built_i
     chance, done, answers = random.Random(20261115), Counter[str](), Counter[int]()
     data = tmp_path / "data"
     with make_web() as web:
-        write_settings(
-            data, settings_of(web, politeness={"delay": 0.04}, crawl={"index": True, "commit_seconds": 0.2})
-        )
+        write_settings(data, settings_of(web, politeness={"delay": 0.04}, crawl={"index": True, "commit_seconds": 0.2}))
         crawl = Crawl(web, data)
         try:
             while crawl.go_on():

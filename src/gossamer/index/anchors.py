@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import xxhash
@@ -45,33 +46,33 @@ class AnchorStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._recent: set[int] = set()
-        try:
+        with self._failing():
             self._db = sqlite3.connect(path, isolation_level=None)
             # A lost commit is read again with its segment: the position in the index is older.
             for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -32768"):
                 self._db.execute(f"PRAGMA {pragma}")
             for statement in _TABLES.split(";"):
                 self._db.execute(statement)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
 
     def add(self, links: Iterable[tuple[str, str]]) -> None:
         """Take in links: target and anchor text."""
         new: dict[int, dict[int, str]] = defaultdict(dict)
+        recent: set[int] = set()
         for target, anchor in links:
             seen = xxhash.xxh3_64_intdigest(f"{target}\0{anchor}".encode("utf-8", "replace"))
-            if seen in self._recent:
+            if seen in self._recent or seen in recent:
                 continue
-            if len(self._recent) >= _REMEMBERED:
-                self._recent.clear()
-            self._recent.add(seen)
-            text = " ".join(anchor.split())[:_LONGEST]
+            if len(recent) >= _REMEMBERED:
+                recent.clear()
+            recent.add(seen)
+            text = " ".join(anchor.encode("utf-8", "replace").decode().split())[:_LONGEST].strip()
             if says_something(text):
                 new[key64(target)][key64(text)] = text
-        try:
+        with self._failing():
             self._merge(new)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
+        if len(self._recent) + len(recent) > _REMEMBERED:
+            self._recent.clear()
+        self._recent |= recent
 
     def _merge(self, new: dict[int, dict[int, str]]) -> None:
         added, dropped, stale = [], [], []
@@ -85,38 +86,44 @@ class AnchorStore:
             stale.append((target,))
         if not stale:
             return
-        self._db.execute("BEGIN")
-        self._db.executemany("INSERT OR IGNORE INTO anchors VALUES (?, ?, ?)", added)
-        self._db.executemany("DELETE FROM anchors WHERE target = ? AND hash = ?", dropped)
-        self._db.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
-        self._db.execute("COMMIT")
+        with self._db:  # rolls back what fails
+            self._db.execute("BEGIN")
+            self._db.executemany("INSERT OR IGNORE INTO anchors VALUES (?, ?, ?)", added)
+            self._db.executemany("DELETE FROM anchors WHERE target = ? AND hash = ?", dropped)
+            self._db.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
 
     def texts(self, target: int) -> list[str]:
         """The anchor texts of a page, in an order that depends on nothing else."""
-        try:
+        with self._failing():
             rows = self._db.execute("SELECT text FROM anchors WHERE target = ? ORDER BY hash", (target,))
             return [row[0] for row in rows]
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
 
     def stale(self, limit: int) -> list[int]:
         """Pages whose anchor texts changed since they were indexed; some of them may not be indexed at all."""
-        return [row[0] for row in self._db.execute("SELECT target FROM stale ORDER BY target LIMIT ?", (limit,))]
+        with self._failing():
+            return [row[0] for row in self._db.execute("SELECT target FROM stale ORDER BY target LIMIT ?", (limit,))]
 
     def indexed(self, targets: Sequence[int]) -> None:
         """These pages are in the index with the anchor texts they have now."""
-        self._db.execute("BEGIN")
-        self._db.executemany("DELETE FROM stale WHERE target = ?", [(target,) for target in targets])
-        self._db.execute("COMMIT")
+        with self._failing(), self._db:
+            self._db.execute("BEGIN")
+            self._db.executemany("DELETE FROM stale WHERE target = ?", [(target,) for target in targets])
 
     def close(self) -> None:
         """Close the database."""
         self._db.close()
 
-    def _failed(self, error: sqlite3.Error) -> Exception:
-        if "full" in str(error) or "I/O" in str(error):
-            return StorageError(f"{self._path}: {error}: free some space and start again; nothing committed is lost")
-        return CorruptError(f"{self._path} is damaged ({error}): run `gossamer index --rebuild`")
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            said = str(error)
+            if "full" in said or "I/O" in said or "unable to open" in said or "readonly" in said:
+                raise StorageError(
+                    f"{self._path}: {said}: see to that and start again; nothing committed is lost"
+                ) from error
+            raise CorruptError(f"{self._path} is damaged ({said}): run `gossamer index --rebuild`") from error
 
 
 def says_something(anchor: str) -> bool:

@@ -12,8 +12,8 @@ Readers in any process open the same file with the library as it is.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +28,8 @@ from gossamer.index import schema
 META = "meta.json"
 _LOCK = ".tantivy-meta.lock"
 """Tantivy's own: held by a reader from the reading of `meta.json` until its files are open."""
+_SYSTEM_ERROR = re.compile(r"([^'\":]+) \(os error \d+\)")
+"""How the library says that the operating system refused something: a full disk, no more open files."""
 
 
 class IndexVersionError(OperationError):
@@ -45,25 +47,42 @@ class Payload(msgspec.Struct, frozen=True):
     """Which crawl it is an index of."""
 
 
+class Deletes(msgspec.Struct, frozen=True):
+    """The deletions of a segment that count."""
+
+    num_deleted_docs: int
+    opstamp: int
+
+
 class Segment(msgspec.Struct, frozen=True):
     """A segment of the index as `meta.json` names it."""
 
     segment_id: str
     max_doc: int
-    deletes: dict[str, int] | None = None
+    deletes: Deletes | None = None
 
     @property
     def alive(self) -> int:
         """Documents that are not deleted."""
-        return self.max_doc - (self.deletes["num_deleted_docs"] if self.deletes else 0)
+        return self.max_doc - (self.deletes.num_deleted_docs if self.deletes else 0)
 
     def files(self, folder: Path) -> list[Path]:
         """Its files that count: the newest deletions only."""
         stem = self.segment_id.replace("-", "")
         names = [path for path in folder.glob(f"{stem}.*") if path.suffix not in (".del", ".temp")]
         if self.deletes:
-            names.append(folder / f"{stem}.{self.deletes['opstamp']}.del")
+            names.append(folder / f"{stem}.{self.deletes.opstamp}.del")
         return names
+
+
+class _Meta(msgspec.Struct, frozen=True):
+    """`meta.json`, in the library's words."""
+
+    index_settings: dict[str, Any]
+    segments: tuple[Segment, ...]
+    schema: list[Any]
+    opstamp: int
+    payload: str | None = None
 
 
 class Commit(msgspec.Struct, frozen=True):
@@ -79,7 +98,7 @@ class Commit(msgspec.Struct, frozen=True):
 
 def create(folder: Path, crawl: str = "") -> None:
     """An empty index of a crawl."""
-    with _storing(folder):
+    with storing(folder):
         folder.mkdir(parents=True)
         tantivy.Index(schema.build(), str(folder))
         empty = _parse(folder, (folder / META).read_bytes(), check=False)
@@ -97,43 +116,36 @@ def read(folder: Path) -> Commit:
 
 def _parse(folder: Path, data: bytes, check: bool) -> Commit:
     try:
-        meta = json.loads(data)
-        payload = msgspec.json.decode(meta.get("payload") or "{}", type=Payload, strict=False)
-        segments = msgspec.convert(meta["segments"], tuple[Segment, ...])
-        commit = Commit(segments, meta["opstamp"], payload, meta["index_settings"], meta["schema"])
-    except (ValueError, KeyError, TypeError, msgspec.MsgspecError) as error:
+        meta = msgspec.json.decode(data, type=_Meta)
+        payload = msgspec.json.decode(meta.payload or "{}", type=Payload, strict=False)
+    except (ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         raise _corrupt(folder, f"{META} is not readable") from error
     if check and payload.version != schema.VERSION:
         raise IndexVersionError(
             f"the index in {folder.parent} was made by another version of Gossamer "
             f"(format {payload.version}, this one has {schema.VERSION}): run `gossamer index`, which rebuilds it"
         )
-    return commit
+    return Commit(meta.segments, meta.opstamp, payload, meta.index_settings, meta.schema)
 
 
 def write(folder: Path, commit: Commit) -> None:
     """Make a commit count: everything before the rename is invisible, everything after it durable."""
-    meta = {
-        "index_settings": commit.settings,
-        "segments": [msgspec.to_builtins(segment) for segment in commit.segments],
-        "schema": commit.fields,
-        "opstamp": commit.opstamp,
-        "payload": msgspec.json.encode(commit.payload).decode(),
-    }
-    with _storing(folder):
+    payload = msgspec.json.encode(commit.payload).decode()
+    meta = _Meta(commit.settings, commit.segments, commit.fields, commit.opstamp, payload)
+    with storing(folder):
         temporary = folder / f"{META}.new"
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(meta, file)
+        with temporary.open("wb") as file:
+            file.write(msgspec.json.encode(meta))
             file.flush()
             os.fsync(file.fileno())
-        _sync_folder(folder)  # the segments' names first
+        sync_folder(folder)  # the segments' names first
         temporary.replace(folder / META)
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 def link(segments: Sequence[Segment], source: Path, target: Path) -> None:
     """Give segments a second home; their files are immutable, so a hard link is a copy."""
-    with _storing(target):
+    with storing(target):
         for segment in segments:
             for path in segment.files(source):
                 place = target / path.name
@@ -148,7 +160,7 @@ def link(segments: Sequence[Segment], source: Path, target: Path) -> None:
 
 def copy(commit: Commit, segments: Sequence[Segment], source: Path, target: Path) -> None:
     """A new index folder with some segments of another."""
-    with _storing(target):
+    with storing(target):
         target.mkdir()
     link(segments, source, target)
     write(target, Commit(tuple(segments), commit.opstamp, commit.payload, commit.settings, commit.fields))
@@ -157,7 +169,7 @@ def copy(commit: Commit, segments: Sequence[Segment], source: Path, target: Path
 def collect_garbage(folder: Path, commit: Commit) -> None:
     """Delete the files that do not count any more; readers that have them open keep them."""
     wanted = {path.name for segment in commit.segments for path in segment.files(folder)}
-    with _no_reader_opening(folder), _storing(folder):
+    with storing(folder), _no_reader_opening(folder):
         for path in folder.iterdir():
             if path.name not in wanted and not path.name.startswith((".", META)):
                 path.unlink(missing_ok=True)
@@ -170,7 +182,8 @@ def _no_reader_opening(folder: Path) -> Iterator[None]:
         yield
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """What was created, renamed or deleted in a folder survives a power cut from here on."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -179,13 +192,18 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _storing(folder: Path) -> Iterator[None]:
+def storing(folder: Path) -> Iterator[None]:
+    """Turn what the operating system says while an index is written into an error for a person."""
     try:
         yield
     except OSError as error:
-        raise StorageError(
-            f"cannot write the index in {folder}: {error.strerror}: nothing committed is lost"
-        ) from error
+        raise _refused(folder, error.strerror or str(error)) from error
+
+
+def _refused(folder: Path, why: str) -> StorageError:
+    return StorageError(
+        f"cannot write the index in {folder}: {why}: see to that and start again; nothing committed is lost"
+    )
 
 
 def _corrupt(folder: Path, what: str) -> CorruptError:
@@ -198,7 +216,11 @@ def checking(folder: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        raise _corrupt(folder, " ".join(str(error).split())[:300]) from error
+        said = " ".join(str(error).split())
+        refused = _SYSTEM_ERROR.search(said)
+        if refused:
+            raise _refused(folder, refused[1].strip()) from error
+        raise _corrupt(folder, said[:300]) from error
     except BaseException as error:
         if type(error).__name__ == "PanicException":  # the library's own, not an Exception
             raise _corrupt(folder, "its files contradict each other") from error

@@ -46,6 +46,15 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
 
 def build(page: IndexPage) -> tantivy.Document:
     """The document of a page, analysed."""
+    try:
+        return _build(page, page.key)
+    except UnicodeEncodeError:  # a lone surrogate: no text that was decoded has one, but a page must not stop the rest
+        texts = {name: value for name, value in msgspec.structs.asdict(page).items() if isinstance(value, str)}
+        clean = {name: analysis.encodable(value) for name, value in texts.items()}
+        return _build(msgspec.structs.replace(page, **clean), page.key)
+
+
+def _build(page: IndexPage, key: int) -> tantivy.Document:
     site, lang = site_of(page.url), page.lang or ""
     document = tantivy.Document()
     text = document.add_text
@@ -63,6 +72,7 @@ def build(page: IndexPage) -> tantivy.Document:
     text(schema.TYPE, kind)
     if lang:
         text(schema.LANG, lang)
+    document.add_integer(schema.KEY, key)
     _add_numbers(document, page)
     stored = StoredDocument(page.url, page.title, page.text, site, page.lang, page.date, page.fetched_at, kind)
     document.add_bytes(schema.PAGE, _encode(stored))
@@ -71,7 +81,6 @@ def build(page: IndexPage) -> tantivy.Document:
 
 def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:
     number = document.add_integer
-    number(schema.KEY, page.key)
     published = date_seconds(page.date)
     if published is not None:
         number(schema.DATE, published)

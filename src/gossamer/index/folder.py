@@ -10,13 +10,15 @@ that still has the old one open keeps its files until it opens the new one.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
-from gossamer.errors import OperationError
+from gossamer.errors import OperationError, StorageError
 from gossamer.index import commits
 
 _CURRENT = "current"
+_GENERATION = re.compile(r"g[0-9]{1,12}")
 
 
 class IndexMissingError(OperationError):
@@ -28,14 +30,20 @@ class IndexFolder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.pointer = root / _CURRENT
+        """The file that names the current generation; a switch replaces it."""
 
     def current(self) -> str | None:
         """The name of the generation that is searched; None where there is none yet."""
         try:
-            name = (self.root / _CURRENT).read_text().strip()
+            name = (self.root / _CURRENT).read_text(errors="replace").strip()
         except FileNotFoundError:
             return None
-        return name if (self.root / name / "tantivy").is_dir() else None
+        except OSError as error:
+            raise StorageError(
+                f"cannot read {self.root / _CURRENT}: {error.strerror}: check its permissions"
+            ) from error
+        return name if _GENERATION.fullmatch(name) and self.tantivy(name).is_dir() else None
 
     def require(self) -> Path:
         """The Tantivy folder of the current generation."""
@@ -58,7 +66,8 @@ class IndexFolder:
 
     def create(self, crawl: str = "") -> str:
         """A new, empty generation that is not searched yet; returns its name."""
-        self.root.mkdir(parents=True, exist_ok=True)
+        with commits.storing(self.root):
+            self.root.mkdir(parents=True, exist_ok=True)
         number = 1 + max((int(name[1:]) for name in self._generations()), default=0)
         name = f"g{number:06}"
         commits.create(self.tantivy(name), crawl)
@@ -67,11 +76,13 @@ class IndexFolder:
     def switch(self, generation: str) -> None:
         """Make a generation the one that is searched, atomically, and delete the others."""
         temporary = self.root / f"{_CURRENT}.new"
-        with temporary.open("w") as file:
-            file.write(generation + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self.root / _CURRENT)
+        with commits.storing(self.root):
+            with temporary.open("w") as file:
+                file.write(generation + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.root / _CURRENT)
+            commits.sync_folder(self.root)
         self.clean()
 
     def clean(self) -> None:
@@ -84,4 +95,4 @@ class IndexFolder:
     def _generations(self) -> list[str]:
         if not self.root.is_dir():
             return []
-        return [path.name for path in self.root.iterdir() if path.name[:1] == "g" and path.name[1:].isdigit()]
+        return [path.name for path in self.root.iterdir() if _GENERATION.fullmatch(path.name)]

@@ -33,7 +33,8 @@ class IndexWriter:
     def __init__(self, folder: Path, scratch: Path) -> None:
         self._folder, self._scratch = folder, scratch
         shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir(parents=True)
+        with commits.storing(folder):
+            scratch.mkdir(parents=True)
         self._numbers = count()
         self._commit = commits.read(folder)
         self._opstamp = self._commit.opstamp
@@ -74,10 +75,10 @@ class IndexWriter:
         """Add or replace documents by key, remove those `gone`, and note the position: all or nothing."""
         added = self._write(list(documents.values()))
         kept = self._without(self._commit.segments, {*documents, *gone}, self._folder)
-        if self._merging is not None:
-            self._merging.deleted |= {*documents, *gone}
         payload = msgspec.structs.replace(self._commit.payload, position=position, committed_at=now)
         self._publish([*kept, *added], payload)
+        if self._merging is not None:
+            self._merging.deleted |= {*documents, *gone}
         self.merge_some()
 
     def merge_some(self, wait: bool = False) -> bool:
@@ -99,7 +100,8 @@ class IndexWriter:
         if not documents:
             return []
         place = self._new_scratch()
-        place.mkdir()
+        with commits.storing(self._folder):
+            place.mkdir()
         with commits.checking(self._folder):
             writer = schema.prepare(tantivy.Index(schema.build(), str(place))).writer(_HEAP, 1)
             for document in documents:
@@ -152,14 +154,15 @@ class IndexWriter:
     def _publish(self, segments: Sequence[Segment], payload: Payload) -> None:
         old = self._commit
         opstamp = max(self._opstamp, old.opstamp) + 1
-        self._commit = Commit(tuple(segments), opstamp, payload, old.settings, old.fields)
-        commits.write(self._folder, self._commit)
-        commits.collect_garbage(self._folder, self._commit)
+        new = Commit(tuple(segments), opstamp, payload, old.settings, old.fields)
+        commits.write(self._folder, new)
         with commits.checking(self._folder):
             self._index.reload()
+        self._commit = new
+        commits.collect_garbage(self._folder, new)
 
     def _start_merge(self) -> None:
-        groups = plan([segment.alive for segment in self._commit.segments])
+        groups = plan([(segment.max_doc, segment.alive) for segment in self._commit.segments])
         if not groups:
             return
         members = [self._commit.segments[position] for position in groups[0]]
@@ -169,13 +172,15 @@ class IndexWriter:
         self._merging = _Merging(members, place, result)
 
     def _finish_merge(self, merging: _Merging) -> None:
-        merged = merging.result.result()
         self._merging = None
-        if merging.deleted:
-            merged = self._without(merged, merging.deleted, merging.place)
-        else:
-            merged = self._take_in(merging.place)
-        shutil.rmtree(merging.place, ignore_errors=True)
+        try:
+            merged = merging.result.result()
+            if merging.deleted:
+                merged = self._without(merged, merging.deleted, merging.place)
+            else:
+                merged = self._take_in(merging.place)
+        finally:
+            shutil.rmtree(merging.place, ignore_errors=True)
         old = {segment.segment_id for segment in merging.members}
         kept = [segment for segment in self._commit.segments if segment.segment_id not in old]
         self.rewritten += sum(segment.alive for segment in merged)
