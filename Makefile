@@ -33,7 +33,7 @@ demo: $(VENV)/.ready ## crawl a small bundled web, offline, and search it
 test: lint test-only ## everything that must hold
 
 test-only: $(VENV)/.browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.ready ## style, types, layers
 	$(BIN)/ruff check .
