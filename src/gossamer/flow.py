@@ -1,9 +1,10 @@
 """THE MAP: the stages in order, what each reads and writes, and where its code lies.
 
-A URL goes round this list once for every visit. Three things hold state — the
-frontier database, the segments, the files of the operator — and everything between
-them is a function. `ARCHITECTURE.md` tells the same in prose; a test keeps both in
-step with the folders.
+A URL goes round this list once for every visit; a page that is kept goes on to the index,
+where readers find it. Three things hold state — the frontier database, the segments, the
+files of the operator — and everything between them is a function; the index is a view of
+the first two. `ARCHITECTURE.md` tells the same in prose; a test keeps both in step with
+the folders.
 """
 
 from __future__ import annotations
@@ -35,4 +36,7 @@ FLOW: tuple[Stage, ...] = (
     Stage("fingerprint", "dedup", "text", "content hash, SimHash", "equal texts have equal hashes"),
     Stage("store", "store", "Result", "segments", "synced before they count"),
     Stage("report", "frontier/recording.py", "Batch", "the frontier database", "one transaction decides and records"),
+    Stage("index", "index", "changes, segments", "the index", "a commit and its position in the crawl are one rename"),
+    Stage("search", "search", "queries, the index", "Results", "nothing typed is an error; every score is explained"),
+    Stage("web", "web", "Results", "pages, JSON, feeds", "what a crawled page says is text, never markup"),
 )  # fmt: skip

@@ -41,4 +41,4 @@ def command(
     if json:
         print_json({"removed": urls})
     else:
-        out.print(f"{urls} URLs removed; what starts like them will not be fetched again.")
+        out.print(f"{urls} {'URL' if urls == 1 else 'URLs'} removed; what starts so will not be fetched again.")

@@ -15,6 +15,7 @@ a folder of their own, where there is nothing else to merge.
 A small segment keeps the size it was written with when its pages are replaced, else the pages that stay
 would fall back among the smallest and be rewritten again and again. (With one page of five changing
 all the time, counting only what is left rewrote the other four 29 times in 60,000 updates; so, 4 times.)
+Pages that change all the time, and are too few to fill the next size, are rewritten some times more.
 """
 
 from __future__ import annotations

@@ -47,6 +47,8 @@ class _Group(msgspec.Struct, frozen=True):
 
     clauses: list[tantivy.Query]
     needed: bool
+    firm: bool = False
+    """A phrase, or a word in the title or URL: whoever writes that means it, however few pages have it."""
 
 
 class Built(msgspec.Struct):
@@ -84,15 +86,22 @@ class Builder:
             pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
             built.strict = _all([(_MUST, Q.const_score_query(pages, 0.0)), *filters])
             return built
+        firm = [(_MUST, _any(group.clauses)) for group in groups if group.firm]
+        groups = [group for group in groups if not group.firm]
+        if not groups:
+            built.strict = _all([*firm, *filters])
+            return built
         required = [group.clauses for group in groups if group.needed] or [group.clauses for group in groups]
         everything = [clause for group in groups for clause in group.clauses]
-        loose = _all([(_MUST, _any(everything)), *filters])
+        some = _should(everything) if firm else [(_MUST, _any(everything))]
+        filters += firm
+        loose = _all([*some, *filters])
         if len(required) > self._config.all_of:
             built.strict = loose
             return built
         helpful = [clause for group in groups if group.clauses not in required for clause in group.clauses]
         built.strict = _all([*((_MUST, _any(clauses)) for clauses in required), *_should(helpful), *filters])
-        built.loose = loose if len(required) > 1 else None
+        built.loose = loose if len(required) > 1 or firm else None
         return built
 
     def _group(self, alternatives: Sequence[Term], built: Built) -> list[_Group]:
@@ -102,7 +111,8 @@ class Builder:
             groups = [_Group(self._unit(unit, built), self._is_needed(unit)) for unit in found]
             return [group for group in groups if group.clauses]
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
-        return [_Group(choices, True)] if choices else []
+        firm = any(term.phrase or term.field != "any" for term in alternatives)
+        return [_Group(choices, True, firm)] if choices else []
 
     def _term(self, term: Term, built: Built) -> tantivy.Query | None:
         """One alternative of an OR, a phrase, or a word in a field."""
@@ -231,8 +241,9 @@ class Builder:
         return Q.const_score_query(dates, 0.0)
 
 
-def plain(form: tantivy.Schema, words: Sequence[str]) -> tantivy.Query:
+def plain(form: tantivy.Schema, query: Query) -> tantivy.Query:
     """Any of the words, as they stand, in title or text: what plain BM25 looks at."""
+    words = [word for group in query.groups for term in group for word in analysis.surface_words(term.text)]
     return _any([Q.term_query(form, field, word) for word in words for field in (schema.TITLE, schema.BODY)])
 
 

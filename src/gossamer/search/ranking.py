@@ -13,20 +13,19 @@ plain BM25 over title and text as they stand, to compare with.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
 from gossamer.index import schema
 
-Name = Literal["web", "bm25", "classic"]
-NAMES: tuple[str, ...] = get_args(Name)
+NAMES = ("web", "bm25", "classic")
 
 
 class RankingConfig(msgspec.Struct, frozen=True):
     """How results are found and ordered."""
 
-    ranking: Name = "web"
+    ranking: Literal["web", "bm25", "classic"] = "web"
     """web: fields, weights and priors; bm25: plain BM25; classic: rank + 0.5 · title + 0.1 · text."""
     title: float = 0.5
     """Weight of a word in the title, as it was typed."""

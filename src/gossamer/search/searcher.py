@@ -188,7 +188,7 @@ class Searcher:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
         by_date = request.sort == "date" or query.newest
         depth = _WINDOW if needed <= _WINDOW // 2 else DEPTH
-        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, built.words)
+        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query)
         total, hits = _ask(view, asked, depth, by_date)
         if total < _ENOUGH and built.loose is not None and asked is built.strict:
             looser, more = _ask(view, built.loose, depth, by_date)

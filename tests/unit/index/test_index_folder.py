@@ -11,7 +11,7 @@ import tantivy
 from indexing_kit import Batch, contents, documents, expected, model_at, open_writer, page
 
 from gossamer.errors import StorageError
-from gossamer.index import commits
+from gossamer.index import commits, schema
 from gossamer.index.folder import IndexFolder, IndexMissingError
 from gossamer.index.writer import IndexWriter
 from gossamer.search.results import Request
@@ -178,18 +178,23 @@ def test_what_a_dead_writer_left_is_deleted_by_the_next(folder):
     assert lying(place) == counting(place)
 
 
-def test_a_reader_between_reading_the_commit_and_opening_its_files_holds_the_garbage_back(folder):
-    """The lock is the library's own; deleting waits for it."""
-    name = new_generation(folder, 1)
-    place = folder.tantivy(name)
-    (place / ("0" * 32 + ".store")).write_bytes(b"garbage")
-    with (place / ".tantivy-meta.lock").open("w") as reader:
-        fcntl.flock(reader, fcntl.LOCK_EX)
-        collecting = threading.Thread(target=commits.collect_garbage, args=(place, commits.read(place)))
-        collecting.start()
-        collecting.join(0.2)
-        assert collecting.is_alive()
-        assert "0" * 32 + ".store" in lying(place)
-        fcntl.flock(reader, fcntl.LOCK_UN)
-        collecting.join(30)
+def test_files_are_not_deleted_while_a_reader_opens_them_nor_opened_while_they_are_deleted(folder):
+    """The lock is the library's own: it takes it to read a commit and open its files, we take it to delete."""
+    place = folder.tantivy(new_generation(folder, 1))
+    garbage = "0" * 32 + ".store"
+    (place / garbage).write_bytes(b"garbage")
+    index = schema.prepare(tantivy.Index.open(str(place)))
+    index.config_reader(reload_policy="manual")
+    collecting = threading.Thread(target=commits.collect_garbage, args=(place, commits.read(place)))
+    reading = threading.Thread(target=index.reload)
+    with (place / ".tantivy-meta.lock").open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        for waiting in (collecting, reading):
+            waiting.start()
+            waiting.join(0.2)
+            assert waiting.is_alive()
+        assert garbage in lying(place)
+        fcntl.flock(other, fcntl.LOCK_UN)
+        for waiting in (collecting, reading):
+            waiting.join(30)
     assert lying(place) == counting(place)

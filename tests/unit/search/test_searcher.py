@@ -136,6 +136,13 @@ def test_any_text_is_a_query(small: SmallIndex, query: str) -> None:
             assert "".join(piece for piece, _ in marked.pieces()) == marked.text
 
 
+def test_a_phrase_or_a_word_in_the_title_is_never_dropped(small: SmallIndex) -> None:
+    assert small.found('"burns fuel" spider') == {"/rockets.html"}
+    assert small.found('"burns fuel" one two three four five six seven moon') == {"/rockets.html"}
+    assert small.found("intitle:spiders fuel") == {"/spiders.html"}
+    assert small.found("intitle:spiders site:other.test fuel") == set()
+
+
 def test_a_title_counts_more_than_the_text(small: SmallIndex) -> None:
     assert small.paths("engine")[0] == "/docs/guide/engine.html"
 
