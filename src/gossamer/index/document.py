@@ -15,7 +15,7 @@ from gossamer.index.schema import StoredDocument
 from gossamer.model.site import host_of, key64, site_of
 
 _encode = msgspec.msgpack.Encoder().encode
-_ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?")
+_ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
 _MAX_FOLDERS = 12
 """Folders of a path that `site:host/path` can name."""
 _TYPES = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "txt", "application/pdf": "pdf"}
@@ -93,16 +93,16 @@ def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:
 
 
 def date_seconds(date: str | None) -> int | None:
-    """Seconds since 1970 at which a date of any precision begins; None where it is not one."""
+    """Seconds since 1970 at which a date of any precision begins, UTC where it names no zone; None where it is none."""
     found = _ISO.match(date or "")
     if not found:
         return None
-    year, month, day, hour, minute, second = (int(part) if part else None for part in found.groups())
+    year, month, day, time, zone = found.groups()
+    text = f"{year}-{month or '01'}-{day or '01'}T{time or '00:00'}{zone or '+00:00'}"
     try:
-        moment = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=UTC)
+        return int(datetime.fromisoformat(text.replace(" ", "T")).timestamp())
     except ValueError:
         return None
-    return int(moment.timestamp())
 
 
 def depth(url: str) -> int:

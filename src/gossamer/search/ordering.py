@@ -92,8 +92,7 @@ def _copies(view: View, hits: Sequence[Candidate]) -> npt.NDArray[np.bool_]:
     words. One matrix, since a hundred small comparisons would take longer."""
     addresses = [address for _, address in hits]
     texts, signed, words = (
-        np.array(view.searcher.fast_field_values(field, addresses), np.int64)
-        for field in (schema.TEXT_HASH, schema.SIMHASH, schema.WORDS)
+        np.array(view.numbers(field, addresses), np.int64) for field in (schema.TEXT_HASH, schema.SIMHASH, schema.WORDS)
     )
     sims = signed.view(np.uint64)
     telling = (words >= _NEAR_WORDS) & (sims != 0)
