@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -82,9 +82,9 @@ def _build(page: IndexPage, key: int) -> tantivy.Document:
 def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:
     number = document.add_integer
     published = date_seconds(page.date)
-    if published is not None:
+    if published is not None and page.date:
         number(schema.DATE, published)
-        number(schema.YEAR, datetime.fromtimestamp(published, UTC).year)
+        number(schema.YEAR, int(page.date[:4]))
     number(schema.FETCHED, int(page.fetched_at))
     number(schema.DEPTH, depth(page.url))
     number(schema.TEXT_HASH, key64(page.content_hash) if page.content_hash else 0)
