@@ -16,6 +16,8 @@ from gossamer.model.site import host_of, key64, site_of
 
 _encode = msgspec.msgpack.Encoder().encode
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
+MAX_STORED = 100_000
+"""Characters of a text that are kept in the index, for excerpts; all of it is searched, and lies in the segments."""
 _MAX_FOLDERS = 12
 """Folders of a path that `site:host/path` can name."""
 _TYPES = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "txt", "application/pdf": "pdf"}
@@ -74,7 +76,8 @@ def _build(page: IndexPage, key: int) -> tantivy.Document:
         text(schema.LANG, lang)
     document.add_integer(schema.KEY, key)
     _add_numbers(document, page)
-    stored = StoredDocument(page.url, page.title, page.text, site, page.lang, page.date, page.fetched_at, kind)
+    shown = page.text if len(page.text) <= MAX_STORED else page.text[:MAX_STORED] + "…"
+    stored = StoredDocument(page.url, page.title, shown, site, page.lang, page.date, page.fetched_at, kind)
     document.add_bytes(schema.PAGE, _encode(stored))
     return document
 

@@ -29,7 +29,7 @@ __all__ = ["MAX_SCAN", "Highlighter", "Needle", "Phrase", "excerpt", "mark"]
 
 MAX_SCAN = 200_000
 """Characters of a text that are searched."""
-_SCANS = (1_200, 16_000, MAX_SCAN)
+_SCANS = (800, 12_000, MAX_SCAN)
 """Characters that are searched first; more only where they do not hold the rarest needle."""
 _TELLING = 0.15
 """Weight below which a needle is marked where it stands, but does not decide what is shown: `the`, `и`."""

@@ -23,9 +23,9 @@ import msgspec
 
 from gossamer.index.analysis import fold, is_spaceless
 
-MAX_OCCURRENCES = 10
+MAX_OCCURRENCES = 8
 """Matches of one needle that are looked for."""
-MAX_TRIES = 60
+MAX_TRIES = 50
 """Places where a needle's beginning stands that are judged: `s` begins a third of some texts."""
 MAX_ENDING = 64
 """Characters a word may have after the needle's beginning; what is longer is no word."""

@@ -22,7 +22,7 @@ _NEAR_BITS = 3
 """SimHash bits in which near copies differ at most."""
 _NEAR_WORDS = 40
 """Words from which on a SimHash tells copies from pages that merely look alike."""
-_AMONG = 50
+_AMONG = 30
 """Best hits among which copies are looked for, at least."""
 _DAY = 86_400.0
 _NEWS = frozenset("news,latest,today,новости,сегодня,свежие,последние,新闻,新聞,最新,今天".split(","))
@@ -104,7 +104,7 @@ def _copies(view: View, hits: Sequence[Candidate]) -> npt.NDArray[np.bool_]:
 
 def collapse(view: View, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
     """The hits `first` … `first + size` once copies are put under the best of them."""
-    hits = hits[: max(_AMONG, 3 * (first + size))]
+    hits = hits[: max(_AMONG, 2 * (first + size))]
     copies = _copies(view, hits)
     if not copies.any():
         shown = list(hits[first : first + size])

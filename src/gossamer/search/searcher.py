@@ -37,7 +37,7 @@ from gossamer.search.view import View, Views
 
 DEPTH = 1_000
 """Results that can be paged through."""
-_WINDOW = 100
+_WINDOW = 50
 """Best hits to which priors are added; what comes after them keeps its order."""
 _MAX_SIZE = 100
 _FEW = 3
