@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from indexing_kit import new_index, open_writer
 
 from gossamer.index import schema
-from gossamer.index.document import IndexPage, build, date_seconds, depth, place, type_of, within
+from gossamer.index.document import MAX_STORED, IndexPage, build, date_seconds, depth, place, type_of, within
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer
 
@@ -239,7 +239,7 @@ def test_five_megabytes_of_text_are_indexed_to_the_last_word(stored):
     text = "word слово 汉字 " * 400_000 + "zyzzyva"
     assert len(text.encode()) > 5_000_000
     found, index, _ = stored(IndexPage(url="https://a.example/", text=text))
-    assert found.text == text
+    assert found.text == text[:MAX_STORED] + "…"
     assert index.searcher().doc_freq(schema.BODY, "zyzzyva") == 1
 
 
