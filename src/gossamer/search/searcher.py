@@ -40,8 +40,6 @@ DEPTH = 1_000
 _WINDOW = 50
 """Best hits to which priors are added; what comes after them keeps its order."""
 _MAX_SIZE = 100
-_FEW = 3
-"""Results up to which another spelling is looked for."""
 _ENOUGH = 10
 """Results below which pages with only some of the words are shown, too."""
 _CLASSIC = 100
@@ -175,7 +173,7 @@ class Searcher:
             hits=tuple(self._hit(view, hit, copies, highlighter) for hit, copies in shown),
             pages=-(-min(total - page.removed, DEPTH) // size),
             facets=self._facets(view, asked) if request.facets else Facets(),
-            did_you_mean=self._correction(view, query, total) if total <= _FEW else "",
+            did_you_mean=self._correction(view, query, total),
             notices=tuple(notices),
         )
 
@@ -242,13 +240,15 @@ class Searcher:
         return Facets(tuple(counts("sites")), tuple(counts("languages")), tuple(years))
 
     def _correction(self, view: View, query: Query, found: int) -> str:
-        """The query with its words spelled as the index spells them; empty where that is no gain."""
+        """The query with words that no page has spelled as the index spells them; empty where there are none."""
 
         def pages(word: str) -> int:
             stems = query_stems(word, view.languages)
             return max((view.pages(schema.BODY_STEMS, stem) for stem in stems), default=0)
 
         words = [term.text for group in query.groups for term in group if not term.phrase and term.field == "any"]
+        if all(pages(word) for word in words):
+            return ""
         corrected = did_you_mean(words, self._views.vocabulary(view), found, pages)
         return render(_respelled(query, dict(zip(words, corrected, strict=True)))) if corrected else ""
 

@@ -188,6 +188,10 @@ def test_did_you_mean(small: SmallIndex, typed: str, meant: str) -> None:
     assert small.search(typed).did_you_mean == meant
 
 
+def test_a_misspelt_word_beside_others_is_corrected(small: SmallIndex) -> None:
+    assert small.search("moon spyders").did_you_mean == "moon spiders"
+
+
 def test_nothing_is_corrected_that_finds_something(small: SmallIndex) -> None:
     assert small.search("книгами").did_you_mean == ""
 
