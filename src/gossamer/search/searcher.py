@@ -243,8 +243,9 @@ class Searcher:
         """The query with words that no page has spelled as the index spells them; empty where there are none."""
 
         def pages(word: str) -> int:
-            stems = query_stems(word, view.languages)
-            return max((view.pages(schema.BODY_STEMS, stem) for stem in stems), default=0)
+            terms = [(schema.BODY_STEMS, stem) for stem in query_stems(word, view.languages)]
+            terms += [(schema.BODY, typed) for typed in surface_words(word)]
+            return max((view.pages(*term) for term in terms), default=0)
 
         words = [term.text for group in query.groups for term in group if not term.phrase and term.field == "any"]
         if all(pages(word) for word in words):
