@@ -125,7 +125,8 @@ class Gossamer:
         """Crawls to the end of the sites."""
         data = str(folder / "data")
         command = [self._program, "crawl", *(s.seed for s in sites), "--data", data, "--contact", CONTACT]
-        command += ["--quiet", "--scope", "host", "--delay", "0", "--workers", str(self._workers)]
+        # The others do not index what they fetch.
+        command += ["--quiet", "--no-index", "--scope", "host", "--delay", "0", "--workers", str(self._workers)]
         command += ["--allow-network", "127.0.0.0/8"]
         for site in sites:
             if site.source.host:

@@ -109,7 +109,7 @@ def _sizes(hosts: int, smallest: int, largest: int) -> list[int]:
 def _job(web: FakeWeb, options: argparse.Namespace, folder: Path) -> Job:
     # The largest host comes last: a crawler that takes hosts in the order of seeds must not gain by it.
     seeds = [site.url("/") for site in web.sites.values()]
-    command = [find_gossamer(options.gossamer), "crawl", *seeds, "--data", str(folder / "data")]
+    command = [find_gossamer(options.gossamer), "crawl", *seeds, "--no-index", "--data", str(folder / "data")]
     command += ["--contact", CONTACT, "--scope", "host", "--delay", str(options.delay)]
     command += ["--workers", str(options.workers), "--allow-network", "127.0.0.0/8", "--quiet"]
     for host, address in web.resolve.items():
