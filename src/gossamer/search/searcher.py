@@ -45,6 +45,8 @@ _ENOUGH = 10
 _CLASSIC = 100
 """Results of the classic ranking, as its seed has it."""
 _MAX_PREFIX = 100
+_ENOUGH_TEXT = 80
+"""Characters that make an excerpt."""
 _NONE = "No page has all of the words: these have some of them."
 _RELAXED = "Few pages have all of the words: some of these have only a part of them."
 _FACETS = {
@@ -218,7 +220,7 @@ class Searcher:
         return Hit(
             url=page.url,
             title=highlighter.mark(page.title) if page.title else Marked(page.url),
-            excerpt=highlighter.excerpt(page.text),
+            excerpt=highlighter.excerpt(_after_title(page.text, page.title)),
             score=score,
             site=page.site,
             date=page.date,
@@ -252,6 +254,12 @@ class Searcher:
             return ""
         corrected = did_you_mean(words, self._views.vocabulary(view), found, pages)
         return render(_respelled(query, dict(zip(words, corrected, strict=True)))) if corrected else ""
+
+
+def _after_title(text: str, title: str) -> str:
+    """The text without the title at its beginning, which stands above the excerpt already."""
+    rest = text[len(title) :].lstrip() if title and text.startswith(title) else ""
+    return rest if len(rest) >= _ENOUGH_TEXT else text
 
 
 def _ask(view: View, query: tantivy.Query, limit: int, by_date: bool) -> tuple[int, list[Candidate]]:

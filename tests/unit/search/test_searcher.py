@@ -180,6 +180,14 @@ def test_excerpts_and_titles_are_marked_in_all_scripts(small: SmallIndex) -> Non
         assert word in shown, (query, shown)
 
 
+def test_an_excerpt_does_not_repeat_the_title(tmp_path: Path) -> None:
+    text = "Comets\n\nThe comet has a tail of dust, and another of gas, which the wind of the sun blows away from it."
+    index = SmallIndex(tmp_path / "index", page("/comets", text, "Comets"), page("/short", "Comets pass", "Comets"))
+    excerpts = {hit.url[-6:]: hit.excerpt.text for hit in index.search("comets").hits}
+    assert excerpts == {"comets": text[8:], "/short": "Comets pass"}
+    index.writer.close()
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [("rokcet", "rocket"), ("ghbdtn", ""), ("rybub", "книги"), ("spyders", "spiders"), ("книжги", "книги")],
