@@ -12,8 +12,9 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
 from gossamer.search.ranking import NAMES
-from gossamer.search.results import Hit, Marked, Request, Results, ScoreExplanation, Since, Sort
+from gossamer.search.results import Marked, Request, Results, ScoreExplanation, Since, Sort
 from gossamer.search.searcher import Searcher
+from gossamer.web.answers import search_answer
 
 _MAX = 100
 
@@ -68,7 +69,7 @@ def command(
         print_json(answer) if json else _show_why(answer)
         return
     results = searcher.search(asked)
-    print_json(as_json(results)) if json else _show(results)
+    print_json(search_answer(results)) if json else _show(results)
 
 
 def open_searcher(data: Any) -> Searcher:
@@ -77,37 +78,6 @@ def open_searcher(data: Any) -> Searcher:
     searcher = Searcher(IndexFolder(DataFolder(data).index), settings.search)
     searcher.state()
     return searcher
-
-
-def as_json(results: Results) -> dict[str, Any]:
-    """The stable JSON form: titles and excerpts as plain text, with the ranges to highlight beside."""
-    return {
-        "query": results.request.query,
-        "total": results.total,
-        "page": results.request.page,
-        "pages": results.pages,
-        "hits": [_hit(hit) for hit in results.hits],
-        "facets": results.facets,
-        "did_you_mean": results.did_you_mean,
-        "notices": results.notices,
-        "seconds": results.seconds,
-    }
-
-
-def _hit(hit: Hit) -> dict[str, Any]:
-    return {
-        "url": hit.url,
-        "title": hit.title.text,
-        "excerpt": hit.excerpt.text,
-        "highlights": {"title": hit.title.marks, "excerpt": hit.excerpt.marks},
-        "score": hit.score,
-        "date": hit.date,
-        "lang": hit.lang,
-        "site": hit.site,
-        "fetched_at": hit.fetched_at,
-        "type": hit.type,
-        "similar": hit.similar,
-    }
 
 
 def _show(results: Results) -> None:
