@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -27,7 +28,10 @@ def job(number: int, body: bytes = PAGE) -> ParseJob:
 
 def parsers() -> list[int]:
     """The parser processes of this process."""
-    lists = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    lists = []
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(FileNotFoundError):  # a thread that has ended meanwhile
+            lists.append(path.read_text().split())
     children = [int(pid) for pids in lists for pid in pids]
     return [pid for pid in children if "parser_process" in Path(f"/proc/{pid}/cmdline").read_text()]
 
