@@ -12,35 +12,25 @@ the same query, so that it can stand in links and feeds.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 from typing import Literal
 from unicodedata import category, normalize
 
 import msgspec
-import url as whatwg
 
 from gossamer.parse.clean import clean_line
+from gossamer.search.operators import FILTERS, READERS, Kind
 
 MAX_CHARS = 2_000
 MAX_TERMS = 128
 """Words, phrases and filters together."""
 
 Field = Literal["any", "title", "url"]
-_Kind = Literal["term", "site", "lang", "type", "after", "before", "sort"]
 
 _FIELDS: dict[str, Field] = {"intitle": "title", "inurl": "url"}
-_FILTERS: dict[str, tuple[_Kind, str]] = {
-    "site": ("site", "is not a site"),
-    "lang": ("lang", "is not a language"),
-    "filetype": ("type", "is not a file type"),
-    "ext": ("type", "is not a file type"),
-    "after": ("after", "is not a date"),
-    "before": ("before", "is not a date"),
-    "sort": ("sort", "is not an order"),
-}
-_OPERATOR = re.compile(rf"({'|'.join((*_FIELDS, *_FILTERS))}):", re.IGNORECASE | re.ASCII)
+_OPERATOR = re.compile(rf"({'|'.join((*_FIELDS, *FILTERS))}):", re.IGNORECASE | re.ASCII)
 _BETWEEN = re.compile(r"[ (]*")
 _NOT = re.compile(r"([-−]+)(?:\([(−-]*)?")
 
@@ -53,26 +43,6 @@ _FIRST_CJK = "\u2e80"
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2800\ud800-\udfff\ufffd]")
 _EDGE = f"[\x00-\u05ff−{''.join(_FAMILIES)}]"
 _LOOSE_JOINERS = re.compile(f"(?:^|(?<={_EDGE}))[\u200c\u200d]+|[\u200c\u200d]+(?={_EDGE}|$)")
-
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE | re.ASCII)
-_HOST = re.compile(r"[a-z0-9][a-z0-9_.-]{0,252}|\[[0-9a-f:.]+\]")
-_ADDRESS = re.compile(r"[0-9.]+")
-_TYPE = re.compile(r"\.?([a-z0-9]{1,10})")
-_TYPES = {"htm": "html", "xhtml": "html"}
-_YEAR_FIRST = re.compile(r"(\d{4})(?:[-/.](\d\d?)(?:[-/.](\d\d?))?)?", re.ASCII)
-_DAY_FIRST = re.compile(r"(?:(\d\d?)\.)?(\d\d?)\.(\d{4})", re.ASCII)
-_CHINESE_DATE = str.maketrans("年月", "--", "日")
-_LANGUAGES = {
-    name: code
-    for code, names in {
-        "ar": "arabic العربية", "be": "belarusian беларуская", "cs": "czech čeština cz", "de": "german deutsch",
-        "en": "english", "es": "spanish español", "fr": "french français", "he": "hebrew עברית iw",
-        "hi": "hindi हिन्दी", "it": "italian italiano", "ja": "japanese 日本語 jp", "ko": "korean 한국어",
-        "nl": "dutch nederlands", "pl": "polish polski", "pt": "portuguese português", "ru": "russian русский",
-        "tr": "turkish türkçe", "uk": "ukrainian українська ua", "zh": "chinese 中文 汉语 漢語 cn",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
 
 
 class Term(msgspec.Struct, frozen=True):
@@ -125,7 +95,7 @@ class Query(msgspec.Struct, frozen=True):
 class _Item(msgspec.Struct, frozen=True):
     """One piece of a query."""
 
-    kind: _Kind
+    kind: Kind
     value: Term | str
     """A term, or the value of a filter as it is rendered."""
     negated: bool
@@ -267,8 +237,8 @@ def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool
     if field or not value:
         complaint = "has no word after the colon"
     else:
-        kind, complaint = _FILTERS[name.lower()]
-        understood = _READERS[kind](value) if " " not in value and "|" not in value else None
+        kind, complaint = FILTERS[name.lower()]
+        understood = READERS[kind](value) if " " not in value and "|" not in value else None
         if understood and not (negated and kind in ("after", "before", "sort")):
             return _Item(kind, understood, negated, joined)
         if understood:
@@ -277,67 +247,10 @@ def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool
     return _Item("term", Term(typed, phrase and bool(value)), negated, joined, notice)
 
 
-def _site(value: str) -> str | None:
-    rest = value[_skip(_SCHEME, value, 0) :]
-    end = min((found for mark in "/?#" if (found := rest.find(mark)) >= 0), default=len(rest))
-    typed, path = rest[:end].removeprefix("*."), rest[end:].partition("#")[0]
-    if "@" in typed or "\\" in typed:
-        return None
-    try:
-        parsed = whatwg.URL.parse(f"http://{typed.strip('.')}/")
-    except (whatwg.URLError, ValueError):
-        return None
-    host = (parsed.host_str or "").strip(".")
-    if not _HOST.fullmatch(host) or (_ADDRESS.fullmatch(host) and not typed.startswith(host)):
-        return None  # 2024 is no address, though browsers read it as one
-    port = f":{parsed.port}" if parsed.port not in (None, 443) else ""
-    slash = "/" if path.startswith("?") else ""
-    return host + port + slash + path.rstrip("/" if "(" in path else "/)")
-
-
-def _language(value: str) -> str | None:
-    name = re.split("[-_]", value.lower())[0]
-    return _LANGUAGES.get(name) or (name if len(name) == 2 and name.isascii() and name.isalpha() else None)
-
-
-def _file_type(value: str) -> str | None:
-    match = _TYPE.fullmatch(value.lower())
-    return _TYPES.get(match[1], match[1]) if match else None
-
-
-def _day(value: str) -> str | None:
-    """The first day of a year, month or day, as ISO 8601."""
-    value = value.translate(_CHINESE_DATE).rstrip("-")
-    if match := _YEAR_FIRST.fullmatch(value):
-        year, month, day = match.groups()
-    elif match := _DAY_FIRST.fullmatch(value):
-        day, month, year = match.groups()
-    else:
-        return None
-    try:
-        return date(int(year), int(month or 1), int(day or 1)).isoformat()
-    except ValueError:
-        return None
-
-
-def _order(value: str) -> str | None:
-    return value.lower() if value.lower() in ("date", "relevance") else None
-
-
-_READERS: dict[str, Callable[[str], str | None]] = {
-    "site": _site,
-    "lang": _language,
-    "type": _file_type,
-    "after": _day,
-    "before": _day,
-    "sort": _order,
-}
-
-
 def _assemble(typed: str, items: list[_Item]) -> Query:
     """The pieces put together by what they are."""
 
-    def values(kind: _Kind, negated: bool = False) -> tuple[str, ...]:
+    def values(kind: Kind, negated: bool = False) -> tuple[str, ...]:
         found = [item.value for item in items if item.kind == kind and item.negated is negated]
         return tuple(dict.fromkeys(value for value in found if isinstance(value, str)))
 
