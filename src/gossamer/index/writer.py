@@ -92,7 +92,7 @@ class IndexWriter:
                 return self._merging is not None
 
     def close(self) -> None:
-        """Stop; a merge under way is given up."""
+        """Stop; a merge under way is waited for and thrown away."""
         self._threads.shutdown(wait=True)
         shutil.rmtree(self._scratch, ignore_errors=True)
 

@@ -57,7 +57,7 @@ class Built(msgspec.Struct):
     strict: tantivy.Query
     """Pages that have what was asked for."""
     loose: tantivy.Query | None
-    """Pages that have some of it, for when there are none of the others; None where that makes no difference."""
+    """Pages that have some of it, for when there are few of the others; None where that makes no difference."""
     parts: list[Part]
     needles: list[Needle | Phrase]
     words: list[str]
@@ -79,7 +79,7 @@ class Builder:
         groups: list[_Group] = []
         for alternatives in query.groups:
             groups += self._group(alternatives, built)
-        filters = [*self._filters(query), *self._chosen(request, now)]
+        filters = [*self._filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
         filters += [(_NOT, self._excluded(term)) for term in query.excluded]
         if not groups:
             # Every document has a key.
@@ -151,7 +151,7 @@ class Builder:
 
     def _unit(self, unit: Unit, built: Built) -> list[tantivy.Query]:
         built.needles.append(msgspec.structs.replace(unit.needle, weight=self._rarity(unit)))
-        if not unit.needle.inside:
+        if not unit.optional:
             built.words.append(unit.text)
         # Pairs of characters overlap: those that only help the order count once.
         wanted = [one for one in self._telling(unit.clauses) if not (unit.optional and one.place in self._used)]
@@ -217,18 +217,19 @@ class Builder:
             filters.append((_MUST, self._dated(_midnight(query.after), _midnight(query.before))))
         return filters
 
-    def _chosen(self, request: Request, now: float) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+    def _chosen(self, request: Request, now: float, newest: bool) -> list[tuple[tantivy.Occur, tantivy.Query]]:
         """What was chosen beside the words."""
-        filters = []
+        # What lies in the future is no news, but a clock or a page may be ahead by some hours.
+        future = int(now) + 2 * 86_400
+        filters = [(_NOT, self._dated(future, None))] if newest or request.since else []
         if request.site:
             filters.append((_MUST, self._one_of(schema.WITHIN, (place(request.site),))))
         if request.lang:
             filters.append((_MUST, self._one_of(schema.LANG, (request.lang,))))
         if request.since:
-            # Most dates are days: the last day begins yesterday at midnight. What lies in the future is no news,
-            # but a clock or a page may be ahead by some hours.
+            # Most dates are days: the last day begins yesterday at midnight.
             start = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_DAYS[request.since])
-            filters.append((_MUST, self._dated(_midnight(start), int(now) + 2 * 86_400)))
+            filters.append((_MUST, self._dated(_midnight(start), future)))
         return filters
 
     def _one_of(self, field: str, values: Iterable[str]) -> tantivy.Query:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from gossamer.index import schema
-from gossamer.index.analysis import surface_words
+from gossamer.index.analysis import is_spaceless, surface_words
 from gossamer.search.ordering import Candidate, Ranks
 from gossamer.search.view import View
 
@@ -31,5 +31,5 @@ def classic(view: View, hits: Sequence[Candidate], words: Sequence[str], ranks: 
 
 def occurrences(text: str, words: Sequence[str]) -> int:
     """How often the words occur in a text, all together."""
-    counted = Counter(surface_words(text))
-    return sum(counted[word] for word in set(words))
+    lower, counted = text.lower(), Counter(surface_words(text))
+    return sum(lower.count(word) if is_spaceless(word) else counted[word] for word in set(words))

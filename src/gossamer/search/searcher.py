@@ -187,7 +187,7 @@ class Searcher:
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
         by_date = request.sort == "date" or query.newest
-        depth = _WINDOW if needed <= _WINDOW // 2 else DEPTH
+        depth = _WINDOW if needed <= _WINDOW // 2 and self._ranking(request) != "classic" else DEPTH
         asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query)
         total, hits = _ask(view, asked, depth, by_date)
         if total < _ENOUGH and built.loose is not None and asked is built.strict:

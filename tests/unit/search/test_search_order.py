@@ -92,6 +92,27 @@ def test_the_classic_score_of_the_seed(tmp_path: Path) -> None:
     assert index.paths("comet") == ["/3", "/2", "/1"]
 
 
+def test_the_classic_score_counts_chinese_words(tmp_path: Path) -> None:
+    index = SmallIndex(tmp_path / "index", page("/a", "北京北京北京北京", "图书馆"), ranking="classic")
+    assert index.search("北京图书馆").hits[0].score == pytest.approx(0.5 + 4 * 0.1)
+
+
+def test_the_classic_ranking_looks_at_the_best_hundred(tmp_path: Path) -> None:
+    others = [page(f"/{n}", f"comet w{n}") for n in range(80)]
+    often = page("/often", "comet " * 9 + " ".join(f"z{n}" for n in range(3_000)))  # long, so BM25 has it last
+    index = SmallIndex(tmp_path / "index", *others, often, ranking="classic")
+    assert index.paths("comet", ranking="bm25", size=100)[-1] == "/often"
+    assert index.paths("comet")[0] == "/often"
+
+
+def test_a_page_from_the_future_does_not_lead_the_newest(tmp_path: Path) -> None:
+    index = SmallIndex(
+        tmp_path / "index", page("/now", "comet", date="2025-06-15"), page("/later", "comet", date="2099-01-01")
+    )
+    assert index.paths("comet", sort="date") == ["/now"] == index.paths("comet sort:date")
+    assert len(index.paths("comet")) == 2
+
+
 @pytest.mark.parametrize("query", ["comet", "comets tails", '"long text" comet', "comet news", "sentence OR comet"])
 def test_the_factors_of_an_explanation_add_up_to_the_score(tmp_path: Path, query: str) -> None:
     index = SmallIndex(
