@@ -27,13 +27,18 @@ def job(number: int, body: bytes = PAGE) -> ParseJob:
 
 
 def parsers() -> list[int]:
-    """The parser processes of this process."""
-    lists = []
-    for path in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(FileNotFoundError):  # a thread that has ended meanwhile
-            lists.append(path.read_text().split())
-    children = [int(pid) for pids in lists for pid in pids]
-    return [pid for pid in children if "parser_process" in Path(f"/proc/{pid}/cmdline").read_text()]
+    """The parser processes of this process. One that was started this instant may not show its command yet."""
+    found = []
+    for children in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended meanwhile
+            found += [int(pid) for pid in children.read_text().split() if is_parser(pid)]
+    return found
+
+
+def is_parser(pid: str) -> bool:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return "parser_process" in Path(f"/proc/{pid}/cmdline").read_text()
+    return False
 
 
 async def wait_for_parsers(count: int, other_than: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
@@ -51,7 +56,7 @@ async def test_answers_come_to_whom_they_belong() -> None:
 
 async def test_no_process_is_left_at_the_end() -> None:
     async with ParserPool(config(), 2, 20) as pool:
-        assert len(parsers()) == 2
+        assert len(await wait_for_parsers(2)) == 2
         await pool.parse(job(1))
     assert parsers() == []
 
