@@ -14,18 +14,12 @@ table, since languages have few words.
 
 from __future__ import annotations
 
-import xxhash
+from gossamer.dedup.words import hash_word, tokens
 
-from gossamer.dedup.words import words
-
-MAX_TOKENS = 20_000
-"""Words, or characters, of a text that are looked at."""
-_SPACELESS = 20
-"""Mean word length from which on a text is taken to be written without spaces (German: 7)."""
 _TABLE_SIZE = 200_000
 """Words remembered; about 30 MB at most."""
 _LONGEST = 64
-"""Characters of a word that count and are remembered."""
+"""Characters of a word that is remembered."""
 
 
 class _Hashes(dict[str, bytes]):
@@ -34,7 +28,7 @@ class _Hashes(dict[str, bytes]):
     def __missing__(self, word: str) -> bytes:
         if len(self) >= _TABLE_SIZE:
             self.clear()
-        digest = xxhash.xxh3_64_digest(word[:_LONGEST].encode("utf-8", "replace"))
+        digest = hash_word(word)
         if len(word) <= _LONGEST:
             self[word] = digest
         return digest
@@ -45,23 +39,20 @@ _HASHES = _Hashes()
 
 def simhash(text: str) -> int:
     """The SimHash of a text as a signed 64-bit integer; 0 for a text without words."""
-    tokens = _tokens(text)
-    if not tokens:
+    return simhash_of(b"".join(map(_HASHES.__getitem__, tokens(text))))
+
+
+def simhash_of(hashes: bytes) -> int:
+    """The SimHash of words by their hashes, 8 bytes each; 0 where there are none."""
+    if not hashes:
         return 0
-    value = _majority(_three_word_runs(b"".join(map(_HASHES.__getitem__, tokens))))
+    value = _majority(_three_word_runs(hashes))
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def distance(left: int, right: int) -> int:
     """Bits in which two SimHashes differ, 0 to 64."""
     return ((left ^ right) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
-
-
-def _tokens(text: str) -> list[str]:
-    found = words(text)
-    if len(text) > _SPACELESS * len(found):
-        return list("".join(found)[:MAX_TOKENS])
-    return found[:MAX_TOKENS] if len(found) > MAX_TOKENS else found
 
 
 def _three_word_runs(hashes: bytes) -> bytes:

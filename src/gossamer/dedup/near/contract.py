@@ -1,0 +1,51 @@
+"""What every method of finding near duplicates offers, so that one can stand in for another.
+
+A text becomes a fingerprint once. Fingerprints are kept; keys find the few that may belong together among millions,
+and `similarity` decides about those few. "Near duplicate" means one thing for all methods: at least nine tenths of
+the runs of four words are the same (`OVERLAP`).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+OVERLAP = 0.9
+"""Jaccard overlap of the four-word runs from which on two texts are near duplicates."""
+MIN_WORDS = 20
+"""Words from which on a text is compared: shorter ones are greetings, errors and forms, alike everywhere."""
+
+
+class NearMethod(Protocol):
+    """One way to tell near duplicates. Instances keep no state between calls."""
+
+    @property
+    def name(self) -> str:
+        """The name in settings and reports."""
+        ...
+
+    @property
+    def needs_statistics(self) -> bool:
+        """Whether it is built from the word statistics of a collection: for jobs and studies, not while crawling."""
+        ...
+
+    @property
+    def threshold(self) -> float:
+        """The similarity from which on two texts count as near duplicates."""
+        ...
+
+    def fingerprint(self, text: str) -> bytes:
+        """What is kept of a text; `b""` where it is too short to compare."""
+        ...
+
+    def keys(self, fingerprint: bytes) -> list[int]:
+        """Signed 64-bit numbers of which near duplicates very likely share one; none for `b""`."""
+        ...
+
+    def similarity(self, left: bytes, right: bytes) -> float:
+        """An estimate, 0 to 1, of how alike two texts are; 0 where one of them is `b""`."""
+        ...
+
+
+def same(method: NearMethod, left: bytes, right: bytes) -> bool:
+    """Whether two fingerprints are of near duplicates."""
+    return bool(left and right) and method.similarity(left, right) >= method.threshold

@@ -1,0 +1,115 @@
+"""Min-hash with banding, and an odd sketch for the last word. The method used while crawling.
+
+A permutation of all 64-bit numbers has its smallest value on a text's set of four-word runs; two texts have the same
+smallest value with a probability that equals their Jaccard overlap *J*. A hundred permutations estimate *J*
+(±.03 at .9); eight of them hashed together make a key, which two texts share with probability *J*^8. Of six keys,
+near duplicates (*J* ≥ .9) share at least one with probability 1 − (1 − .9^8)^6 = .966 or more, unrelated texts none.
+
+±.03 is too much to tell .88 from .92. So the fingerprint also holds an odd sketch (Mitzenmacher, Pagh, Pham 2014):
+every run flips one of 2,048 bits. In the XOR of two sketches the common runs cancel, and its number of ones tells how
+many runs are *not* common: for ordinary pages to within one or two runs, at .9 to ±.003. Where texts are long and
+differ much it is full, and says only that; there the permutations speak.
+
+The fingerprint: number of runs (4 bytes), six keys (48), one byte of each of 100 smallest values (100), the odd
+sketch (256): 408 bytes.
+"""
+
+from __future__ import annotations
+
+from math import log
+from struct import unpack_from
+
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
+from gossamer.dedup.near.contract import OVERLAP
+from gossamer.dedup.near.runs import Numbers, runs
+
+PERMUTATIONS = 100
+BANDS = 6
+ROWS = 8
+"""Permutations per key."""
+SKETCH_BITS = 2048
+_FULL = SKETCH_BITS * 9 // 20
+"""Ones in the XOR of two sketches from which on it is full. Half of all bits are the most there can be."""
+_CHUNK = 2048
+"""Runs permuted at a time, so that the products stay in the processor's cache."""
+
+
+def multipliers(number: int) -> Numbers:
+    """Odd numbers: multiplying by one permutes the 64-bit numbers. Never change them: fingerprints are kept."""
+    return np.array([xxh3_64_intdigest(b"permutation %d" % n) | 1 for n in range(number)], np.uint64)
+
+
+_MULTIPLIERS = multipliers(PERMUTATIONS)
+_MIX = _MULTIPLIERS[:ROWS] * np.uint64(0x9E3779B97F4A7C15)
+_COUNT, _BYTES = slice(0, 4), slice(4 + 8 * BANDS, 4 + 8 * BANDS + PERMUTATIONS)
+_SKETCH = slice(_BYTES.stop, _BYTES.stop + SKETCH_BITS // 8)
+
+
+class MinHash:
+    """Six keys of eight permutations each; judged by an odd sketch."""
+
+    name = "minhash"
+    needs_statistics = False
+    threshold = OVERLAP
+
+    def fingerprint(self, text: str) -> bytes:
+        """Number of runs, keys, a byte of each smallest value, odd sketch."""
+        found = runs(text)
+        if not len(found):
+            return b""
+        least = smallest(found)
+        return len(found).to_bytes(4, "little") + band_keys(least) + _one_byte_each(least) + odd_sketch(found)
+
+    def keys(self, fingerprint: bytes) -> list[int]:
+        """Six keys."""
+        return list(unpack_from(f"<{BANDS}q", fingerprint, 4)) if fingerprint else []
+
+    def similarity(self, left: bytes, right: bytes) -> float:
+        """The Jaccard overlap of the runs of four words, by the sketch, or by the permutations where that is full."""
+        if not left or not right:
+            return 0.0
+        ones = (int.from_bytes(left[_SKETCH]) ^ int.from_bytes(right[_SKETCH])).bit_count()
+        both = int.from_bytes(left[_COUNT], "little") + int.from_bytes(right[_COUNT], "little")
+        different = _elements(min(ones, _FULL))
+        overlap = max(0.0, (both - different) / (both + different))
+        # a full sketch says "at least so many differ"
+        return overlap if ones < _FULL else min(overlap, _share_of_minima(left[_BYTES], right[_BYTES]))
+
+
+def smallest(numbers: Numbers, permutations: Numbers = _MULTIPLIERS) -> Numbers:
+    """The smallest value of each permutation on a set of numbers."""
+    parts = (numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK))
+    least: list[Numbers] = [np.multiply.outer(permutations, part).min(axis=1) for part in parts]
+    return least[0] if len(least) == 1 else np.array(least).min(axis=0)
+
+
+def odd_sketch(numbers: Numbers) -> bytes:
+    """One bit per place: whether an odd number of the (different) numbers falls on it."""
+    places = (numbers & np.uint64(SKETCH_BITS - 1)).astype(np.int64)
+    return np.packbits(np.bincount(places, minlength=SKETCH_BITS).astype(np.uint8) & 1).tobytes()
+
+
+def _elements(ones: int) -> int:
+    """How many flips of random bits most likely left so many ones: an odd number if they are odd."""
+    likely = -SKETCH_BITS / 2 * log(1 - 2 * ones / SKETCH_BITS)
+    return ones + 2 * round((likely - ones) / 2)
+
+
+def band_keys(least: Numbers) -> bytes:
+    """A key of 8 bytes from each eight smallest values, one band after the other."""
+    rows = least[: BANDS * ROWS].reshape(BANDS, ROWS)
+    keys: Numbers = (rows ^ (rows >> np.uint64(29))) @ _MIX
+    return (keys ^ (keys >> np.uint64(32))).astype("<u8").tobytes()
+
+
+def _one_byte_each(least: Numbers) -> bytes:
+    # not the lowest: those of a product depend on few bits of the run
+    return (least >> np.uint64(16)).astype(np.uint8).tobytes()
+
+
+def _share_of_minima(left: bytes, right: bytes) -> float:
+    """The share of equal smallest values, less the 1 in 256 whose bytes are equal by chance."""
+    equal = sum(map(int.__eq__, left, right)) / PERMUTATIONS
+    return max(0.0, (equal - 1 / 256) / (1 - 1 / 256))

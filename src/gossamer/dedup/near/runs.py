@@ -1,0 +1,54 @@
+"""Runs of four words ("shingles") as sets of 64-bit numbers: the common ground of four of the methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.dedup.near.contract import MIN_WORDS
+from gossamer.dedup.words import word_hashes
+
+Numbers = npt.NDArray[np.uint64]
+LENGTH = 4
+"""Words in a run."""
+_FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], np.uint64)
+"""One odd number per place in the run, so that the same words in another order are another run."""
+_MIX = np.uint64(0xFF51AFD7ED558CCD)
+_HALF = np.uint64(32)
+
+
+def runs(text: str) -> Numbers:
+    """The different runs of four words of a text, ascending; empty where it is too short to compare."""
+    found = np.frombuffer(word_hashes(text), "<u8")
+    return distinct(hash_runs(found)) if len(found) >= MIN_WORDS else found[:0]
+
+
+def hash_runs(words: Numbers) -> Numbers:
+    """A 64-bit hash of each run of four in a row of word hashes."""
+    last = len(words) - LENGTH + 1
+    mixed: Numbers = words[:last] * _FACTORS[0]
+    for place in range(1, LENGTH):
+        mixed += words[place : place + last] * _FACTORS[place]
+    mixed ^= mixed >> _HALF  # a sum of products knows too little in its low bits
+    mixed *= _MIX
+    mixed ^= mixed >> _HALF
+    return mixed
+
+
+def distinct(numbers: Numbers) -> Numbers:
+    """The numbers without repetition, ascending."""
+    if len(numbers) < 2:
+        return numbers
+    ordered: Numbers = np.sort(numbers)
+    first = np.empty(len(ordered), bool)
+    first[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
+def jaccard(left: Numbers, right: Numbers) -> float:
+    """The share of common numbers in all numbers of two ascending sets."""
+    if not len(left) or not len(right):
+        return 0.0
+    together = len(distinct(np.concatenate((left, right))))
+    return (len(left) + len(right) - together) / together
