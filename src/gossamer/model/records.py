@@ -76,6 +76,8 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     """The text hash of the stored version, `""` where there is none."""
     previous: str = ""
     """The outcome of the last visit, `""` before the first."""
+    lowered: int = 0
+    """Levels by which it waited lower, because pages of its shape were copies."""
 
 
 class Response(msgspec.Struct):
@@ -163,10 +165,26 @@ class Parsed(msgspec.Struct):
     date: str = ""
     """Publication date as ISO 8601, `""` where none was found."""
     date_source: str = ""
+    date_confidence: float = 0.0
+    """0…1: how often dates of that source are the day of publication."""
+    updated: str = ""
+    """Date of the last change the page states, as ISO 8601."""
+    updated_source: str = ""
+    updated_confidence: float = 0.0
+    author: str = ""
+    site_name: str = ""
+    image: str = ""
+    """The page's leading picture, canonical form."""
+    page_type: str = ""
+    """What kind of page it is (`article`, `listing`, `forum`, …), `""` where nobody said."""
+    category: str = ""
+    """By the operator's rules or classifier, `""` where there is none."""
+    category_source: str = ""
+    """`rule` or the classifier's name."""
     canonical: str = ""
     """Target of rel=canonical, canonical form."""
     refresh: str = ""
-    """Target of a meta refresh that acts as a redirect, canonical form."""
+    """Target of a meta refresh or of a script that acts as a redirect, canonical form."""
     noindex: bool = False
     nofollow: bool = False
     noarchive: bool = False
@@ -180,6 +198,10 @@ class Parsed(msgspec.Struct):
     content_hash: str = ""
     """Hash of the normalised text; `""` where there is no text to compare."""
     simhash: int = 0
+    fingerprint: bytes = b""
+    """By the method that tells near duplicates online (`dedup.near`); empty where the text is too short."""
+    near_keys: list[int] = []
+    """The fingerprint's lookup keys: near duplicates very likely share one."""
     follow: list[str] = []
     """Targets worth adding to the frontier: followed, allowed by the scope, each once."""
     follow_keys: list[int] = []
@@ -214,11 +236,25 @@ class PageRow(msgspec.Struct):
     claimed_lang: str | None = None
     date: str | None = None
     date_source: str | None = None
+    date_confidence: float | None = None
+    updated: str | None = None
+    updated_source: str | None = None
+    updated_confidence: float | None = None
+    author: str | None = None
+    site_name: str | None = None
+    image: str | None = None
+    page_type: str | None = None
+    category: str | None = None
+    category_source: str | None = None
     canonical: str | None = None
     target: str | None = None
     """Where a redirect, alias or duplicate points."""
     content_hash: str | None = None
     simhash: int | None = None
+    cluster: int | None = None
+    """The near-duplicate cluster of a document; alone in it, where it has no like."""
+    joined: bool | None = None
+    """Whether others had founded the cluster before."""
     etag: str | None = None
     last_modified: str | None = None
     size: int = 0

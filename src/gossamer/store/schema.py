@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from gossamer.model.records import Link, PageRow
 
-VERSION = 1
+VERSION = 2
 VERSION_KEY = "gossamer.schema"
 
 PAGE_GROUP = 256
@@ -66,10 +66,22 @@ PAGES: tuple[Column, ...] = (
     Column("claimed_lang", pa.string(), "language the page claims to be in", few=True),
     Column("date", pa.string(), "publication date, ISO 8601 text as precise as it was given", bounds=True),
     Column("date_source", pa.string(), "where the date was found", few=True),
+    Column("date_confidence", pa.float64(), "0…1: how far dates of that source can be trusted", few=True),
+    Column("updated", pa.string(), "date of the last change the page states, ISO 8601"),
+    Column("updated_source", pa.string(), "where that date was found", few=True),
+    Column("updated_confidence", pa.float64(), "0…1: how far it can be trusted", few=True),
+    Column("author", pa.string(), "who wrote it, as the page says", few=True),
+    Column("site_name", pa.string(), "what the site calls itself", few=True),
+    Column("image", pa.string(), "URL of the page's leading picture"),
+    Column("page_type", pa.string(), "what kind of page it is: `article`, `listing`, `forum`, …", few=True),
+    Column("category", pa.string(), "by the operator's rules or classifier", few=True),
+    Column("category_source", pa.string(), "which of the two", few=True),
     Column("canonical", pa.string(), "target of the page's canonical link"),
     Column("target", pa.string(), "where a redirect, alias or duplicate points"),
     Column("content_hash", pa.string(), "hash of the normalised text"),
     Column("simhash", pa.int64(), "SimHash of the text: 64 bits, read as a signed number"),
+    Column("cluster", pa.int64(), "documents with the same number are near duplicates; null: too short to compare"),
+    Column("joined", pa.bool_(), "whether others had founded the cluster before"),
     Column("etag", pa.string(), "ETag of the response"),
     Column("last_modified", pa.string(), "Last-Modified of the response", few=True),
     Column("size", pa.int64(), "bytes of the body, unpacked", null=False),
@@ -111,6 +123,16 @@ def _writer_options(columns: Sequence[Column], level: int) -> dict[str, Any]:
 def _leaf(column: Column) -> str:
     return f"{column.name}.list.element" if column.type == _WORDS else column.name
 
+
+ADDED: dict[int, frozenset[str]] = {
+    2: frozenset(
+        (
+            *("date_confidence", "updated", "updated_source", "updated_confidence", "author", "site_name", "image"),
+            *("page_type", "category", "category_source", "cluster", "joined"),
+        )
+    )
+}
+"""The columns of `pages` that files of an older version do not have: they are read as null."""
 
 PAGES_SCHEMA = _schema(PAGES)
 LINKS_SCHEMA = _schema(LINKS)
@@ -173,6 +195,22 @@ def write_tables(sink: Any, form: pa.Schema, tables: Iterable[pa.Table], group: 
             rows += table.num_rows
         writer.add_key_value_metadata({VERSION_KEY: str(VERSION)})
     return rows
+
+
+def schema_at(version: int, newest: pa.Schema) -> pa.Schema:
+    """The columns a file of an older version has."""
+    missing = {name for added, names in ADDED.items() if added > version for name in names}
+    return pa.schema([field for field in newest if field.name not in missing])
+
+
+def completed(table: pa.Table, newest: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
+    """A table of an older file with the columns that came later, all null."""
+    names = newest.names if columns is None else columns
+    nulls = {name: pa.nulls(table.num_rows, newest.field(name).type) for name in names if name not in table.schema.names}
+    if not nulls:
+        return table
+    arrays = [nulls[name] if name in nulls else table.column(name) for name in names]
+    return pa.Table.from_arrays(arrays, schema=pa.schema([newest.field(name) for name in names]))
 
 
 def version_of(file: pq.ParquetFile) -> int:

@@ -122,6 +122,7 @@ class TableFile:
 
     def __init__(self, path: Path, expected: pa.Schema) -> None:
         self.path = path
+        self._newest = expected
         with reading(path):
             self._file = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
             self._check(expected)
@@ -143,6 +144,7 @@ class TableFile:
         with reading(self.path), self._lock:  # a reader keeps state; several threads share this one
             table = self._file.read_row_group(group, columns=columns)
             table.validate(full=True)
+            table = schema.completed(table, self._newest, columns)
         if table.num_rows != self.starts[group + 1] - self.starts[group]:
             raise corrupt(self.path, f"row group {group} has {table.num_rows} rows")
         return table
@@ -160,17 +162,18 @@ class TableFile:
         with reading(self.path):
             return schema.page_row(self.read_group(group), row - self.starts[group])
 
-    def may_hold(self, group: int, column: int, value: str) -> bool:
+    def may_hold(self, group: int, column: str, value: str) -> bool:
         """Whether a row group's bounds leave room for a value."""
         with reading(self.path):
-            bounds = self._file.metadata.row_group(group).column(column).statistics
+            place = self._file.schema_arrow.get_field_index(column)
+            bounds = self._file.metadata.row_group(group).column(place).statistics
             return bounds is None or not bounds.has_min_max or bounds.min <= value <= bounds.max
 
     def _check(self, expected: pa.Schema) -> None:
         version = schema.version_of(self._file)
         if version > schema.VERSION:
             raise corrupt(self.path, f"schema {version} is of a newer Gossamer; upgrade to read it")
-        if version < 1 or not self._file.schema_arrow.equals(expected):
+        if version < 1 or not self._file.schema_arrow.equals(schema.schema_at(version, expected)):
             raise corrupt(self.path, "its columns are not those of a segment")
 
 

@@ -15,10 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.model.records import PageRow
-from gossamer.store import schema
 from gossamer.store.segments import TableFile, open_pages
-
-_URL = schema.PAGES_SCHEMA.get_field_index("url")
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -41,7 +38,7 @@ def versions(root: Path, ids: Iterable[str], url: str) -> list[Version]:
 def _rows_of(pages: TableFile, url: str) -> list[int]:
     rows: list[int] = []
     for group, start in enumerate(pages.starts[:-1]):
-        if pages.may_hold(group, _URL, url):
+        if pages.may_hold(group, "url", url):
             same = pc.equal(pages.read_group(group, ["url"]).column("url"), pa.scalar(url))
             rows += [start + index for index in pc.indices_nonzero(same).to_pylist()]
     return rows

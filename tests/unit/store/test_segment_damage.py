@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.errors import CorruptError, StorageError
+from gossamer.store import schema
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import LINKS, PAGES, RESPONSES
 from gossamer.store.segments import check_segment, iter_pages, read_page, read_response
@@ -101,7 +102,7 @@ def test_a_file_of_a_newer_version_asks_for_an_upgrade(root, stored):
     table = pq.read_table(path)
     with pq.ParquetWriter(path, table.schema) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata({"gossamer.schema": "2"})
+        writer.add_key_value_metadata({"gossamer.schema": str(schema.VERSION + 1)})
     with pytest.raises(CorruptError, match="upgrade"):
         read_page(root, stored, 0)
 

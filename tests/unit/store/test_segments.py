@@ -34,7 +34,7 @@ I32 = st.integers(-(2**31), 2**31 - 1)
 I64 = st.integers(-(2**63), 2**63 - 1)
 TIME = st.integers(0, 2**42).map(lambda microseconds: microseconds / 1e6)
 WORDS = st.none() | st.lists(TEXT, max_size=3)
-_BY_TYPE = {"string": TEXT, "int32": I32, "int64": I64, "double": st.floats(allow_nan=False)}
+_BY_TYPE = {"string": TEXT, "int32": I32, "int64": I64, "double": st.floats(allow_nan=False), "bool": st.booleans()}
 
 
 def _values(column: schema.Column) -> st.SearchStrategy[object]:
@@ -171,7 +171,7 @@ def test_duckdb_and_polars_read_the_files_as_they_are(root, page):
 def test_the_schema_version_is_in_each_file(root, page):
     segment_id = _write(root, [page()])
     for name in (PAGES, LINKS):
-        assert pq.read_metadata(root / segment_id / name).metadata[b"gossamer.schema"] == b"1"
+        assert pq.read_metadata(root / segment_id / name).metadata[b"gossamer.schema"] == str(schema.VERSION).encode()
 
 
 def test_nothing_is_in_sight_before_sync_and_all_after(root, page, response):
