@@ -10,7 +10,8 @@ site, a few to other sites. Timed are take, refill, release and report with all 
 making up the pages is not.
 
 The databases are filled as a crawl fills them: a few URLs of a site at a time, sites in random
-order. One of eight known URLs is visited: that is what 9 % new links lead to.
+order. One of eight known URLs is visited: that is what 9 % new links lead to. Each visited page has a
+fingerprint like no other's, which is the dearest case: it is looked up and founds a cluster.
 
 Columns: microseconds of CPU per page (this process, SQLite and kernel included) and of wall
 time, the ratio to the smallest size, memory of the process at the first and the last batch.
@@ -36,6 +37,7 @@ from typing import Any
 
 import msgspec
 
+from gossamer.dedup.near.registry import near_method
 from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Visit
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.politeness import PolitenessConfig
@@ -98,6 +100,7 @@ def fill(path: Path, size: int) -> None:
     for site in sites:
         with db.transaction():
             _fill_site(db, site)
+    _fill_clusters(db, sites)
     levels: Counter[int] = Counter()
     for site in sites:
         levels.update(LEVELS[number % 3] for number in range(site.size) if not _visited(number))
@@ -106,6 +109,28 @@ def fill(path: Path, size: int) -> None:
         db.execute("INSERT INTO meta VALUES ('sites', ?)", (str(len(sites)),))
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
+
+
+def _fill_clusters(db: Database, sites: list[Site]) -> None:
+    """Each visited page is a cluster of its own, with a fingerprint and six lookup keys."""
+    random = Random(5)
+    pages = [(site, number) for site in sites for number in range(0, site.size, 8)]
+    keys = []
+    with db.transaction():
+        for place, (site, number) in enumerate(pages, 1):
+            fingerprint, near_keys = _fingerprint(random)
+            keys += [(key, place) for key in near_keys]
+            db.execute(
+                "INSERT INTO clusters VALUES (?, ?, ?, 1, ?, ?, '', ?, '')",
+                (place, fingerprint, random.randbytes(48), key64(site.name), key64(site.url(number)), NOW),
+            )
+        db.many("INSERT INTO near_keys VALUES (?, ?)", sorted(keys))
+        db.execute("INSERT INTO meta VALUES ('next_cluster', ?)", (str(len(pages) + 1),))
+
+
+def _fingerprint(random: Random) -> tuple[bytes, list[int]]:
+    """One that is like no other, of the default method's size."""
+    return random.randbytes(408), [random.getrandbits(63) for _ in range(6)]
 
 
 def _visited(number: int) -> bool:
@@ -172,7 +197,8 @@ def _url_row(site: Site, site_id: int, number: int) -> tuple[Any, ...]:
 class Load:
     """A worker's calls on one database."""
 
-    def __init__(self, path: Path, size: int, new: float = 0.09, cold: bool = False) -> None:
+    def __init__(self, path: Path, size: int, new: float = 0.09, cold: bool = False, near: bool = True) -> None:
+        self.near = near
         self.sites = {site.name: site for site in make_sites(size)}
         self.names = list(self.sites)
         self.random = Random(1)
@@ -181,7 +207,7 @@ class Load:
             pages_per_site=MANY, sites=MANY, similar_paths=MANY, per_site=50, batch=1000, lease=float(MANY)
         )
         self.db = open_database(path)
-        self.frontier = SqlFrontier(self.db, budgets, PolitenessConfig(delay=0.0), path_shape)
+        self.frontier = SqlFrontier(self.db, budgets, PolitenessConfig(delay=0.0), path_shape, near_method("minhash"))
         self.frontier.register("bench", NOW)
         newest = "SELECT key FROM urls ORDER BY rowid DESC LIMIT ?"
         self.frontier.seen.update(row[0] for row in self.db.iterate(newest, (0 if cold else REMEMBERED,)))
@@ -244,9 +270,11 @@ class Load:
 
     def _visit(self, site: str, task: Task) -> Visit:
         text = f"{key64('text ' + task.url) & MASK:032x}"
+        fingerprint, near_keys = _fingerprint(self.random) if self.near else (b"", [])
         return Visit(
             site, 0, task, Outcome.DOCUMENT, self.now, 200, etag='"5f3c-5e8a9b2c4d6e0"', content_hash=text,
             last_modified="Tue, 14 Nov 2023 22:13:20 GMT", row=len(self.tasks),
+            fingerprint=fingerprint, near_keys=near_keys,
         )  # fmt: skip
 
     def _links(self, site: Site, task: Task) -> list[Discovered]:
@@ -282,9 +310,9 @@ def _rss() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
-def work(path: Path, size: int, new: float, cold: bool, pipe: Connection) -> None:
+def work(path: Path, size: int, new: float, cold: bool, near: bool, pipe: Connection) -> None:
     """The process of one size: does a batch whenever it is told to."""
-    load = Load(path, size, new, cold)
+    load = Load(path, size, new, cold, near)
     pipe.send("ready")
     while pipe.recv():
         pipe.send(load.step())
@@ -294,13 +322,13 @@ def work(path: Path, size: int, new: float, cold: bool, pipe: Connection) -> Non
 # -- comparing ------------------------------------------------------------------------------------
 
 
-def measure(folder: Path, sizes: list[int], pages: int, new: float, cold: bool) -> list[dict[str, Any]]:
+def measure(folder: Path, sizes: list[int], pages: int, new: float, cold: bool, near: bool) -> list[dict[str, Any]]:
     """Let the sizes take turns."""
     context = multiprocessing.get_context("spawn")
     ends, children = [], []
     for size in sizes:
         end, other = context.Pipe()
-        child = context.Process(target=work, args=(database(folder, size), size, new, cold, other), daemon=True)
+        child = context.Process(target=work, args=(database(folder, size), size, new, cold, near, other), daemon=True)
         child.start()
         assert end.recv() == "ready"
         ends.append(end)
@@ -379,6 +407,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=4000, help="pages measured per size")
     parser.add_argument("--new", type=float, default=0.09, help="share of links that lead to new URLs")
     parser.add_argument("--cold", action="store_true", help="a worker that has just started: its cache is empty")
+    parser.add_argument("--no-near", action="store_true", help="pages without fingerprints: what near duplicates cost")
     parser.add_argument("--data", type=Path, help="keep filled databases in this folder and use them again")
     parser.add_argument("--json", type=Path, help="write the figures to this file as well")
     options = parser.parse_args()
@@ -387,7 +416,7 @@ def main() -> None:
         folder = Path(made)
         for size in sizes:
             provide(folder, size, options.data)
-        results = measure(folder, sizes, options.pages, options.new, options.cold)
+        results = measure(folder, sizes, options.pages, options.new, options.cold, not options.no_near)
     print(table(results))
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")

@@ -124,6 +124,13 @@ class ServeSettings(msgspec.Struct, frozen=True):
     """Networks (CIDR) of reverse proxies whose X-Forwarded-For is believed."""
 
 
+class DedupSettings(msgspec.Struct, frozen=True):
+    """How copies are told apart."""
+
+    near: Literal["minhash", "supershingles", "simhash", "none"] = "minhash"
+    """Method that finds near duplicates while crawling; none: only equal texts are copies."""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings, a section each."""
 
@@ -136,6 +143,7 @@ class Settings(msgspec.Struct, frozen=True):
     robots: RobotsConfig = RobotsConfig()
     fetch: FetchConfig = FetchConfig()
     parse: ParseLimits = ParseLimits()
+    dedup: DedupSettings = DedupSettings()
     network: NetworkSettings = NetworkSettings()
     search: RankingConfig = RankingConfig()
     serve: ServeSettings = ServeSettings()

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from gossamer.dedup.near.registry import near_method
 from gossamer.frontier.contract import Added, Batch, Budgets, Frontier, Lease, SiteReport, Verdict, Visit
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.memory import MemoryFrontier
@@ -24,7 +25,17 @@ NOW = 1_700_000_000.0
 DELAY = 2.0
 LEASE = 60.0
 POLITENESS = PolitenessConfig(delay=DELAY, ip_delay=3.0)
+NEAR = near_method("minhash")
 NO = refuse("scope.host", "not in scope")
+
+_WORDS = [f"word{number}" for number in range(120)]
+TEXTS = {
+    "t1": " ".join(_WORDS),
+    "t1b": " ".join([*_WORDS[:-1], "another"]),
+    "t2": " ".join(reversed(_WORDS)),
+    "t3": " ".join(sorted(_WORDS, key=lambda word: word[::-1])),
+}
+"""Texts by their hash; `t1` and `t1b` are near duplicates, the others like none."""
 
 AnyFrontier = MemoryFrontier | SqlFrontier
 T = TypeVar("T")
@@ -47,7 +58,7 @@ def pages(site: str, count: int, **fields: Any) -> list[Discovered]:
 
 def make_memory(folder: Path, budgets: Budgets) -> MemoryFrontier:
     """The reference."""
-    return MemoryFrontier(budgets, POLITENESS, shape_of)
+    return MemoryFrontier(budgets, POLITENESS, shape_of, NEAR)
 
 
 def make_sql(folder: Path, budgets: Budgets) -> SqlFrontier:
@@ -58,7 +69,7 @@ def make_sql(folder: Path, budgets: Budgets) -> SqlFrontier:
 def sql_on(database: Database, budgets: Budgets) -> SqlFrontier:
     """A frontier on an open database, not synced: the tests cut no power."""
     database.execute("PRAGMA synchronous = OFF")
-    return SqlFrontier(database, budgets, POLITENESS, shape_of)
+    return SqlFrontier(database, budgets, POLITENESS, shape_of, NEAR)
 
 
 Make = Callable[[Path, Budgets], AnyFrontier]
@@ -69,7 +80,7 @@ def dump(frontier: AnyFrontier) -> Any:
     """Everything a frontier knows."""
     if isinstance(frontier, SqlFrontier):
         return dump_tables(frontier.db)
-    state = {name: value for name, value in vars(frontier).items() if name != "_shape_of"}
+    state = {name: value for name, value in vars(frontier).items() if name not in ("_shape_of", "_near")}
     return {name: repr(value) for name, value in state.items()}
 
 
@@ -138,6 +149,10 @@ class Hand:
         """What happened to a task."""
         return Visit(site_of(task.url), 0, task, outcome, self.crew.now, **fields)
 
+    def read(self, task: Task, text: str, **fields: Any) -> Visit:
+        """A page with one of `TEXTS`."""
+        return self.visit(task, content_hash=text, **prints(text), **fields)
+
     def report(self, *visits: Visit, found: Iterable[Discovered] = (), **fields: Any) -> list[Verdict]:
         """Report visits with the leases of their sites."""
         sites = fields.pop("sites", None) or [self.site_report(site) for site in {v.site: 0 for v in visits}]
@@ -160,6 +175,12 @@ class Hand:
         report = self.site_report(site, clock, **fields)
         self.frontier.release(self.name, [report], [], self.crew.now)
         del self.leases[site]
+
+
+def prints(text: str) -> dict[str, Any]:
+    """The fields of a visit that near duplicates are found by."""
+    fingerprint = NEAR.fingerprint(TEXTS.get(text, ""))
+    return {"fingerprint": fingerprint, "near_keys": NEAR.keys(fingerprint)}
 
 
 def later(clock: SiteClock, time: float) -> SiteClock:

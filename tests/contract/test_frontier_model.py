@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
-from frontier_kit import DELAY, LEASE, NO, NOW, POLITENESS, dump, make_memory, page, shape_of, sql_on
+from frontier_kit import DELAY, LEASE, NO, NOW, POLITENESS, dump, make_memory, page, prints, shape_of, sql_on
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -59,7 +59,8 @@ outcomes = st.sampled_from(
 what = st.fixed_dictionaries(
     {
         "outcome": outcomes,
-        "content_hash": st.sampled_from(["", "t1", "t2", "t3"]),
+        "content_hash": st.sampled_from(["", "t1", "t1b", "t2", "t3"]),
+        "published": st.sampled_from(["", "2023-01-01", "2023-02-02"]),
         "canonical": st.sampled_from(["", "", *URLS]),
         "target": urls,
         "etag": st.sampled_from(["", "e1"]),
@@ -231,7 +232,8 @@ class BothFrontiers(RuleBasedStateMachine):
             site, 0, task, outcome, self.now - what["ago"], etag=what["etag"],
             canonical=what["canonical"], retry_at=retry_at,
             content_hash=what["content_hash"] if outcome is Outcome.DOCUMENT else "",
-            target=what["target"] if outcome is Outcome.REDIRECT else "",
+            target=what["target"] if outcome is Outcome.REDIRECT else "", published=what["published"],
+            **(prints(what["content_hash"]) if outcome is Outcome.DOCUMENT else {}),
         )  # fmt: skip
 
     def _site_report(self, worker: str, site: str) -> SiteReport:
@@ -295,6 +297,20 @@ class BothFrontiers(RuleBasedStateMachine):
             "SELECT t.domain, t.content_hash, u.url FROM texts t JOIN urls u ON u.site_id = t.site_id AND u.key = t.key"
         )
         assert set(rows) == {(key64(domain), text, url) for (domain, text), url in self.memory._texts.items()}
+
+    @invariant()
+    def clusters_are_equal(self) -> None:
+        rows = self.db.execute(
+            "SELECT c.id, c.pages, u.url FROM clusters c JOIN urls u ON u.site_id = c.site_id AND u.key = c.key"
+        )
+        mine = {(n, len(c.members), c.representative) for n, c in self.memory._clusters.items()}
+        assert set(rows) == mine
+        pages = self.db.execute("SELECT cluster, url FROM urls WHERE cluster IS NOT NULL")
+        assert set(pages) == {(n, url) for n, c in self.memory._clusters.items() for url in c.members}
+        listed = self.db.execute("SELECT cluster, COUNT(*) FROM members GROUP BY cluster")
+        assert all(len(self.memory._clusters[n].members) == count for n, count in listed), "a member is missing"
+        keys = set(self.db.execute("SELECT near_key, cluster FROM near_keys"))
+        assert keys == {(key, n) for n, c in self.memory._clusters.items() for key in c.near_keys}
 
     @invariant()
     def kept_numbers_are_what_counting_gives(self) -> None:

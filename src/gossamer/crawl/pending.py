@@ -134,6 +134,7 @@ class Committer:
 def _judged(row: PageRow, verdict: Verdict) -> PageRow:
     row.outcome = verdict.outcome.value
     row.target = verdict.target or None
+    row.cluster, row.joined = verdict.cluster, verdict.joined
     if verdict.outcome in _TEXTLESS:
         row.text = row.headings = row.description = None
     return row

@@ -9,13 +9,16 @@ import msgspec
 
 from gossamer.crawl.pending import Result
 from gossamer.frontier.contract import Budgets, Visit
-from gossamer.model.decision import Decision
+from gossamer.frontier.mirror_table import RULE as MIRROR
+from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
-from gossamer.model.site import host_of, key64, registrable_domain
+from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.priority.strategy import Strategy
 
+_TRUSTED = 0.8
+"""Confidence from which on a date may say who published first."""
 _PATIENT = (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE)
 
 
@@ -36,6 +39,17 @@ def plain_result(site: str, part: int, task: Task, outcome: Outcome, verdict: De
     """A task that was refused without a request."""
     visit = Visit(site, part, task, outcome, now, reason=verdict.reason, rule=verdict.rule, fetched=False)
     return Result(visit)
+
+
+def of_mirror(site: str, part: int, task: Task, mapped: str, rules: Rules, now: float) -> Result:
+    """A task whose site has become a mirror: not fetched, and offered as a page of the main site instead."""
+    refusal = refuse(MIRROR, f"mirror of {site_of(mapped)}")
+    result = plain_result(site, part, task, Outcome.REFUSED, refusal, now)
+    verdict = rules.decide(mapped, now)
+    if verdict.allowed or not verdict.rule.startswith("scope."):
+        item = Discovered(mapped, Via.REDIRECT, task.kind, task.depth, task.hops, task.level, task.url)
+        _add(result, item if verdict.allowed else msgspec.structs.replace(item, refusal=verdict))
+    return result
 
 
 def of_response(site: str, part: int, task: Task, response: Response, not_before: float, rules: Rules) -> Result:
@@ -79,6 +93,8 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
     assert result.row is not None
     _fill_row(result.row, parsed)
     visit.content_hash = parsed.content_hash
+    visit.fingerprint, visit.near_keys = parsed.fingerprint, parsed.near_keys
+    visit.published = parsed.date if parsed.date_confidence >= _TRUSTED else ""
     if parsed.noindex:
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""
@@ -137,7 +153,7 @@ def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> N
             f"redirects to {location[:200]!r}: {target.reason}",
         )
     elif target == task.url:
-        visit.outcome, visit.reason = Outcome.BAD_REDIRECT, "redirects to itself"
+        visit.outcome, visit.reason = Outcome.BAD_REDIRECT, _to_itself(task.url, location)
     elif task.hops + 1 > rules.max_redirects:
         visit.outcome = Outcome.BAD_REDIRECT
         visit.reason = f"more than {rules.max_redirects} redirects in a row (crawl.max_redirects)"
@@ -152,6 +168,14 @@ def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> N
                 result,
                 Discovered(target, via, task.kind, task.depth, task.hops + 1, task.level, task.url, refusal),
             )
+
+
+def _to_itself(url: str, location: str) -> str:
+    """Why a redirect leads nowhere; a main site that sends us to its mirror is for the operator to decide about."""
+    target = Canonicalizer().resolve(parse_base(url), location)
+    if isinstance(target, Decision) or site_of(target) == site_of(url):
+        return "redirects to itself"
+    return f"redirects to {site_of(target)}, which is held to be its mirror: see `gossamer mirrors`"
 
 
 def _remember_refusals(result: Result, parsed: Parsed) -> None:
@@ -187,7 +211,15 @@ def _fill_row(row: PageRow, parsed: Parsed) -> None:
     row.title, row.description, row.headings = parsed.title, parsed.description, parsed.headings
     row.text, row.method = parsed.text, parsed.method
     row.lang, row.claimed_lang = parsed.language or None, parsed.claimed_language or None
-    row.date, row.date_source = parsed.date or None, parsed.date_source or None
+    if parsed.date:
+        row.date, row.date_source, row.date_confidence = parsed.date, parsed.date_source, parsed.date_confidence
+    if parsed.updated:
+        row.updated, row.updated_source = parsed.updated, parsed.updated_source
+        row.updated_confidence = parsed.updated_confidence
+    row.author, row.site_name, row.image = parsed.author or None, parsed.site_name or None, parsed.image or None
+    row.page_type = parsed.page_type or None
+    if parsed.category:
+        row.category, row.category_source = parsed.category, parsed.category_source
     row.canonical = parsed.canonical or None
     row.content_hash, row.simhash = parsed.content_hash or None, parsed.simhash
     row.links = len(parsed.links)

@@ -18,6 +18,7 @@ Laws, checked by `tests/contract/test_frontier.py` for each implementation:
 6. An address (IP) is held by at most one live worker at a time.
 7. Memory grows with the sites being worked on, not with the URLs known.
 8. Same calls, same clock, same results.
+9. A document is in one cluster of near duplicates; equal texts, of whatever site, are in the same.
 """
 
 from __future__ import annotations
@@ -83,6 +84,12 @@ class Visit(msgspec.Struct):
     etag: str = ""
     last_modified: str = ""
     content_hash: str = ""
+    fingerprint: bytes = b""
+    """By the method that tells near duplicates; empty where the text is too short."""
+    near_keys: Sequence[int] = ()
+    """Its lookup keys."""
+    published: str = ""
+    """Publication date, where it can be trusted."""
     canonical: str = ""
     """Where the page's canonical link points, if it is to be followed: then the batch's `found` has it, too."""
     target: str = ""
@@ -132,6 +139,12 @@ class Verdict(msgspec.Struct):
     outcome: Outcome
     target: str = ""
     """The URL that stands for a duplicate or alias."""
+    cluster: int | None = None
+    """The near-duplicate cluster of a document; None where it is too short to compare."""
+    joined: bool | None = None
+    """Whether others had founded the cluster before."""
+    is_copy: bool = False
+    """The document joined a cluster that a page of its own site represents."""
 
 
 class Added(msgspec.Struct):

@@ -1,8 +1,12 @@
-"""Shapes of URLs that bring nothing but copies: session ids in paths, print views, calendars.
+"""Shapes of URLs that bring copies: session ids in paths, print views, calendars.
 
-The outcome of each first visit is counted per site and shape. Where copies reach the
-budget and outnumber documents by twenty to one, further URLs of the shape are refused;
-those in the queue are still fetched, and one document more may open it again.
+The outcome of each first visit is counted per site and shape: copies of other pages, documents,
+and documents that are near duplicates of another page of the site.
+
+Where half of what a shape brought was seen before, its URLs wait some levels lower, those in the
+queue too: what is left of the site's time goes to pages that bring something new. Where copies reach
+the budget and outnumber documents by twenty to one, further URLs of the shape are refused; those
+in the queue are still fetched, and one document more may open it again.
 """
 
 from __future__ import annotations
@@ -20,11 +24,39 @@ from gossamer.model.site import key64
 COPIES = frozenset({Outcome.DUPLICATE, Outcome.ALIAS})
 COPYING_RULE = "trap.copies"
 _SHARE = 20
+ENOUGH = 10
+"""Copies from which on a shape is judged; the partial index `copies_many` has the same number."""
+LOWERED = 8
+"""Levels by which a shape is lowered that brings nothing but copies; half as many at half as many."""
+LOWERINGS = 20
+"""Handfuls of waiting URLs that are moved down before some are handed out as they are."""
 
 
 def is_trap(copies: int, documents: int, budgets: Budgets) -> bool:
     """Whether a shape with this yield is not worth another visit."""
     return copies >= budgets.copies and copies >= _SHARE * documents
+
+
+def lowered_by(copies: int, documents: int, near: int) -> int:
+    """Levels by which URLs of a shape with this yield wait lower."""
+    repeats, seen = copies + near, copies + documents
+    if repeats < ENOUGH or 2 * repeats < seen:
+        return 0
+    return round(LOWERED * repeats / seen)
+
+
+def lowered_shapes(db: Database, site_id: int) -> dict[int, int]:
+    """The shapes of a site that wait lower, with the number of levels."""
+    sql = "SELECT shape, copies, documents, near FROM copies WHERE site_id = ? AND copies + near >= 10"
+    levels = {shape: lowered_by(*counts) for shape, *counts in db.execute(sql, (site_id,))}
+    return {shape: by for shape, by in levels.items() if by}
+
+
+def yield_of(db: Database, site_id: int, shape: int) -> tuple[int, int, int]:
+    """What URLs of a shape have brought: copies, documents, and how many of those are near duplicates."""
+    sql = "SELECT copies, documents, near FROM copies WHERE site_id = ? AND shape = ?"
+    rows = db.execute(sql, (site_id, shape))
+    return (rows[0][0], rows[0][1], rows[0][2]) if rows else (0, 0, 0)
 
 
 def copying_shapes(db: Database, site_id: int, shapes: Collection[int], budgets: Budgets) -> dict[int, Decision]:
@@ -48,12 +80,16 @@ def count_copies(
     """Note what first visits brought."""
     copies: Counter[tuple[int, int]] = Counter()
     documents: Counter[tuple[int, int]] = Counter()
+    near: Counter[tuple[int, int]] = Counter()
     for visit, verdict in zip(visits, verdicts, strict=True):
         counter = copies if verdict.outcome in COPIES else documents if verdict.outcome is Outcome.DOCUMENT else None
         if counter is not None and not visit.task.previous:
-            counter[key64(visit.site), key64(shape_of(visit.task.url))] += 1
+            place = key64(visit.site), key64(shape_of(visit.task.url))
+            counter[place] += 1
+            near[place] += verdict.is_copy
     db.many(
-        "INSERT INTO copies (site_id, shape, copies, documents) VALUES (?, ?, ?, ?) ON CONFLICT (site_id, shape) "
-        "DO UPDATE SET copies = copies.copies + excluded.copies, documents = copies.documents + excluded.documents",
-        [(*place, copies[place], documents[place]) for place in sorted({*copies, *documents})],
+        "INSERT INTO copies (site_id, shape, copies, documents, near) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (site_id, shape) DO UPDATE SET copies = copies.copies + excluded.copies, "
+        "documents = copies.documents + excluded.documents, near = copies.near + excluded.near",
+        [(*place, copies[place], documents[place], near[place]) for place in sorted({*copies, *documents})],
     )

@@ -19,19 +19,19 @@ from typing import Any
 import msgspec
 
 from gossamer.frontier.contract import Added, Budgets
-from gossamer.frontier.copying import COPYING_RULE, copying_shapes
+from gossamer.frontier.copying import COPYING_RULE, copying_shapes, lowered_shapes
 from gossamer.frontier.database import Database
 from gossamer.frontier.queueing import INSERT_QUEUE, chunks, count_levels, marks, queue_rows
 from gossamer.frontier.schema import QUEUED, REFUSED
 from gossamer.frontier.seen import SeenCache
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
-from gossamer.model.records import Discovered
+from gossamer.model.records import LEVELS, Discovered
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
-_INSERT_URL = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at,
-    found_site, found_key, rule, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_REVIVE_URL = """UPDATE urls SET state = ?, kind = ?, via = ?, level = ?, depth = ?, hops = ?, found_at = ?,
+_INSERT_URL = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level, lowered, depth, hops, found_at,
+    found_site, found_key, rule, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_REVIVE_URL = """UPDATE urls SET state = ?, kind = ?, via = ?, level = ?, lowered = ?, depth = ?, hops = ?, found_at = ?,
     found_site = ?, found_key = ?, rule = NULL, reason = NULL WHERE site_id = ? AND key = ?"""
 _ADD_SHAPES = """INSERT INTO shapes (site_id, shape, urls) VALUES (?, ?, ?)
     ON CONFLICT (site_id, shape) DO UPDATE SET urls = shapes.urls + excluded.urls"""
@@ -48,6 +48,13 @@ class _Item(msgspec.Struct, gc=False):
     found: Discovered
     row: int
     shape: int = 0
+    lowered: int = 0
+    """Levels by which it waits lower, because pages of its shape were copies."""
+
+    @property
+    def level(self) -> int:
+        """Where it waits."""
+        return min(self.found.level + self.lowered, LEVELS - 1)
 
 
 class _Record(msgspec.Struct):
@@ -237,6 +244,7 @@ class Intake:
         """What each item is refused by, if anything; counts the shapes of the others."""
         shapes = self._shapes(site_id, items)
         traps = copying_shapes(self._db, site_id, shapes, self._budgets)
+        lowered = lowered_shapes(self._db, site_id)
         new: Counter[int] = Counter()
         known = record.known
         verdicts: list[Decision | None] = []
@@ -245,6 +253,7 @@ class Intake:
             if verdict is None and item.row != _VISITED:
                 verdict = traps.get(item.shape) or self._over_budget(known, shapes[item.shape] + new[item.shape])
                 if verdict is None:
+                    item.lowered = lowered.get(item.shape, 0)
                     known += 1
                     new[item.shape] += 1
             verdicts.append(verdict)
@@ -291,15 +300,15 @@ class Intake:
                     continue
                 self._learn_refusal(key, found, verdict)
             else:
-                queued.append((found.level, key))
+                queued.append((item.level, key))
                 self._pending.append(key)
                 known += row != _VISITED
                 refused -= row == _TURNED_AWAY
             place = writes.place_of(found.referrer)
             if row == _NEW:
-                writes.urls.append(_url_row(site_id, key, found, verdict, now, place))
+                writes.urls.append(_url_row(site_id, item, verdict, now, place))
             else:
-                writes.revived.append(_revived_row(site_id, key, found, now, place))
+                writes.revived.append(_revived_row(site_id, item, now, place))
         writes.sites.append((known - record.known, refused - record.refused, site_id))
         writes.queue.extend(queue_rows(self._db, site_id, 0, queued, now, record.not_before))
         added.new += len(queued)
@@ -313,17 +322,20 @@ def _by_site(items: dict[int, Discovered]) -> list[tuple[int, str, list[tuple[in
 
 
 def _url_row(
-    site_id: int, key: int, item: Discovered, verdict: Decision | None, now: float, place: tuple[Any, Any]
+    site_id: int, item: _Item, verdict: Decision | None, now: float, place: tuple[Any, Any]
 ) -> tuple[Any, ...]:
+    found = item.found
     state = QUEUED if verdict is None else REFUSED
     rule, reason = (verdict.rule, verdict.reason) if verdict else (None, None)
     return (
-        site_id, key, item.url, 0, state, item.kind.value, item.via.value, item.level, item.depth, item.hops, now,
-        *place, rule, reason,
+        site_id, item.key, found.url, 0, state, found.kind.value, found.via.value, item.level, item.lowered,
+        found.depth, found.hops, now, *place, rule, reason,
     )  # fmt: skip
 
 
-def _revived_row(site_id: int, key: int, item: Discovered, now: float, place: tuple[Any, Any]) -> tuple[Any, ...]:
+def _revived_row(site_id: int, item: _Item, now: float, place: tuple[Any, Any]) -> tuple[Any, ...]:
+    found = item.found
     return (
-        QUEUED, item.kind.value, item.via.value, item.level, item.depth, item.hops, now, *place, site_id, key,
+        QUEUED, found.kind.value, found.via.value, item.level, item.lowered, found.depth, found.hops, now, *place,
+        site_id, item.key,
     )  # fmt: skip

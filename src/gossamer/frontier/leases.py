@@ -7,6 +7,7 @@ per heartbeat however many sites a worker holds.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from gossamer.errors import LeaseLost
@@ -14,9 +15,9 @@ from gossamer.frontier import politeness
 from gossamer.frontier.contract import Budgets, Lease, SiteReport
 from gossamer.frontier.database import Database, Row
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
-from gossamer.frontier.queueing import chunks, enqueue, marks
+from gossamer.frontier.queueing import chunks, count_levels, enqueue, marks
 from gossamer.frontier.schema import QUEUED
-from gossamer.model.records import Kind, Task
+from gossamer.model.records import LEVELS, Kind, Task
 from gossamer.model.site import key64
 
 _READY = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble, s.not_before, s.wait_reason, s.address
@@ -26,7 +27,7 @@ _READY = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble,
     ORDER BY p.ready_at, p.site_id LIMIT ?"""
 
 _TASKS = """SELECT u.url, q.key, u.kind, q.level, q.seq, u.depth, u.hops, u.attempts, u.keep_alias,
-    u.etag, u.last_modified, u.content_hash, u.outcome
+    u.etag, u.last_modified, u.content_hash, u.outcome, u.lowered
     FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.key = q.key
     WHERE q.site_id = ? AND q.part = ? ORDER BY q.level, q.seq LIMIT ?"""
 
@@ -159,11 +160,26 @@ def tasks(db: Database, site_id: int, part: int, holding: Collection[int], urls:
 
 
 def _task(row: Row) -> Task:
-    url, key, kind, level, seq, depth, hops, attempts, keep, etag, modified, content_hash, outcome = row
+    url, key, kind, level, seq, depth, hops, attempts, keep, etag, modified, content_hash, outcome, lowered = row
     return Task(
         url, key, Kind(kind), level, seq, depth, hops, attempts, bool(keep),
-        etag or "", modified or "", content_hash or "", outcome or "",
+        etag or "", modified or "", content_hash or "", outcome or "", lowered,
     )  # fmt: skip
+
+
+def lower(db: Database, site_id: int, part: int, late: Sequence[tuple[Task, int]], now: float) -> None:
+    """Move waiting URLs some levels down, to the ends of those levels."""
+    db.many(
+        "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
+        [(site_id, part, task.level, task.seq) for task, _ in late],
+    )
+    moved = [(min(task.level + by, LEVELS - 1), by, task) for task, by in late]
+    db.many(
+        "UPDATE urls SET level = ?, lowered = ? WHERE site_id = ? AND key = ?",
+        [(level, by, site_id, task.key) for level, by, task in moved],
+    )
+    count_levels(db, {level: -n for level, n in Counter(task.level for task, _ in late).items()})
+    enqueue(db, site_id, part, [(level, task.key) for level, _, task in moved], now, 0.0)
 
 
 def check_owner(db: Database, worker: str, site: str, part: int) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
+from gossamer.dedup.clusters import Member, choose
+from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import (
@@ -24,10 +26,10 @@ from gossamer.frontier.contract import (
     Visit,
     WritePages,
 )  # fmt: skip
-from gossamer.frontier.copying import COPIES, is_trap
+from gossamer.frontier.copying import COPIES, LOWERINGS, is_trap, lowered_by
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.model.outcome import Outcome
-from gossamer.model.records import Discovered, Task
+from gossamer.model.records import LEVELS, Discovered, Task
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
 _JOINED = (Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT)
@@ -47,6 +49,9 @@ class _Url(msgspec.Struct):
     etag: str = ""
     last_modified: str = ""
     content_hash: str = ""
+    lowered: int = 0
+    cluster: int | None = None
+    joined: bool | None = None
     keep_alias: bool = False
 
 
@@ -61,11 +66,24 @@ class _Site(msgspec.Struct):
     next_seq: int = 1
 
 
+class _Cluster(msgspec.Struct):
+    fingerprint: bytes
+    near_keys: frozenset[int]
+    representative: str
+    members: dict[str, tuple[str, float]] = {}
+    """URL → publication date, time at which it joined."""
+
+
 class MemoryFrontier:
     """The reference for the contract suite."""
 
-    def __init__(self, budgets: Budgets, config: PolitenessConfig, shape_of: Callable[[str], str]) -> None:
-        self._budgets, self._config, self._shape_of = budgets, config, shape_of
+    def __init__(
+        self, budgets: Budgets, config: PolitenessConfig, shape_of: Callable[[str], str], near: NearMethod
+    ) -> None:
+        self._budgets, self._config, self._shape_of, self._near = budgets, config, shape_of, near
+        self._clusters: dict[int, _Cluster] = {}
+        self._next_cluster = 1
+        self._near_copies: Counter[tuple[str, str]] = Counter()
         self._urls: dict[str, _Url] = {}
         self._sites: dict[str, _Site] = {}
         self._workers: dict[str, float] = {}
@@ -107,7 +125,9 @@ class MemoryFrontier:
             site.known += 1
             site.refused -= row is not None
         row = row or _Url(item)
-        self._urls[item.url] = msgspec.structs.replace(row, found=item)
+        self._urls[item.url] = row = msgspec.structs.replace(row, found=item, lowered=0)
+        if not visited:
+            self._lower(row, self._lowered(item.url))
         self._enqueue(site, self._urls[item.url], now)
 
     def _refuse(self, site: _Site, item: Discovered, row: _Url | None, added: Added) -> None:
@@ -189,8 +209,27 @@ class MemoryFrontier:
         due = [row for row in rows if row.state == "scheduled" and row.due_at is not None and row.due_at <= now]
         for row in sorted(due, key=lambda row: (row.due_at, key64(row.found.url))):
             self._enqueue(self._sites[site], row, now)
+        for _ in range(LOWERINGS):
+            tasks = self._best(rows, holding, urls)
+            late = [task for task in tasks if not task.lowered and not task.previous and self._lowered(task.url)]
+            if not late:
+                break
+            for task in late:
+                self._lower(self._urls[task.url], self._lowered(task.url))
+                self._enqueue(self._sites[site], self._urls[task.url], now)
+        return self._best(rows, holding, urls)
+
+    def _best(self, rows: Sequence[_Url], holding: Collection[int], urls: int) -> list[Task]:
         queued = sorted((r for r in rows if r.state == "queued"), key=lambda r: (r.found.level, r.seq))
         return [task for task in map(_task, queued) if task.key not in holding][: max(urls, 0)]
+
+    def _lowered(self, url: str) -> int:
+        place = (site_of(url), self._shape_of(url))
+        return lowered_by(self._copies[place], self._documents[place], self._near_copies[place])
+
+    def _lower(self, row: _Url, by: int) -> None:
+        row.lowered = by
+        row.found = msgspec.structs.replace(row.found, level=min(row.found.level + by, LEVELS - 1))
 
     def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
         """Become the only worker that talks to an address, if it is free."""
@@ -262,11 +301,16 @@ class MemoryFrontier:
 
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch, or put everything back as it was."""
-        before = copy.deepcopy((self._urls, self._sites, self._workers, self._addresses, self._texts))
+        before = copy.deepcopy(
+            (self._urls, self._sites, self._workers, self._addresses, self._texts, self._clusters, self._next_cluster)
+        )
         try:
             return self._report(worker, batch, now, write_pages)
         except BaseException:
-            self._urls, self._sites, self._workers, self._addresses, self._texts = before
+            (
+                self._urls, self._sites, self._workers, self._addresses, self._texts, self._clusters,
+                self._next_cluster,
+            ) = before  # fmt: skip
             raise
 
     def _report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None) -> list[Verdict]:
@@ -276,11 +320,13 @@ class MemoryFrontier:
             raise LeaseLost("a visit comes without the lease of its site")
         self.add(batch.found, now)
         verdicts = self._judge(batch.visits)
+        self._cluster(batch.visits, verdicts)
         if write_pages is not None:
             write_pages(verdicts)
         judged = list(zip(batch.visits, verdicts, strict=True))
         for visit, verdict in judged:
             self._record(visit, verdict)
+        self._clusters = {number: cluster for number, cluster in self._clusters.items() if cluster.members}
         for visit, verdict in judged:
             self._wake(visit, verdict, now)
             self._count(visit, verdict)
@@ -293,6 +339,7 @@ class MemoryFrontier:
             self._copies[place] += 1
         elif not visit.task.previous and verdict.outcome is Outcome.DOCUMENT:
             self._documents[place] += 1
+            self._near_copies[place] += verdict.is_copy
 
     def _judge(self, visits: Sequence[Visit]) -> list[Verdict]:
         verdicts: list[Verdict] = []
@@ -316,6 +363,50 @@ class MemoryFrontier:
                 if owner != visit.task.url:
                     verdict.outcome, verdict.target = Outcome.DUPLICATE, owner
         return verdicts
+
+    def _cluster(self, visits: Sequence[Visit], verdicts: Sequence[Verdict]) -> None:
+        """Documents join the cluster whose founder they are most like, or found one."""
+        for visit, verdict in sorted(zip(visits, verdicts, strict=True), key=lambda one: one[0].at):
+            if verdict.outcome is not Outcome.DOCUMENT:
+                continue
+            before = self._urls[visit.task.url].cluster
+            if before is not None and visit.content_hash == visit.task.content_hash:
+                verdict.cluster, verdict.joined = before, self._urls[visit.task.url].joined
+            elif visit.fingerprint:
+                verdict.cluster = self._most_alike(visit, before)
+                cluster = self._clusters[verdict.cluster]
+                verdict.joined = self._urls[visit.task.url].joined if verdict.cluster == before else bool(cluster.members)
+                if verdict.cluster != before and cluster.members:
+                    verdict.is_copy = site_of(cluster.representative) == visit.site
+                if visit.task.url not in cluster.members:
+                    cluster.members[visit.task.url] = (visit.published, visit.at)
+                    cluster.representative = self._choose(cluster, {cluster.representative, visit.task.url})
+
+    def _most_alike(self, visit: Visit, before: int | None) -> int:
+        found = []
+        for number, cluster in self._clusters.items():
+            likeness = self._near.similarity(visit.fingerprint, cluster.fingerprint)
+            if not cluster.near_keys.isdisjoint(visit.near_keys) and likeness >= self._near.threshold:
+                found.append((number != before, -likeness, number))
+        if found:
+            return min(found)[2]
+        number, self._next_cluster = self._next_cluster, self._next_cluster + 1
+        self._clusters[number] = _Cluster(visit.fingerprint, frozenset(visit.near_keys), visit.task.url)
+        return number
+
+    def _choose(self, cluster: _Cluster, urls: Collection[str]) -> str:
+        members = []
+        for url in urls:
+            naming = [row for row in self._urls.values() if row.outcome is Outcome.ALIAS and row.target == url]
+            published, seen_at = cluster.members[url]
+            members.append(Member(url, seen_at, len(naming), published))
+        return choose(members).member.url
+
+    def _leave(self, number: int, url: str) -> None:
+        cluster = self._clusters[number]
+        cluster.members.pop(url, None)
+        if cluster.members and cluster.representative == url:
+            cluster.representative = self._choose(cluster, cluster.members)
 
     def _stands(self, target: str, page: str, joined: dict[str, str]) -> bool:
         """Whether following `target` ends at a page that can stand for `page`."""
@@ -343,6 +434,9 @@ class MemoryFrontier:
         if _unchanged(visit, verdict):
             return
         row.outcome, row.target = verdict.outcome, verdict.target
+        if row.cluster is not None and row.cluster != verdict.cluster:
+            self._leave(row.cluster, visit.task.url)
+        row.cluster, row.joined = verdict.cluster, verdict.joined
         read = verdict.outcome in _READ and visit.retry_at is None
         row.etag, row.last_modified = (visit.etag, visit.last_modified) if read else ("", "")
         row.content_hash = visit.content_hash if read and verdict.outcome is Outcome.DOCUMENT else ""
@@ -389,6 +483,7 @@ def _task(row: _Url) -> Task:
     return Task(
         found.url, key64(found.url), found.kind, found.level, row.seq, found.depth, found.hops, row.attempts,
         row.keep_alias, row.etag, row.last_modified, row.content_hash, row.outcome.value if row.outcome else "",
+        row.lowered,
     )  # fmt: skip
 
 

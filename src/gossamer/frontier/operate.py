@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from gossamer.frontier.clusters import leave
 from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import domain_key
@@ -13,7 +14,7 @@ from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of
 
-_SELECT = "SELECT key, url, state, level, part, outcome, content_hash FROM urls WHERE site_id = ?"
+_SELECT = "SELECT key, url, state, level, part, outcome, content_hash, cluster FROM urls WHERE site_id = ?"
 
 
 def matching(db: Database, prefix: str, state: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -65,14 +66,15 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
         for key in keys:
             db.execute("DELETE FROM schedule WHERE site_id = ? AND key = ?", (site_id, key))
             db.execute(
-                "UPDATE urls SET state = ?, outcome = NULL, rule = 'removed', reason = ?, content_hash = NULL "
-                "WHERE site_id = ? AND key = ?",
+                "UPDATE urls SET state = ?, outcome = NULL, rule = 'removed', reason = ?, content_hash = NULL, "
+                "cluster = NULL, joined = NULL WHERE site_id = ? AND key = ?",
                 (REMOVED, reason, site_id, key),
             )
         db.many(
             "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
             [(domain_key(site_of(prefix)), row[6], site_id, row[0]) for row in rows if row[6]],
         )
+        leave(db, [((site_id, row[0]), row[7]) for row in rows if row[7] is not None])
         documents = [(site_id, row[0]) for row in rows if row[5] == Outcome.DOCUMENT.value]
         note_departures(db, next_change(db), documents)
         change_tally(db, Counter({(site_id, name): -n for name, n in Counter(r[5] for r in rows if r[5]).items()}))
@@ -104,11 +106,13 @@ def withdraw(db: Database, segment: str, now: float) -> int:
         sites: dict[int, list[int]] = defaultdict(list)
         for name in ids:
             db.execute("DELETE FROM texts WHERE segment = ?", (name,))
-            for site_id, key in db.execute("SELECT site_id, key FROM urls WHERE segment = ?", (name,)):
+            for site_id, key, cluster in db.execute("SELECT site_id, key, cluster FROM urls WHERE segment = ?", (name,)):
                 sites[site_id].append(key)
+                if cluster is not None:
+                    leave(db, [((site_id, key), cluster)])
             db.execute(
-                "UPDATE urls SET segment = NULL, segment_row = NULL, content_hash = NULL, etag = NULL, "
-                "last_modified = NULL WHERE segment = ?",
+                "UPDATE urls SET segment = NULL, segment_row = NULL, content_hash = NULL, cluster = NULL, "
+                "joined = NULL, etag = NULL, last_modified = NULL WHERE segment = ?",
                 (name,),
             )
             db.execute("DELETE FROM segments WHERE id = ?", (name,))

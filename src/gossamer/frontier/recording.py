@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gossamer.frontier.contract import Batch, Verdict, Visit
@@ -16,7 +16,8 @@ from gossamer.model.records import Task
 from gossamer.model.site import key64, site_of
 
 _UPDATE_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, outcome = ?, reason = ?, rule = ?, status = ?,
-    fetched_at = COALESCE(?, fetched_at), target = ?, etag = ?, last_modified = ?, content_hash = ?, keep_alias = ?,
+    fetched_at = COALESCE(?, fetched_at), target = ?, etag = ?, last_modified = ?, content_hash = ?, cluster = ?, joined = ?,
+    keep_alias = ?,
     segment = COALESCE(?, segment), segment_row = COALESCE(?, segment_row) WHERE site_id = ? AND key = ?"""
 _KEEP_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, reason = ?, status = ?,
     fetched_at = COALESCE(?, fetched_at) WHERE site_id = ? AND key = ?"""
@@ -82,6 +83,20 @@ def record_visits(
     return departed
 
 
+def left_clusters(
+    visits: Sequence[Visit], verdicts: Sequence[Verdict], gone: Collection[int], before: Mapping[tuple[int, int], tuple[int, bool]]
+) -> list[tuple[tuple[int, int], int]]:
+    """The visited pages that are not in the cluster any more that they were in, with its number."""
+    left = []
+    for visit, verdict in zip(visits, verdicts, strict=True):
+        place = (key64(visit.site), visit.task.key)
+        cluster, _ = before.get(place, (None, False))
+        if cluster is None or cluster == verdict.cluster or visit.task.key in gone or keeps_outcome(visit, verdict):
+            continue
+        left.append((place, cluster))
+    return left
+
+
 def keeps_outcome(visit: Visit, verdict: Verdict) -> bool:
     """Whether the URL stays what it was: an unchanged page, or one that is tried again soon."""
     if verdict.outcome is Outcome.NOT_MODIFIED:
@@ -115,6 +130,8 @@ def _url_values(visit: Visit, verdict: Verdict, site_id: int, segment: str) -> t
         (visit.etag or None) if read else None,
         (visit.last_modified or None) if read else None,
         visit.content_hash if outcome is Outcome.DOCUMENT and read else None,
+        verdict.cluster,
+        None if verdict.joined is None else int(verdict.joined),
         int(task.keep_alias and retry),
         None if retry or visit.row is None else segment,
         None if retry else visit.row,

@@ -17,7 +17,7 @@ committed is always seen in order and without gaps. `segments.seq` and `departur
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
@@ -81,6 +81,7 @@ CREATE TABLE urls (
     kind TEXT NOT NULL,
     via TEXT NOT NULL,
     level INTEGER NOT NULL,
+    lowered INTEGER NOT NULL DEFAULT 0,
     depth INTEGER NOT NULL,
     hops INTEGER NOT NULL,
     found_at DOUBLE PRECISION NOT NULL,
@@ -98,6 +99,8 @@ CREATE TABLE urls (
     etag TEXT,
     last_modified TEXT,
     content_hash TEXT,
+    cluster BIGINT,
+    joined INTEGER,
     segment TEXT,
     segment_row INTEGER,
     PRIMARY KEY (site_id, key)
@@ -139,8 +142,10 @@ CREATE TABLE copies (
     shape BIGINT NOT NULL,
     copies BIGINT NOT NULL,
     documents BIGINT NOT NULL,
+    near BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (site_id, shape)
 ) {clustered};
+CREATE INDEX copies_many ON copies (site_id) WHERE copies + near >= 10;
 CREATE TABLE texts (
     domain BIGINT NOT NULL,
     content_hash TEXT NOT NULL,
@@ -150,6 +155,57 @@ CREATE TABLE texts (
     worker TEXT NOT NULL,
     PRIMARY KEY (domain, content_hash)
 ) {clustered};
+CREATE TABLE clusters (
+    id BIGINT PRIMARY KEY,
+    fingerprint BYTEA NOT NULL,
+    near_keys BYTEA NOT NULL,
+    pages BIGINT NOT NULL,
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    published TEXT NOT NULL,
+    seen_at DOUBLE PRECISION NOT NULL,
+    reason TEXT NOT NULL
+);
+CREATE TABLE near_keys (
+    near_key BIGINT NOT NULL,
+    cluster BIGINT NOT NULL,
+    PRIMARY KEY (near_key, cluster)
+) {clustered};
+CREATE TABLE members (
+    cluster BIGINT NOT NULL,
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    published TEXT NOT NULL,
+    seen_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (cluster, site_id, key)
+) {clustered};
+CREATE TABLE mirrors (
+    site TEXT NOT NULL,
+    main TEXT NOT NULL,
+    scheme TEXT NOT NULL,
+    state TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    decided_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (site, main)
+);
+CREATE TABLE mirror_signs (
+    site_id BIGINT NOT NULL,
+    other_id BIGINT NOT NULL,
+    same BIGINT NOT NULL,
+    named BIGINT NOT NULL,
+    other_named BIGINT NOT NULL,
+    compared BIGINT NOT NULL DEFAULT 0,
+    equal BIGINT NOT NULL DEFAULT 0,
+    look_at BIGINT NOT NULL,
+    PRIMARY KEY (site_id, other_id)
+) {clustered};
+CREATE TABLE rules (
+    domain TEXT NOT NULL,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL,
+    added_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (domain, name)
+);
 CREATE TABLE aliases (
     target_site BIGINT NOT NULL,
     target_key BIGINT NOT NULL,
@@ -197,6 +253,11 @@ def statements(clustered: str) -> list[str]:
     return [text.strip() for text in TABLES.format(clustered=clustered).split(";") if text.strip()]
 
 
+def _create(table: str) -> str:
+    """The statement that makes a table, for an upgrade that adds it as it is now."""
+    return next(text.strip() for text in TABLES.split(";") if text.strip().startswith(f"CREATE TABLE {table} ("))
+
+
 UPGRADES: dict[int, tuple[str, ...]] = {
     1: (
         "ALTER TABLE segments ADD COLUMN seq BIGINT",
@@ -206,6 +267,14 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         "UPDATE segments SET seq = (SELECT COUNT(*) FROM segments earlier WHERE earlier.worker <> 'compact' "
         "AND (earlier.created_at, earlier.id) <= (segments.created_at, segments.id)) WHERE worker <> 'compact'",
         "INSERT INTO meta SELECT 'change', COALESCE(MAX(seq), 0) FROM segments",
+    ),
+    2: (
+        "ALTER TABLE urls ADD COLUMN cluster BIGINT",
+        "ALTER TABLE urls ADD COLUMN joined INTEGER",
+        "ALTER TABLE urls ADD COLUMN lowered INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE copies ADD COLUMN near BIGINT NOT NULL DEFAULT 0",
+        "CREATE INDEX copies_many ON copies (site_id) WHERE copies + near >= 10",
+        *(_create(name) for name in ("clusters", "near_keys", "members", "mirrors", "mirror_signs", "rules")),
     ),
 }
 """What leads from a version to the next."""

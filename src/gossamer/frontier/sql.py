@@ -6,15 +6,17 @@ from a thread of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from gossamer.errors import LeaseLost
-from gossamer.frontier import changes, duplicates, leases, recording
+from gossamer.dedup.near.contract import NearMethod
+from gossamer.frontier import changes, clusters, duplicates, leases, recording
 from gossamer.frontier.contract import Added, Batch, Budgets, Lease, SiteReport, Verdict, WritePages
-from gossamer.frontier.copying import count_copies
+from gossamer.frontier.copying import LOWERINGS, count_copies, lowered_shapes
 from gossamer.frontier.database import Database
 from gossamer.frontier.intake import Intake
+from gossamer.frontier.mirrors import find_mirrors
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.seen import SeenCache
 from gossamer.model.outcome import Outcome
@@ -33,12 +35,18 @@ class SqlFrontier:
         budgets: Budgets,
         politeness: PolitenessConfig,
         shape_of: Callable[[str], str],
+        near: NearMethod,
+        mirrors: bool = True,
     ) -> None:
+        """`mirrors`: whether they are looked for."""
         self.db = database
+        self._mirrors = mirrors
+        self._near = near
         self._budgets = budgets
         self._politeness = politeness
         self._shape_of = shape_of
         self._intake = Intake(database, budgets, shape_of)
+        clusters.adopt_method(database, near.name)
 
     def add(self, found: Sequence[Discovered], now: float) -> Added:
         """Queue what is new; remember what was refused."""
@@ -88,7 +96,7 @@ class SqlFrontier:
                 return []
             for site_id, lease in leases.claim(self.db, worker, now, sites, self._politeness):
                 leases.promote(self.db, site_id, lease.part, now)
-                lease.tasks = leases.tasks(self.db, site_id, lease.part, (), min(self._budgets.per_site, urls))
+                lease.tasks = self._tasks(site_id, lease.part, (), min(self._budgets.per_site, urls), now)
                 urls -= len(lease.tasks)
                 if lease.tasks:
                     taken.append(lease)
@@ -107,13 +115,28 @@ class SqlFrontier:
         if leases.has_due(self.db, site_id, part, now):
             with self.db.transaction():
                 leases.promote(self.db, site_id, part, now)
-        if self._page_limit() is None:
+        if self._page_limit() is None and not lowered_shapes(self.db, site_id):
             return leases.tasks(self.db, site_id, part, set(holding), urls)
         with self.db.transaction():
             allowed = min(urls, self._page_allowance())
-            tasks = leases.tasks(self.db, site_id, part, set(holding), allowed) if allowed > 0 else []
+            tasks = self._tasks(site_id, part, set(holding), allowed, now) if allowed > 0 else []
             self._reserve(worker, len(tasks))
         return tasks
+
+    def _tasks(self, site_id: int, part: int, holding: Collection[int], urls: int, now: float) -> list[Task]:
+        """The best due URLs of a site; those whose shape has turned out to bring copies move down first."""
+        lowered = lowered_shapes(self.db, site_id)
+        for _ in range(LOWERINGS):
+            tasks = leases.tasks(self.db, site_id, part, holding, urls)
+            late = [(task, by) for task in tasks if lowered and (by := self._lowered_now(task, lowered))]
+            if not late:
+                break
+            leases.lower(self.db, site_id, part, late, now)
+        return leases.tasks(self.db, site_id, part, holding, urls) if late else tasks
+
+    def _lowered_now(self, task: Task, lowered: Mapping[int, int]) -> int:
+        """Levels by which a first visit is to wait lower that does not do so yet."""
+        return 0 if task.lowered or task.previous else lowered.get(key64(self._shape_of(task.url)), 0)
 
     def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
         """Become the only worker that talks to an address, if it is free."""
@@ -140,10 +163,15 @@ class SqlFrontier:
         self._intake.add(batch.found, batch.found_keys, now)
         removed = recording.removed(self.db, batch.visits)
         verdicts = duplicates.judge(self.db, batch.visits, removed, batch.segment, worker)
+        before = clusters.current_clusters(self.db, batch.visits)
+        clusters.assign(self.db, self._near, batch.visits, verdicts, before)
         if write_pages is not None:
             write_pages(verdicts)
         departed = recording.record_visits(self.db, batch, verdicts, removed, now)
+        clusters.leave(self.db, recording.left_clusters(batch.visits, verdicts, removed, before))
         count_copies(self.db, batch.visits, verdicts, self._shape_of)
+        if self._mirrors:
+            find_mirrors(self.db, batch.visits, verdicts, now)
         recording.record_sites(self.db, batch)
         stored = sum(visit.row is not None for visit in batch.visits)
         if stored or departed:
