@@ -78,7 +78,8 @@ def indexed(root: Path) -> Searcher:
     pages = [
         IndexPage(
             url=doc.url, title=doc.title, text=doc.text, lang=doc.lang, date=doc.date, fetched_at=1_790_000_000.0,
-            media_type="application/pdf" if doc.type == "pdf" else "text/html", content_hash=doc.copy or doc.url,
+            media_type="application/pdf" if doc.type == "pdf" else "text/html", cluster=key64(doc.copy or doc.url),
+            joined=bool(doc.copy),
         )
         for doc in DOCUMENTS
         if doc.url.startswith("http")

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _COLUMNS = [
     "url", "outcome", "title", "headings", "text", "lang", "claimed_lang", "date", "fetched_at", "media_type",
-    "content_hash", "simhash",
+    "page_type", "category", "author", "cluster", "joined",
 ]  # fmt: skip
 _TRIES = 5
 """How often a segment is looked for again that was merged into another while it was read."""
@@ -113,8 +113,11 @@ def _page(row: dict[str, Any]) -> IndexPage:
         date=row["date"],
         fetched_at=row["fetched_at"].timestamp(),
         media_type=row["media_type"],
-        content_hash=row["content_hash"] or "",
-        simhash=row["simhash"] or 0,
+        page_type=row["page_type"] or "",
+        category=row["category"] or "",
+        author=row["author"] or "",
+        cluster=row["cluster"],
+        joined=bool(row["joined"]),
     )
 
 

@@ -37,8 +37,13 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     """Publication date, ISO 8601."""
     fetched_at: float = 0.0
     media_type: str = "text/html"
-    content_hash: str = ""
-    simhash: int = 0
+    page_type: str = ""
+    category: str = ""
+    author: str = ""
+    cluster: int | None = None
+    """Pages with the same number are near duplicates; None: nobody has compared it."""
+    joined: bool = False
+    """Whether others were in the cluster before."""
 
     @property
     def key(self) -> int:
@@ -72,12 +77,16 @@ def _build(page: IndexPage, key: int) -> tantivy.Document:
     text(schema.SITE, site)
     kind = type_of(page.url, page.media_type)
     text(schema.TYPE, kind)
-    if lang:
-        text(schema.LANG, lang)
+    for name, value in ((schema.LANG, lang), (schema.PAGE_TYPE, page.page_type), (schema.CATEGORY, page.category)):
+        if value:
+            text(name, value)
     document.add_integer(schema.KEY, key)
     _add_numbers(document, page)
     shown = page.text if len(page.text) <= MAX_STORED else page.text[:MAX_STORED] + "…"
-    stored = StoredDocument(page.url, page.title, shown, site, page.lang, page.date, page.fetched_at, kind)
+    stored = StoredDocument(
+        page.url, page.title, shown, site, page.lang, page.date, page.fetched_at, kind, page.page_type, page.category,
+        page.author,
+    )  # fmt: skip
     document.add_bytes(schema.PAGE, _encode(stored))
     return document
 
@@ -90,9 +99,9 @@ def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:
         number(schema.YEAR, int(page.date[:4]))
     number(schema.FETCHED, int(page.fetched_at))
     number(schema.DEPTH, depth(page.url))
-    number(schema.TEXT_HASH, key64(page.content_hash) if page.content_hash else 0)
-    number(schema.SIMHASH, page.simhash)
-    number(schema.WORDS, len(page.text.split()))
+    # A page that was not compared is a cluster of its own; numbers of clusters are small, keys are not.
+    number(schema.CLUSTER, page.key if page.cluster is None else page.cluster)
+    number(schema.JOINED, int(page.joined))
 
 
 def date_seconds(date: str | None) -> int | None:

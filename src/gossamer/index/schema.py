@@ -14,7 +14,7 @@ from __future__ import annotations
 import msgspec
 import tantivy
 
-VERSION = 1
+VERSION = 2
 
 # Words as they stand, with positions.
 TITLE = "title"
@@ -31,14 +31,15 @@ WITHIN = "within"
 SITE = "site"
 LANG = "lang"
 TYPE = "type"
+PAGE_TYPE = "page_type"
+CATEGORY = "category"
 DATE = "date"
 YEAR = "year"
 # Priors and copies.
 FETCHED = "fetched"
 DEPTH = "depth"
-TEXT_HASH = "text_hash"
-SIMHASH = "simhash"
-WORDS = "words"
+CLUSTER = "cluster"
+JOINED = "joined"
 # What a result shows.
 PAGE = "page"
 
@@ -57,6 +58,9 @@ class StoredDocument(msgspec.Struct, array_like=True):
     date: str | None = None
     fetched_at: float = 0.0
     type: str = "html"
+    page_type: str = ""
+    category: str = ""
+    author: str = ""
 
 
 _decode = msgspec.msgpack.Decoder(StoredDocument).decode
@@ -76,11 +80,11 @@ def build() -> tantivy.Schema:
     for name in (TITLE_STEMS, BODY_STEMS, HEADINGS, ANCHORS):
         builder.add_text_field(name, tokenizer_name=_CUT, index_option="freq")
     builder.add_text_field(WITHIN, tokenizer_name="raw", index_option="basic")
-    for name in (SITE, LANG, TYPE):
+    for name in (SITE, LANG, TYPE, PAGE_TYPE, CATEGORY):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
-    for name in (KEY, DATE):
+    for name in (KEY, DATE, CLUSTER, JOINED):
         builder.add_integer_field(name, indexed=True, fast=True)
-    for name in (YEAR, FETCHED, DEPTH, TEXT_HASH, SIMHASH, WORDS):
+    for name in (YEAR, FETCHED, DEPTH):
         builder.add_integer_field(name, fast=True)
     builder.add_bytes_field(PAGE, stored=True)
     return builder.build()

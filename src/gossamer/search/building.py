@@ -208,6 +208,8 @@ class Builder:
             (schema.WITHIN, tuple(map(place, query.sites)), tuple(map(place, query.excluded_sites))),
             (schema.LANG, query.languages, query.excluded_languages),
             (schema.TYPE, query.types, query.excluded_types),
+            (schema.PAGE_TYPE, query.page_types, query.excluded_page_types),
+            (schema.CATEGORY, query.categories, query.excluded_categories),
         ):
             if wanted:
                 filters.append((_MUST, self._one_of(field, wanted)))
@@ -224,8 +226,13 @@ class Builder:
         filters = [(_NOT, self._dated(future, None))] if newest or request.since else []
         if request.site:
             filters.append((_MUST, self._one_of(schema.WITHIN, (place(request.site),))))
-        if request.lang:
-            filters.append((_MUST, self._one_of(schema.LANG, (request.lang,))))
+        for field, chosen in (
+            (schema.LANG, request.lang),
+            (schema.PAGE_TYPE, request.page_type),
+            (schema.CATEGORY, request.category),
+        ):
+            if chosen:
+                filters.append((_MUST, self._one_of(field, (chosen,))))
         if request.since:
             # Most dates are days: the last day begins yesterday at midnight.
             start = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_DAYS[request.since])

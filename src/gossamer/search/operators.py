@@ -1,4 +1,4 @@
-"""The values of filters: what `site:`, `lang:`, `filetype:`, `after:`, `before:` and `sort:` understand.
+"""The values of filters: what `site:`, `lang:`, `filetype:`, `pagetype:`, `category:`, `after:`, `before:` and `sort:` understand.
 
 Each reader gives the value in its one canonical form, or None where it makes no sense of it.
 """
@@ -12,13 +12,15 @@ from typing import Literal
 
 import url as whatwg
 
-Kind = Literal["term", "site", "lang", "type", "after", "before", "sort"]
+Kind = Literal["term", "site", "lang", "type", "page_type", "category", "after", "before", "sort"]
 
 FILTERS: dict[str, tuple[Kind, str]] = {
     "site": ("site", "is not a site"),
     "lang": ("lang", "is not a language"),
     "filetype": ("type", "is not a file type"),
     "ext": ("type", "is not a file type"),
+    "pagetype": ("page_type", "is not a type of page"),
+    "category": ("category", "is not a category"),
     "after": ("after", "is not a date"),
     "before": ("before", "is not a date"),
     "sort": ("sort", "is not an order"),
@@ -28,6 +30,7 @@ FILTERS: dict[str, tuple[Kind, str]] = {
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE | re.ASCII)
 _HOST = re.compile(r"[a-z0-9][a-z0-9_.-]{0,252}|\[[0-9a-f:.]+\]")
 _ADDRESS = re.compile(r"[0-9.]+")
+_NAME = re.compile(r"\w[\w-]{0,60}")
 _TYPE = re.compile(r"\.?([a-z0-9]{1,10})")
 _TYPES = {"htm": "html", "xhtml": "html"}
 _YEAR_FIRST = re.compile(r"(\d{4})(?:[-/.](\d\d?)(?:[-/.](\d\d?))?)?", re.ASCII)
@@ -75,6 +78,10 @@ def _file_type(value: str) -> str | None:
     return _TYPES.get(match[1], match[1]) if match else None
 
 
+def _name(value: str) -> str | None:
+    return value.lower() if _NAME.fullmatch(value) else None
+
+
 def _day(value: str) -> str | None:
     """The first day of a year, month or day, as ISO 8601."""
     value = value.translate(_CHINESE_DATE).rstrip("-")
@@ -98,6 +105,8 @@ READERS: dict[str, Callable[[str], str | None]] = {
     "site": _site,
     "lang": _language,
     "type": _file_type,
+    "page_type": _name,
+    "category": _name,
     "after": _day,
     "before": _day,
     "sort": _order,

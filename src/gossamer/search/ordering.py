@@ -1,14 +1,12 @@
-"""The second look at the best hits: static priors, and copies put under the best of them."""
+"""The second look at the best hits: static priors, and near copies put under one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Protocol
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 import tantivy
 
 from gossamer.index import schema
@@ -18,12 +16,6 @@ from gossamer.search.ranking import RankingConfig, saturated
 from gossamer.search.results import Request
 from gossamer.search.view import View
 
-_NEAR_BITS = 3
-"""SimHash bits in which near copies differ at most."""
-_NEAR_WORDS = 40
-"""Words from which on a SimHash tells copies from pages that merely look alike."""
-_AMONG = 30
-"""Best hits among which copies are looked for, at least."""
 _DAY = 86_400.0
 _NEWS = frozenset("news,latest,today,новости,сегодня,свежие,последние,新闻,新聞,最新,今天".split(","))
 
@@ -33,6 +25,14 @@ class Ranks(Protocol):
 
     def of(self, keys: Sequence[int]) -> Sequence[float]:
         """The rank of each page by key: 1 is the average, 0 is unknown."""
+        ...
+
+
+class Leaders(Protocol):
+    """The representatives of clusters of near copies, where somebody knows them."""
+
+    def of(self, clusters: Sequence[int]) -> Mapping[int, int]:
+        """Cluster → key of the page that represents it."""
         ...
 
 
@@ -80,53 +80,45 @@ def add_priors(
 
 
 class Collapsed(msgspec.Struct, frozen=True):
-    """Hits of one page of results, how many copies lie under each, and how many were put away on the way."""
+    """Hits of one page of results, and how many copies lie under each."""
 
     shown: list[Candidate]
     copies: list[int]
-    removed: int
+    is_full: bool = True
+    """Whether the page has as many as were asked for."""
 
 
-def _copies(view: View, hits: Sequence[Candidate]) -> npt.NDArray[np.bool_]:
-    """For each hit, which of those after it are copies of it: the same text, or nearly the same SimHash of enough
-    words. One matrix, since a hundred small comparisons would take longer."""
-    addresses = [address for _, address in hits]
-    texts, signed, words = (
-        np.array(view.numbers(field, addresses), np.int64) for field in (schema.TEXT_HASH, schema.SIMHASH, schema.WORDS)
-    )
-    sims = signed.view(np.uint64)
-    telling = (words >= _NEAR_WORDS) & (sims != 0)
-    same = (texts[:, None] == texts) & (texts != 0)
-    same |= (np.bitwise_count(sims[:, None] ^ sims) <= _NEAR_BITS) & telling & telling[:, None]
-    later: npt.NDArray[np.bool_] = np.triu(same, 1)
-    return later
+def collapse(view: View, hits: Sequence[Candidate], first: int, size: int, leaders: Leaders | None) -> Collapsed:
+    """The hits `first` … `first + size` once near copies are put under one of them.
+
+    A cluster stands where its best hit stands. Its representative is shown, where it is among the hits;
+    else that best hit."""
+    numbers = view.numbers(schema.CLUSTER, [address for _, address in hits])
+    clusters: dict[int, list[int]] = {}
+    for place, number in enumerate(numbers):
+        clusters.setdefault(number, []).append(place)
+    page = list(clusters.items())[first : first + size]
+    several = [number for number, places in page if len(places) > 1]
+    named = leaders.of(several) if leaders is not None and several else {}
+    shown = [_led(view, hits, places, named.get(number)) for number, places in page]
+    return Collapsed(shown, [len(places) - 1 for _, places in page], len(page) == size)
 
 
-def collapse(view: View, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
-    """The hits `first` … `first + size` once copies are put under the best of them."""
-    hits = hits[: max(_AMONG, 2 * (first + size))]
-    copies = _copies(view, hits)
-    if not copies.any():
-        shown = list(hits[first : first + size])
-        return Collapsed(shown, [0] * len(shown), 0)
-    left = np.ones(len(hits), bool)
-    chosen: list[tuple[int, int]] = []
-    for place in range(len(hits)):
-        if left[place]:
-            under = copies[place] & left
-            left &= ~under
-            chosen.append((place, int(under.sum())))
-            if len(chosen) == first + size:
-                break
-    page = chosen[first:]
-    removed = sum(number for _, number in chosen)
-    return Collapsed([hits[place] for place, _ in page], [number for _, number in page], removed)
+def _led(view: View, hits: Sequence[Candidate], places: Sequence[int], leader: int | None) -> Candidate:
+    """The hit that speaks for a cluster, with the best score of all of them."""
+    best = hits[places[0]]
+    if leader is None or len(places) == 1:
+        return best
+    keys = view.numbers(schema.KEY, [hits[place][1] for place in places])
+    return (best[0], hits[places[keys.index(leader)]][1]) if leader in keys else best
 
 
 def copies_of(view: View, hits: Sequence[Candidate], url: str) -> list[Candidate]:
     """The hits that are collapsed under the hit with a URL."""
-    keys = view.numbers(schema.KEY, [address for _, address in hits])
+    addresses = [address for _, address in hits]
+    keys = view.numbers(schema.KEY, addresses)
     if key64(url) not in keys:
         return []
-    place = keys.index(key64(url))
-    return [hits[other] for other in np.flatnonzero(_copies(view, hits)[place]).tolist()]
+    clusters = view.numbers(schema.CLUSTER, addresses)
+    shown = keys.index(key64(url))
+    return [hit for place, hit in enumerate(hits) if clusters[place] == clusters[shown] and place != shown]

@@ -71,6 +71,10 @@ class Query(msgspec.Struct, frozen=True):
     types: tuple[str, ...] = ()
     """Lower-case endings such as `pdf` and `html`."""
     excluded_types: tuple[str, ...] = ()
+    page_types: tuple[str, ...] = ()
+    excluded_page_types: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    excluded_categories: tuple[str, ...] = ()
     after: date | None = None
     """Pages of this day or later."""
     before: date | None = None
@@ -145,6 +149,10 @@ def _lists(query: Query) -> tuple[tuple[str, tuple[str, ...]], ...]:
         ("-lang", query.excluded_languages),
         ("filetype", query.types),
         ("-filetype", query.excluded_types),
+        ("pagetype", query.page_types),
+        ("-pagetype", query.excluded_page_types),
+        ("category", query.categories),
+        ("-category", query.excluded_categories),
     )
 
 
@@ -269,6 +277,10 @@ def _assemble(typed: str, items: list[_Item]) -> Query:
         excluded_languages=values("lang", True),
         types=values("type"),
         excluded_types=values("type", True),
+        page_types=values("page_type"),
+        excluded_page_types=values("page_type", True),
+        categories=values("category"),
+        excluded_categories=values("category", True),
         after=date.fromisoformat(after) if after else None,
         before=date.fromisoformat(before) if before else None,
         newest="date" in values("sort"),

@@ -27,8 +27,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Only pages of this host (and below), as chosen from a facet."""
     lang: str = ""
     """Only pages in this language (ISO 639-1), as chosen from a facet."""
+    page_type: str = ""
+    """Only pages of this type (`article`, `forum`, …), as chosen from a facet."""
+    category: str = ""
+    """Only pages of this category, as chosen from a facet."""
     facets: bool = True
-    """Whether to count sites, languages and dates; costs time."""
+    """Whether to count sites, languages, dates, types and categories; costs time."""
     similar: bool = False
     """Whether near copies are shown instead of being collapsed under the best of them."""
     ranking: str = ""
@@ -72,6 +76,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     fetched_at: float = 0.0
     """When the page was fetched, seconds since 1970."""
     type: str = "html"
+    page_type: str = ""
+    category: str = ""
+    author: str = ""
     similar: int = 0
     """Near copies of this page among the results that are collapsed under it."""
 
@@ -91,6 +98,8 @@ class Facets(msgspec.Struct, frozen=True):
     languages: tuple[Count, ...] = ()
     years: tuple[Count, ...] = ()
     """Date histogram: a year each, in order of time."""
+    page_types: tuple[Count, ...] = ()
+    categories: tuple[Count, ...] = ()
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,10 +107,12 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 
     request: Request
     total: int
-    """Pages that match."""
+    """Pages that match; near copies count as one."""
     hits: tuple[Hit, ...]
     pages: int
     """Pages of results that can be asked for."""
+    estimated: bool = False
+    """Whether the total and the facets are estimates, within some per cent."""
     facets: Facets = Facets()
     did_you_mean: str = ""
     """Another query that finds more; empty where there is none."""

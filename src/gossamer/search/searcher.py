@@ -18,12 +18,11 @@ from gossamer.search.building import Builder, Built, plain
 from gossamer.search.classic import classic
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
-from gossamer.search.ordering import Candidate, Collapsed, Ranks
+from gossamer.search.counting import tally
+from gossamer.search.ordering import Candidate, Collapsed, Leaders, Ranks
 from gossamer.search.query import Query, Term, parse, render
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import (
-    Count,
-    Facets,
     Hit,
     IndexState,
     Marked,
@@ -49,11 +48,6 @@ _ENOUGH_TEXT = 80
 """Characters that make an excerpt."""
 _NONE = "No page has all of the words: these have some of them."
 _RELAXED = "Few pages have all of the words: some of these have only a part of them."
-_FACETS = {
-    "sites": {"terms": {"field": schema.SITE, "size": 12}},
-    "languages": {"terms": {"field": schema.LANG, "size": 12}},
-    "years": {"terms": {"field": schema.YEAR, "size": 100}},
-}
 
 
 class Searcher:
@@ -65,10 +59,11 @@ class Searcher:
         config: RankingConfig | None = None,
         ranks: Ranks | None = None,
         clock: Clock | None = None,
+        leaders: Leaders | None = None,
     ) -> None:
         self._views = Views(folder)
         self._config = config or RankingConfig()
-        self._ranks = ranks
+        self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
 
     @classmethod
@@ -165,16 +160,22 @@ class Searcher:
         notices = list(query.notices)
         if first >= DEPTH:
             notices.append(f"Only the first {DEPTH:,} results can be looked at: add a word to narrow them down.")
-        asked, total, found = self._find(view, built, query, request, min(first + size, DEPTH), notices)
+        asked, matching, found = self._find(view, built, query, request, min(first + size, DEPTH), notices)
         page = self._page(view, request, found[:DEPTH], first, size)
+        if not page.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
+            asked, matching, found = self._find(view, built, query, request, DEPTH, [])
+            page = self._page(view, request, found[:DEPTH], first, size)
+        counted = tally(view, asked, matching, request.facets, self._collapses(request))
+        total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(built.needles)
         return Results(
             request=request,
             total=total,
             hits=tuple(self._hit(view, hit, copies, highlighter) for hit, copies in shown),
-            pages=-(-min(total - page.removed, DEPTH) // size),
-            facets=self._facets(view, asked) if request.facets else Facets(),
+            pages=-(-min(total, DEPTH) // size),
+            estimated=counted.estimated,
+            facets=counted.facets,
             did_you_mean=self._correction(view, query, total),
             notices=tuple(notices),
         )
@@ -203,10 +204,13 @@ class Searcher:
         return asked, total, hits
 
     def _page(self, view: View, request: Request, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
-        if first >= len(hits) or request.similar or self._ranking(request) != "web":
-            shown = list(hits[first : first + size])
-            return Collapsed(shown, [0] * len(shown), 0)
-        return ordering.collapse(view, hits, first, size)
+        if self._collapses(request) and view.has_copies:
+            return ordering.collapse(view, hits, first, size, self._leaders)
+        shown = list(hits[first : first + size])
+        return Collapsed(shown, [0] * len(shown))
+
+    def _collapses(self, request: Request) -> bool:
+        return not request.similar and self._ranking(request) == "web"
 
     def _ranking(self, request: Request) -> str:
         return request.ranking or self._config.ranking
@@ -227,19 +231,11 @@ class Searcher:
             lang=page.lang,
             fetched_at=page.fetched_at,
             type=page.type,
+            page_type=page.page_type,
+            category=page.category,
+            author=page.author,
             similar=copies,
         )
-
-    def _facets(self, view: View, query: tantivy.Query) -> Facets:
-        counted = view.searcher.aggregate(query, _FACETS)
-
-        def counts(name: str) -> list[Count]:
-            return [
-                Count(str(bucket["key"]).removesuffix(".0"), bucket["doc_count"]) for bucket in counted[name]["buckets"]
-            ]
-
-        years = sorted(counts("years"), key=lambda count: int(count.value))
-        return Facets(tuple(counts("sites")), tuple(counts("languages")), tuple(years))
 
     def _correction(self, view: View, query: Query, found: int) -> str:
         """The query with words that no page has spelled as the index spells them; empty where there are none."""

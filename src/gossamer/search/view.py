@@ -53,6 +53,12 @@ class View:
         least = _MIN_SHARE * self.documents
         return [bucket["key"] for bucket in counted if bucket["doc_count"] >= least][:_LANGUAGES] or ["en"]
 
+    @cached_property
+    def has_copies(self) -> bool:
+        """Whether any page is a near copy of another."""
+        joined = tantivy.Query.term_query(self.schema, schema.JOINED, 1)
+        return bool(self.searcher.search(joined, 1, count=False).hits)
+
     def pages(self, field: str, term: str) -> int:
         """How many pages have a term; remembered, since people ask for the same words."""
         known = self._frequencies.get((field, term))

@@ -194,12 +194,16 @@ def test_everything_a_result_shows_is_stored(stored):
     )
 
 
-@pytest.mark.parametrize("simhash", [0, 1, -1, 2**63 - 1, -(2**63)])
-def test_fingerprints_of_64_bits_come_back_as_they_were(stored, simhash):
-    _, index, address = stored(IndexPage(url="https://a.example/", text="x", simhash=simhash, content_hash="ab" * 16))
-    searcher = index.searcher()
-    assert searcher.fast_field_values(schema.SIMHASH, [address]) == [simhash]
-    assert searcher.fast_field_values(schema.TEXT_HASH, [address]) == [key64("ab" * 16)]
+def test_a_page_that_was_compared_has_the_number_of_its_cluster(stored):
+    _, index, address = stored(IndexPage(url="https://a.example/", text="x", cluster=7, joined=True))
+    assert index.searcher().fast_field_values(schema.CLUSTER, [address]) == [7]
+    assert index.searcher().fast_field_values(schema.JOINED, [address]) == [1]
+
+
+def test_a_page_that_was_not_compared_is_a_cluster_of_its_own(stored):
+    _, index, address = stored(IndexPage(url="https://b.example/", text="x"))
+    assert index.searcher().fast_field_values(schema.CLUSTER, [address]) == [key64("https://b.example/")]
+    assert index.searcher().fast_field_values(schema.JOINED, [address]) == [0]
 
 
 def test_an_empty_page_is_a_document(stored):
@@ -207,7 +211,7 @@ def test_an_empty_page_is_a_document(stored):
     assert (found.title, found.text, found.lang, found.date) == ("", "", None, None)
 
 
-@pytest.mark.parametrize("field", ["title", "text", "lang", "date", "content_hash", "media_type"])
+@pytest.mark.parametrize("field", ["title", "text", "lang", "date", "author", "category", "page_type", "media_type"])
 def test_a_lone_surrogate_costs_a_character_and_not_the_page(stored, field):
     page = IndexPage(url="https://a.example/", headings=["h\ud800"], anchors=["\udfff"], **{field: "left\ud800right"})
     found, _, _ = stored(page)
@@ -255,6 +259,6 @@ def test_no_page_is_an_error(title, text, texts, lang, date, media_type):
     build(
         IndexPage(
             url="https://a.example/x", title=title, text=text, headings=texts, anchors=texts, lang=lang, date=date,
-            media_type=media_type, content_hash=title,
+            media_type=media_type, author=title, category=title, page_type=title,
         )
     )  # fmt: skip

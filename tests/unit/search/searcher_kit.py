@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gossamer.dedup.exact import content_hash
-from gossamer.dedup.simhash import simhash
+import msgspec
+
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
@@ -21,7 +21,22 @@ NOW = 1_750_000_000.0  # 15 June 2025
 def page(path: str, text: str = "", title: str = "", **more: Any) -> IndexPage:
     """A page of http://site.test unless `path` is a whole URL."""
     url = path if "://" in path else f"http://site.test{path}"
-    return IndexPage(url=url, title=title, text=text, content_hash=content_hash(text), simhash=simhash(text), **more)
+    return IndexPage(url=url, title=title, text=text, **more)
+
+
+def near(cluster: int, *pages: IndexPage) -> list[IndexPage]:
+    """The pages as members of one cluster, the first as its founder."""
+    return [msgspec.structs.replace(one, cluster=cluster, joined=n > 0) for n, one in enumerate(pages)]
+
+
+class Leaders:
+    """Who represents which cluster."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, int] = {}
+
+    def of(self, clusters: Any) -> dict[int, int]:
+        return {cluster: self.known[cluster] for cluster in clusters if cluster in self.known}
 
 
 class SmallIndex:
@@ -33,7 +48,8 @@ class SmallIndex:
         self.folder.switch(generation)
         self.writer = IndexWriter(self.folder.tantivy(generation), self.folder.scratch(generation))
         self.ranks: dict[int, float] = {}
-        self.searcher = Searcher(self.folder, RankingConfig(**config), self, FakeClock(NOW))
+        self.leaders = Leaders()
+        self.searcher = Searcher(self.folder, RankingConfig(**config), self, FakeClock(NOW), self.leaders)
         self.put(*pages)
 
     def of(self, keys: Any) -> list[float]:
