@@ -1,0 +1,227 @@
+"""`gossamer rules`: which pages are documents, and how to cut them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.clock import SystemClock
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.raw_pages import Html, html_from_bytes, newest_html
+from gossamer.crawl.rule_trial import Trial, try_rules
+from gossamer.crawl.suggesting import suggest
+from gossamer.errors import StorageError, UsageError
+from gossamer.frontier.database import open_database
+from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
+from gossamer.model.site import host_of, site_of
+from gossamer.parse.rules import DocumentRule, RuleBook
+from gossamer.parse.rules_toml import MAX_BYTES, read_rules, write_rules
+from gossamer.settings import Settings
+
+command = App(name="rules", help="Rules that tell documents by their URL and cut title, text, date and author out.")
+
+Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="A file; default: standard output.")]
+_SHOWN = 1500
+"""Characters of a text that `test` prints."""
+
+
+@command.command(name="import")
+def import_(
+    *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Take rules in; a crawl that is running uses them within seconds.
+
+    Parameters
+    ----------
+    files
+        TOML files; `-` reads standard input. A rule replaces the one with its domain and name.
+    """
+    if not files:
+        raise UsageError("nothing to import: name a TOML file, or - for standard input")
+    rules = [rule for name in files for rule in read_rules(_read(name), "standard input" if name == "-" else name)]
+    folder = DataFolder(data)
+    folder.create()
+    db = open_database(folder.database)
+    try:
+        new, replaced = save_rules(db, rules, SystemClock().now())
+        total = len(load_rules(db))
+    finally:
+        db.close()
+    if json:
+        print_json({"new": new, "replaced": replaced, "unchanged": len(rules) - new - replaced, "rules": total})
+    else:
+        out.print(f"{new} new, {replaced} replaced, {len(rules) - new - replaced} unchanged; {total} rules now.")
+
+
+@command.command
+def export(*, data: Data = DEFAULT_DATA, output: Output = None, json: Json = False, debug: Debug = False) -> None:
+    """Write all rules as TOML, for `import`."""
+    rules = _stored(data)
+    if json:
+        print_json(rules)
+    else:
+        _write(write_rules(rules), output)
+
+
+@command.command(name="list")
+def list_(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """List the rules: domain, name, URL patterns."""
+    rules = _stored(data)
+    if json:
+        print_json([{"domain": rule.domain, "name": rule.name, "urls": rule.urls} for rule in rules])
+        return
+    for rule in rules:
+        out.print(f"{rule.domain}  {rule.name}  {'  '.join(rule.urls)}", markup=False)
+    if not rules:
+        out.print("There are no rules.")
+
+
+@command.command
+def remove(domain: str, name: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Take the rules of DOMAIN out, or only the one called NAME."""
+    settings = settings_of_crawl(data)
+    DataFolder(data).read().close()  # there must be a crawl
+    host = host_of(site_of(canonical_or_error(domain, settings)))
+    db = open_database(DataFolder(data).database)
+    try:
+        removed = remove_rules(db, host, name)
+    finally:
+        db.close()
+    if not removed:
+        raise UsageError(f"there is no rule {host} {name}".rstrip() + ": see `gossamer rules list`")
+    if json:
+        print_json({"removed": removed})
+    else:
+        out.print(f"{removed} removed.")
+
+
+@command.command
+def test(
+    page: str,
+    *,
+    url: str = "",
+    rules: Annotated[list[Path] | None, Parameter(negative="", consume_multiple=False)] = None,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show which rule takes PAGE and what it cuts out; nothing is fetched.
+
+    Parameters
+    ----------
+    page
+        The URL of a crawled page, or a file with HTML.
+    url
+        The URL of the page that is in the file.
+    rules
+        A TOML file with rules, instead of those of the crawl.
+    """
+    settings = settings_of_crawl(data)
+    address, html = _page(page, url, data, settings)
+    files = [rule for file in rules or () for rule in read_rules(_read(str(file)), str(file))]
+    book = RuleBook(files if rules else _stored(data))
+    trial = try_rules(book, address, html.text, html.source, settings.parse, SystemClock().now())
+    if json:
+        print_json(trial.as_json())
+    else:
+        _print_trial(trial)
+
+
+@command.command(name="suggest")
+def suggest_(
+    site: str, *, data: Data = DEFAULT_DATA, output: Output = None, json: Json = False, debug: Debug = False
+) -> None:
+    """Propose rules for SITE from its crawled pages, as TOML with the evidence, for a person to check and import.
+
+    Parameters
+    ----------
+    site
+        A host or registrable domain of the crawl.
+    """
+    settings = settings_of_crawl(data)
+    folder = DataFolder(data)
+    name = site_of(canonical_or_error(site, settings))
+    found = suggest(folder, folder.read(), name, settings.parse, SystemClock().now())
+    if json:
+        print_json(found.as_json())
+    else:
+        _write(found.as_toml(), output)
+
+
+def _stored(data: Path) -> tuple[DocumentRule, ...]:
+    db = DataFolder(data).read()
+    try:
+        return load_rules(db)
+    finally:
+        db.close()
+
+
+def _page(page: str, url: str, data: Path, settings: Settings) -> tuple[str, Html]:
+    """The URL and the HTML of what is to be tested."""
+    file = Path(page)
+    if "://" in page or not file.is_file():
+        if url:
+            raise UsageError(f"there is no file {page}: --url belongs to a file")
+        address = canonical_or_error(page, settings)
+        folder = DataFolder(data)
+        return address, newest_html(folder, folder.read(), address, settings.parse)
+    if not url:
+        raise UsageError(f"{page} is a file: say with --url which page it holds")
+    address = canonical_or_error(url, settings)
+    try:
+        body = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {page}: {error.strerror}") from error
+    return address, Html(html_from_bytes(body, address, settings.parse), page)
+
+
+def _read(name: str) -> str:
+    if name == "-":
+        return sys.stdin.read()
+    if name.startswith("-"):
+        raise UsageError(f"there is no option {name}: see `gossamer rules --help`")
+    try:
+        if Path(name).stat().st_size > MAX_BYTES:
+            raise UsageError(f"{name} is larger than {MAX_BYTES >> 20} MiB: no rules file is")
+        return Path(name).read_text("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{name} is not UTF-8: is it a TOML file?") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        output.write_text(text, "utf-8")
+    except OSError as error:
+        raise StorageError(f"cannot write {output}: {error.strerror}: choose another file") from error
+
+
+def _print_trial(trial: Trial) -> None:
+    out.print(trial.url, style="bold", markup=False)
+    out.print(f"  from     {trial.source}", markup=False)
+    for attempt in trial.attempts:
+        out.print(f"  {'fits' if attempt.fits else 'no':8} {attempt.rule.label}: {attempt.reason}", markup=False)
+    out.print(f"  result   {trial.verdict}", markup=False)
+    found = trial.cut
+    if found is None or trial.rule is None:
+        return
+    for key in ("title", "date", "author"):
+        if key in found.used:
+            out.print(f"  {key:8} {getattr(found, key)}  ({found.used[key]})", markup=False)
+    for problem in found.problems:
+        out.print(f"  problem  {problem}", markup=False)
+    if found.text:
+        out.print(f"  text     {len(found.text)} characters  ({found.used['text']})\n", markup=False)
+        out.print(found.text[:_SHOWN] + (" …" if len(found.text) > _SHOWN else ""), markup=False)

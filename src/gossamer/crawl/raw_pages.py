@@ -1,0 +1,132 @@
+"""Stored pages with the HTML they came as, for whoever works on rules.
+
+Raw responses are in the archive of their segment, unless the crawl keeps none (`crawl.archive`) or
+the page asked not to be archived.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import msgspec
+import pyarrow as pa
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+from gossamer.fetch.decode import decode as decode_content
+from gossamer.fetch.limits import Trouble
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import place_of, segment_ids
+from gossamer.model.site import host_of, key64, site_of
+from gossamer.parse.charset import decode as decode_charset
+from gossamer.parse.limits import ParseLimits
+from gossamer.store.archive import StoredResponse
+from gossamer.store.durable import SegmentMissingError
+from gossamer.store.segments import open_pages, read_response
+from gossamer.store.versions import versions
+
+_COLUMNS = ["url", "title", "text", "page_type", "warc_offset", "warc_length"]
+_TRIES = 5
+"""How often segments are looked for again that were merged into others while they were read."""
+
+
+class StoredPage(msgspec.Struct, frozen=True):
+    """A document of the crawl, and where its raw response lies."""
+
+    url: str
+    title: str
+    text: str
+    page_type: str
+    segment: str
+    offset: int | None
+    length: int | None
+
+
+class Html(msgspec.Struct, frozen=True):
+    """A page as it came, decoded."""
+
+    text: str
+    source: str
+    """Where it was read."""
+
+
+def sites_named(db: Database, name: str) -> list[str]:
+    """The crawled sites that a person means by a host, with or without port, or by a registrable domain."""
+    rows = db.execute("SELECT name, domain FROM sites ORDER BY name")
+    return [site for site, domain in rows if name in (site, host_of(site), domain)]
+
+
+def documents_of(folder: DataFolder, db: Database, sites: list[str], limit: int) -> list[StoredPage]:
+    """Up to `limit` documents of some sites, evenly spread over the time in which they were found."""
+    for _ in range(_TRIES - 1):
+        try:
+            return _documents_of(folder, db, sites, limit)
+        except SegmentMissingError:
+            continue
+    return _documents_of(folder, db, sites, limit)
+
+
+def _documents_of(folder: DataFolder, db: Database, sites: list[str], limit: int) -> list[StoredPage]:
+    places = []
+    for site in sites:
+        places += db.execute(
+            "SELECT segment, segment_row FROM urls WHERE site_id = ? AND outcome = 'document' AND segment IS NOT NULL",
+            (key64(site),),
+        )
+    step = max(1, -(-len(places) // limit))
+    wanted: dict[str, list[int]] = defaultdict(list)
+    for segment, row in places[::step]:
+        place = place_of(db, segment, row)
+        if place is not None:
+            wanted[place[0]].append(place[1])
+    return [page for segment, rows in sorted(wanted.items()) for page in _read(folder, segment, sorted(rows))]
+
+
+def _read(folder: DataFolder, segment: str, rows: list[int]) -> list[StoredPage]:
+    file = open_pages(folder.segments, segment)
+    pages = []
+    for group, start in enumerate(file.starts[:-1]):
+        here = [row - start for row in rows if start <= row < file.starts[group + 1]]
+        table = file.read_group(group, _COLUMNS).take(pa.array(here, pa.int64())) if here else None
+        for row in table.to_pylist() if table is not None else ():
+            title, text, page_type = (row[name] or "" for name in ("title", "text", "page_type"))
+            place = segment, row["warc_offset"], row["warc_length"]
+            pages.append(StoredPage(row["url"], title, text, page_type, *place))
+    return pages
+
+
+def html_of(folder: DataFolder, page: StoredPage, limits: ParseLimits) -> str | None:
+    """The HTML of a stored page; None where it is not in the archive or cannot be decoded."""
+    if page.offset is None:
+        return None
+    response = read_response(folder.segments, page.segment, page.offset, page.length)
+    try:
+        return _decoded(response, limits)
+    except Trouble:
+        return None
+
+
+def newest_html(folder: DataFolder, db: Database, url: str, limits: ParseLimits) -> Html:
+    """The newest archived HTML of a canonical URL."""
+    for version in versions(folder.segments, segment_ids(db), url):
+        offset = version.page.warc_offset
+        if offset is None or not 200 <= version.page.status < 300:
+            continue
+        response = read_response(folder.segments, version.segment, offset, version.page.warc_length)
+        try:
+            return Html(_decoded(response, limits), f"the archive, as fetched at {response.fetched_at}")
+        except Trouble as error:
+            raise UsageError(f"the stored response of {url} cannot be decoded: {error}") from None
+    raise UsageError(f"no HTML of {url} is stored: crawl it with its archive, or name a file and its --url")
+
+
+def html_from_bytes(body: bytes, url: str, limits: ParseLimits) -> str:
+    """The text of a local file that holds a page of a URL."""
+    return decode_charset(body[: limits.max_bytes], "text/html", host_of(site_of(url)).rpartition(".")[2]).text
+
+
+def _decoded(response: StoredResponse, limits: ParseLimits) -> str:
+    encodings = [value for name, value in response.headers if name.lower() == "content-encoding"]
+    body = decode_content(response.wire_body, encodings, limits.max_bytes, partial=True)
+    top_level = host_of(site_of(response.url)).rpartition(".")[2]
+    return decode_charset(body, response.header("content-type"), top_level).text

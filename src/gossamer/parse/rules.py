@@ -1,0 +1,160 @@
+"""Document rules: which pages of a domain are documents, told by their URL alone, and how to cut them.
+
+A rule belongs to a registrable domain and covers all its hosts, or to one host. Rules are looked
+up by name, so what a look-up costs depends on the rules of one domain and not on how many
+domains have rules. Expressions are compiled when their domain is first asked for.
+
+For a URL the rules of its host come first, then those of its registrable domain; among them
+the order is that of their names. The first rule decides of which some pattern of `urls`
+matches and none of `not_urls` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from gossamer.errors import UsageError
+from gossamer.model.site import host_of, registrable_domain, site_of
+from gossamer.parse.patterns import MAX_CHARS, compile_pattern, path_and_query
+
+
+class DocumentRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is known of one kind of documents; `rules_toml` checks it when it comes in."""
+
+    domain: str
+    """A registrable domain, which covers all its hosts, or a host."""
+    urls: tuple[str, ...]
+    """Patterns (`parse.patterns`) of which one must match path and query."""
+    name: str = "document"
+    """Unique within the domain."""
+    not_urls: tuple[str, ...] = ()
+    """Patterns of which none may match."""
+    title: tuple[str, ...] = ()
+    """CSS selectors, tried in order until one finds something; `selector@name` reads an attribute."""
+    text: tuple[str, ...] = ()
+    """CSS selectors; all elements that the first fruitful one matches make up the text."""
+    date: tuple[str, ...] = ()
+    author: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    """CSS selectors of what is taken out of the text."""
+    date_format: str = ""
+    """How dates are written, `%d.%m.%Y %H:%M` or `%d %B %Y`; without it the usual forms are understood."""
+    category: str = ""
+    """The category of these documents."""
+    page_type: str = "article"
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return f"{self.domain} {self.name}"
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One rule held against one URL."""
+
+    rule: DocumentRule
+    matched: str = ""
+    """The pattern of `urls` that matches."""
+    excluded: str = ""
+    """The pattern of `not_urls` that matches."""
+    problem: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the rule says: this is a document."""
+        return bool(self.matched) and not self.excluded
+
+    @property
+    def reason(self) -> str:
+        """Why it fits or does not."""
+        if self.problem:
+            return self.problem
+        if not self.matched:
+            return f"none of its URL patterns matches: {', '.join(self.rule.urls)}"
+        return f"not_urls {self.excluded} matches" if self.excluded else f"urls {self.matched} matches"
+
+
+class RuleBook:
+    """All rules, by domain."""
+
+    def __init__(self, rules: Iterable[DocumentRule] = ()) -> None:
+        """Of two rules with the same domain and name the later one counts."""
+        named = {(rule.domain, rule.name): rule for rule in rules}
+        by_domain: dict[str, list[DocumentRule]] = defaultdict(list)
+        for _, rule in sorted(named.items()):
+            by_domain[rule.domain].append(rule)
+        self._by_domain = dict(by_domain)
+        self._ready: dict[str, list[_Ready]] = {}
+        self.tried = 0
+        """Patterns compared so far."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_domain.values()))
+
+    def __iter__(self) -> Iterator[DocumentRule]:
+        """All rules, by domain and name."""
+        return (rule for domain in sorted(self._by_domain) for rule in self._by_domain[domain])
+
+    def match(self, url: str) -> DocumentRule | None:
+        """The rule that says that a canonical URL is a document."""
+        return next((attempt.rule for attempt in self._attempts(url) if attempt.fits), None)
+
+    def attempts(self, url: str) -> list[Attempt]:
+        """What every rule for the URL's host says, in the order in which they are asked."""
+        return list(self._attempts(url))
+
+    def _attempts(self, url: str) -> Iterator[Attempt]:
+        if not self._by_domain:
+            return
+        target = path_and_query(url)
+        for ready in self._rules_for(host_of(site_of(url))):
+            yield self._attempt(ready, target)
+
+    def _attempt(self, ready: _Ready, target: str) -> Attempt:
+        if ready.problem:
+            return Attempt(ready.rule, problem=ready.problem)
+        if len(target) > MAX_CHARS:
+            return Attempt(ready.rule, problem=f"path and query have more than {MAX_CHARS} characters")
+        matched = self._first(ready.rule.urls, ready.urls, target)
+        excluded = self._first(ready.rule.not_urls, ready.not_urls, target) if matched else ""
+        return Attempt(ready.rule, matched, excluded)
+
+    def _first(self, written: tuple[str, ...], compiled: list[re.Pattern[str]], target: str) -> str:
+        for text, pattern in zip(written, compiled, strict=True):
+            self.tried += 1
+            if pattern.match(target):
+                return text
+        return ""
+
+    def _rules_for(self, host: str) -> Iterator[_Ready]:
+        yield from self._of(host)
+        domain = registrable_domain(host)
+        if domain != host:
+            yield from self._of(domain)
+
+    def _of(self, domain: str) -> list[_Ready]:
+        ready = self._ready.get(domain)
+        if ready is None:
+            if domain not in self._by_domain:
+                return []
+            ready = self._ready[domain] = [_Ready(rule) for rule in self._by_domain[domain]]
+        return ready
+
+
+class _Ready:
+    """A rule with its patterns compiled. One that a later version refuses must not lose pages."""
+
+    def __init__(self, rule: DocumentRule) -> None:
+        self.rule = rule
+        self.problem = ""
+        self.urls: list[re.Pattern[str]] = []
+        self.not_urls: list[re.Pattern[str]] = []
+        try:
+            self.urls = [compile_pattern(text) for text in rule.urls]
+            self.not_urls = [compile_pattern(text) for text in rule.not_urls]
+        except UsageError as error:
+            self.problem = str(error)
