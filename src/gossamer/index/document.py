@@ -77,7 +77,11 @@ def _build(page: IndexPage, key: int) -> tantivy.Document:
     text(schema.SITE, site)
     kind = type_of(page.url, page.media_type)
     text(schema.TYPE, kind)
-    for name, value in ((schema.LANG, lang), (schema.PAGE_TYPE, page.page_type), (schema.CATEGORY, page.category)):
+    for name, value in (
+        (schema.LANG, lang),
+        (schema.PAGE_TYPE, page.page_type),
+        (schema.CATEGORY, page.category.lower()),
+    ):
         if value:
             text(name, value)
     document.add_integer(schema.KEY, key)

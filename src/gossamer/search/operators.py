@@ -31,6 +31,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE | re.ASCII)
 _HOST = re.compile(r"[a-z0-9][a-z0-9_.-]{0,252}|\[[0-9a-f:.]+\]")
 _ADDRESS = re.compile(r"[0-9.]+")
 _NAME = re.compile(r"\w[\w-]{0,60}")
+_CATEGORY = re.compile(r"\w[^\"|()]{0,60}")
 _TYPE = re.compile(r"\.?([a-z0-9]{1,10})")
 _TYPES = {"htm": "html", "xhtml": "html"}
 _YEAR_FIRST = re.compile(r"(\d{4})(?:[-/.](\d\d?)(?:[-/.](\d\d?))?)?", re.ASCII)
@@ -82,6 +83,11 @@ def _name(value: str) -> str | None:
     return value.lower() if _NAME.fullmatch(value) else None
 
 
+def _category(value: str) -> str | None:
+    """As the index has it; one of several words stands in quotes."""
+    return value.lower() if _CATEGORY.fullmatch(value) else None
+
+
 def _day(value: str) -> str | None:
     """The first day of a year, month or day, as ISO 8601."""
     value = value.translate(_CHINESE_DATE).rstrip("-")
@@ -106,7 +112,7 @@ READERS: dict[str, Callable[[str], str | None]] = {
     "lang": _language,
     "type": _file_type,
     "page_type": _name,
-    "category": _name,
+    "category": _category,
     "after": _day,
     "before": _day,
     "sort": _order,

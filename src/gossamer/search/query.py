@@ -131,9 +131,13 @@ def render(query: Query) -> str:
     """The query in its one canonical writing."""
     parts = [" OR ".join(map(_render_term, group)) for group in query.groups]
     parts += ["-" + _render_term(term) for term in query.excluded]
-    parts += [f"{operator}:{value}" for operator, values in _lists(query) for value in values]
+    parts += [f"{operator}:{_quoted(value)}" for operator, values in _lists(query) for value in values]
     parts += [f"{name}:{day.isoformat()}" for name, day in (("after", query.after), ("before", query.before)) if day]
     return " ".join([*parts, "sort:date"] if query.newest else parts)
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if " " in value else value
 
 
 def _render_term(term: Term) -> str:
@@ -246,7 +250,8 @@ def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool
         complaint = "has no word after the colon"
     else:
         kind, complaint = FILTERS[name.lower()]
-        understood = READERS[kind](value) if " " not in value and "|" not in value else None
+        one_word = " " not in value or kind == "category"
+        understood = READERS[kind](value) if one_word and "|" not in value else None
         if understood and not (negated and kind in ("after", "before", "sort")):
             return _Item(kind, understood, negated, joined)
         if understood:

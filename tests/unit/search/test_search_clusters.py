@@ -25,7 +25,9 @@ def index(tmp_path: Path) -> SmallIndex:
             page(f"{site}/{number}", "comet seen again", date=f"20{20 + place}-01-01", lang="en")
             for place, site in enumerate(sites)
         ))  # fmt: skip
-    alone = [page(f"http://c.test/{n}", f"comet {n}", date="2020-05-05", lang="ru", page_type="forum") for n in range(10)]
+    alone = [
+        page(f"http://c.test/{n}", f"comet {n}", date="2020-05-05", lang="ru", page_type="forum") for n in range(10)
+    ]
     return SmallIndex(tmp_path / "index", *stories, *alone)
 
 
@@ -114,3 +116,18 @@ def test_numbers_agree_with_what_paging_shows(
     assert first.total == shown == len(seen)
     for count in first.facets.sites:
         assert all_hits(site=count.value)[1] == count.count
+
+
+def test_a_category_of_two_words_is_found_in_whatever_case(tmp_path: Path) -> None:
+    index = SmallIndex(tmp_path / "index", page("/a", "comet", category="World news"), page("/b", "comet"))
+    assert index.paths('comet category:"world NEWS"') == ["/a"]
+    assert index.paths('comet -category:"World news"') == ["/b"]
+    assert [count.value for count in index.search("comet").facets.categories] == ["world news"]
+
+
+def test_the_type_of_page_filters_and_is_counted(tmp_path: Path) -> None:
+    index = SmallIndex(
+        tmp_path / "index", page("/a", "comet", page_type="forum"), page("/b", "comet", page_type="article")
+    )
+    assert index.paths("comet pagetype:forum") == index.paths("comet", page_type="forum") == ["/a"]
+    assert {count.value for count in index.search("comet").facets.page_types} == {"forum", "article"}
