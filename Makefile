@@ -1,11 +1,11 @@
-# make demo, make test, make lint, make bench, make docs, make soak. Set-up is done by whatever needs it.
+# make demo, make test, make lint, make bench, make docs, make soak, make fuzz. Set-up is done by whatever needs it.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 BENCH_PACKAGES := wrk python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc
 
-.PHONY: help demo test test-only lint bench bench-setup docs soak lock clean
+.PHONY: help demo test test-only lint bench bench-setup docs soak fuzz lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -40,6 +40,11 @@ lint: $(VENV)/.ready ## style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: $(VENV)/.ready ## pages, dates, rules and fingerprints, some minutes: nothing may crash or take a second
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	$(BIN)/python -m pytest -q fuzz
+	$(BIN)/python fuzz/run.py --seconds 60
 
 soak: $(VENV)/.ready ## 1,000 kills
 	$(BIN)/python -m pytest -m soak -n 3 tests/faults

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any, Generic, TypeVar
 
 from gossamer.errors import UsageError
@@ -77,3 +78,18 @@ POINTS: tuple[Point[Any], ...] = (STRATEGIES, RULES, READERS)
 
 STRATEGIES.register("breadth", BreadthFirst)
 STRATEGIES.register("random", Shuffled)
+
+
+def _read_pdf(job: ParseJob) -> Parsed:
+    from gossamer.parse.pdf import read_pdf  # its library takes 80 ms to load: only who meets a PDF pays for it
+
+    return read_pdf(job)
+
+
+MISSING: dict[str, str] = {}
+"""Media types whose reader is an extra that is not installed, with what to do about it."""
+
+if find_spec("pypdfium2") is None:
+    MISSING["application/pdf"] = "install gossamer[pdf]"
+else:
+    READERS.register("application/pdf", _read_pdf)

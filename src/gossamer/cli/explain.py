@@ -24,6 +24,7 @@ def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: D
 def _print(answer: Explanation) -> None:
     out.print(answer.url, style="bold", markup=False)
     rows = [("state", answer.state), ("reason", answer.reason), ("robots", answer.robots), ("index", answer.index)]
+    rows.append(("document", answer.document_rule))
     record = answer.record
     if record is not None:
         rows += [

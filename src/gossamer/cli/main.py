@@ -15,10 +15,10 @@ from gossamer.cli.common import err
 from gossamer.errors import GossamerError
 
 VERBS = (
-    "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "inject", "recrawl", "remove",
-    "export", "evaluate", "demo",
+    "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "clusters", "inject",
+    "recrawl", "remove", "rules", "mirrors", "export", "categories", "evaluate", "demo",
 )  # fmt: skip
-"""Each is a module of this package with a function `command`."""
+"""Each is a module of this package with a function, or an app of several, called `command`."""
 
 
 def run() -> None:

@@ -16,11 +16,14 @@ from gossamer.errors import GossamerError
 from gossamer.frontier import inspect
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import UrlRecord
+from gossamer.frontier.mirror_table import load_mirrors
+from gossamer.frontier.rulebook import rules_for
 from gossamer.index.folder import IndexFolder
 from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import origin_of, site_of
 from gossamer.model.url import Canonicalizer
+from gossamer.parse.rules import RuleBook
 from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict
 from gossamer.search.searcher import Searcher
@@ -46,6 +49,10 @@ class Explanation(msgspec.Struct):
     """URLs of the site that come first."""
     index: str = ""
     """Whether it can be searched."""
+    document_rule: str = ""
+    """The document rule that the URL fits, and by which pattern."""
+    maps_to: str = ""
+    """The same page on the main site, where the URL's site is a mirror."""
 
 
 def canonical_or_error(text: str, settings: Settings) -> str:
@@ -56,9 +63,26 @@ def canonical_or_error(text: str, settings: Settings) -> str:
 def explain(db: Database, settings: Settings, text: str, now: float, folder: DataFolder | None = None) -> Explanation:
     """Everything known about a URL; with the folder, also whether it can be searched."""
     answer = _explain(db, settings, canonical_or_error(text, settings), now)
+    answer.document_rule = _document_rule(db, answer.url)
+    _add_mirror(db, settings, answer)
     if folder is not None:
         answer.index = _index(folder, answer.url)
     return answer
+
+
+def _add_mirror(db: Database, settings: Settings, answer: Explanation, automatic: bool = True) -> None:
+    mapped = Canonicalizer(settings.urls, load_mirrors(db, automatic)).mapped(answer.url)
+    if mapped != answer.url:
+        answer.maps_to = mapped
+        answer.reason += f"; {site_of(answer.url)} is a mirror: {mapped} stands for it"
+
+
+def _document_rule(db: Database, url: str) -> str:
+    attempts = RuleBook(rules_for(db, url)).attempts(url)
+    found = next((attempt for attempt in attempts if attempt.fits), None)
+    if found is not None:
+        return f"{found.rule.label}: {found.reason}"
+    return f"none of {len(attempts)} for this host" if attempts else "none for this host"
 
 
 def _index(folder: DataFolder, url: str) -> str:

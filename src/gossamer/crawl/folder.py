@@ -4,6 +4,7 @@
     frontier.db      the frontier database (SQLite)
     segments/        what was downloaded
     index/           what is searched
+    categories.model the classifier of `gossamer categories train`, where there is one
     run/             locks: one for `crawl`, one for the indexer, one per worker
 
 A lock is a `flock`, so the kernel frees it when its process dies, however it dies:
@@ -22,6 +23,7 @@ from typing import Any
 
 import msgspec
 
+from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import BusyError, ClockError, StorageError
 from gossamer.frontier.database import Database, open_database, read_database
 from gossamer.frontier.sql import SqlFrontier
@@ -40,6 +42,7 @@ class DataFolder:
         self.database = root / "frontier.db"
         self.segments = root / "segments"
         self.index = root / "index"
+        self.categories = root / "categories.model"
         self._run = root / "run"
 
     def create(self) -> None:
@@ -53,7 +56,9 @@ class DataFolder:
     def open_frontier(self, settings: Settings) -> SqlFrontier:
         """The frontier, for writing."""
         database = open_database(self.database)
-        return SqlFrontier(database, settings.budget, settings.politeness, path_shape)
+        # Without a method nothing has a fingerprint, and the default is never asked.
+        near = near_method(DEFAULT if settings.dedup.near == "none" else settings.dedup.near)
+        return SqlFrontier(database, settings.budget, settings.politeness, path_shape, near)
 
     def read(self) -> Database:
         """The frontier database, for reading."""

@@ -18,6 +18,7 @@ import msgspec
 import tantivy
 
 from gossamer.clock import Clock
+from gossamer.crawl.categorising import categoriser
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_rows import StoredRows
 from gossamer.errors import CorruptError
@@ -53,6 +54,7 @@ class Indexer:
         self._anchors = AnchorStore(generations.anchors(generation))
         self._writer = IndexWriter(generations.tantivy(generation), generations.scratch(generation))
         self._rows = StoredRows(folder, db)
+        self._categorise = categoriser(folder)
         self._links_read: set[str] = set()
 
     @classmethod
@@ -121,7 +123,7 @@ class Indexer:
             return 0
         urls = [stored.url for stored in self._writer.find(stale)]
         pages = self._rows.newest(urls)
-        found = {page.key: build(self._with_anchors(page)) for page in pages}
+        found = {page.key: build(self._completed(page)) for page in pages}
         if found:
             self._writer.apply(found, (), self._writer.position, self._clock.now())
         self._anchors.indexed(stale)
@@ -142,14 +144,18 @@ class Indexer:
 
     def _current_pages(self, segment: changes.NewSegment) -> list[IndexPage]:
         try:
-            return [self._with_anchors(page) for page in self._rows.documents(segment)]
+            return [self._completed(page) for page in self._rows.documents(segment)]
         except CorruptError as error:
             log.error("pages are missing from the index: %s", error)
             return []
 
-    def _with_anchors(self, page: IndexPage) -> IndexPage:
+    def _completed(self, page: IndexPage) -> IndexPage:
+        """The page with the texts of links to it, and with a category where it was stored before there were any."""
         texts = self._anchors.texts(page.key)
-        return msgspec.structs.replace(page, anchors=texts) if texts else page
+        category = page.category or self._categorise(page.title, page.text)[0]
+        if not texts and category == page.category:
+            return page
+        return msgspec.structs.replace(page, anchors=texts or (), category=category)
 
     def _gone(self, departed: Sequence[tuple[int, int]]) -> set[int]:
         """Of the URLs that left, those that did not come back."""

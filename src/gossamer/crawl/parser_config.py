@@ -11,6 +11,7 @@ import msgspec
 
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
+from gossamer.parse.rules import DocumentRule
 from gossamer.plugins import RULES
 from gossamer.scope.chain import Chain, ScopeConfig, build_chain
 
@@ -28,6 +29,14 @@ class ParserConfig(msgspec.Struct, frozen=True):
     limits: ParseLimits
     memory: int = 0
     """Mebibytes of address space; 0: no limit."""
+    near: str = "minhash"
+    """Method that finds near duplicates, or `none`."""
+    documents: tuple[DocumentRule, ...] = ()
+    """Which pages are documents, and how to cut them."""
+    categories: bytes = b""
+    """The classifier of categories as it is stored; empty: there is none."""
+    mirrors: dict[str, str] = {}
+    """Sites and the origins that stand for them."""
 
 
 def full_chain(config: ScopeConfig, rules: Sequence[str]) -> Chain:

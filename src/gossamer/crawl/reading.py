@@ -9,17 +9,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from gossamer.categories.model import SOURCE, model_of
 from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.dedup.exact import content_hash
+from gossamer.dedup.near.registry import near_method
 from gossamer.dedup.simhash import simhash
 from gossamer.discover.sitemaps import parse_sitemap
 from gossamer.model.decision import Decision
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer, resolve_base
-from gossamer.parse.document import ParseContext, parse_document
+from gossamer.parse.document import ParseContext, complete, parse_document
 from gossamer.parse.links import ReferenceMemory
-from gossamer.plugins import READERS
+from gossamer.parse.rules import RuleBook
+from gossamer.parse.sniff import media_type, true_type
+from gossamer.plugins import MISSING, READERS
 
 _REMEMBERED = 200_000
 """Keys of URLs kept; about 40 MB."""
@@ -37,10 +41,13 @@ class PageReader:
     """Reads pages and sitemaps by one configuration."""
 
     def __init__(self, config: ParserConfig) -> None:
-        self._canonicalizer = Canonicalizer(config.urls)
+        self._canonicalizer = Canonicalizer(config.urls, config.mirrors)
         self._chain = full_chain(config.scope, config.rules)
         self._own = set(READERS.names())
         self._limits = config.limits
+        self._near = near_method(config.near) if config.near != "none" else None
+        self._rules = RuleBook(config.documents)
+        self._categories = model_of(config.categories)
         self._memory = ReferenceMemory()
         self._keys = _Keys()
 
@@ -49,17 +56,29 @@ class PageReader:
         now = time.time()
         if job.kind is Kind.SITEMAP or looks_like_sitemap(job):
             parsed = self._read_sitemap(job, now)
-        elif (media := job.content_type.partition(";")[0].strip().lower()) in self._own:
-            parsed = READERS.get(media)(job)
         else:
-            context = ParseContext(
-                canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,
-                content_hash=content_hash, simhash=simhash, memory=self._memory,
-            )  # fmt: skip
-            parsed = parse_document(job, context)
+            parsed = self._read_page(job, now)
+        if self._near is not None and parsed.ok and parsed.text:
+            parsed.fingerprint = self._near.fingerprint(parsed.text)
+            parsed.near_keys = self._near.keys(parsed.fingerprint)
         if len(self._keys) > _REMEMBERED:
             self._keys.clear()
         parsed.follow_keys = list(map(self._keys.__getitem__, parsed.follow))
+        return parsed
+
+    def _read_page(self, job: ParseJob, now: float) -> Parsed:
+        context = ParseContext(
+            canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,
+            content_hash=content_hash, simhash=simhash, memory=self._memory, rules=self._rules,
+        )  # fmt: skip
+        media = true_type(media_type(job.content_type), job.body) if job.kind is Kind.PAGE else ""
+        own = media in self._own
+        parsed = complete(READERS.get(media)(job), job, context) if own else parse_document(job, context)
+        if not parsed.ok and media in MISSING:
+            parsed.problem, parsed.media_type = f"no reader for {media}: {MISSING[media]}", media
+        if self._categories is not None and parsed.ok and not parsed.category:
+            parsed.category, _ = self._categories.predict(parsed.title, parsed.text)
+            parsed.category_source = SOURCE if parsed.category else ""
         return parsed
 
     def _read_sitemap(self, job: ParseJob, now: float) -> Parsed:

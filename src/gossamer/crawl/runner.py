@@ -9,7 +9,7 @@ from typing import Protocol
 from gossamer.crawl.channel import Channel, Rest
 from gossamer.crawl.pending import Result
 from gossamer.crawl.robots import RobotsBook
-from gossamer.crawl.understand import Rules, of_page, of_response, plain_result
+from gossamer.crawl.understand import Rules, of_mirror, of_page, of_response, plain_result
 from gossamer.fetch import Request
 from gossamer.frontier.contract import Lease
 from gossamer.model.decision import Decision
@@ -112,6 +112,10 @@ class SiteRunner:
     async def _visit(self, task: Task) -> bool:
         """Deal with one URL; False where the site must rest first."""
         workshop = self._workshop
+        mapped = await self._mapped(task)
+        if mapped != task.url:
+            workshop.hand_over(of_mirror(self.site, self.part, task, mapped, workshop.rules, self.channel.now()))
+            return True
         verdict = await self._decide(task)
         if not verdict.allowed:
             self._refused(task, Outcome.REFUSED, verdict)
@@ -133,6 +137,14 @@ class SiteRunner:
             return False
         self._answered(task, response)
         return True
+
+    async def _mapped(self, task: Task) -> str:
+        """The URL on the main site; a mirror may have been rejected just now."""
+        mapped = self._workshop.rules.canonicalizer.mapped(task.url)
+        if mapped == task.url:
+            return mapped
+        await self._workshop.look_at_scope(self._filled_at)
+        return self._workshop.rules.canonicalizer.mapped(task.url)
 
     async def _decide(self, task: Task) -> Decision:
         """What the scope says; a foreign host may be a seed that was injected just now."""
@@ -156,7 +168,7 @@ class SiteRunner:
         """A redirect to itself that sets a cookie lets us in the second time."""
         if response.outcome is not Outcome.REDIRECT or not response.headers_named("set-cookie"):
             return False
-        return self._workshop.rules.canonicalizer.resolve(parse_base(task.url), response.location) == task.url
+        return self._workshop.rules.canonicalizer.literal(parse_base(task.url), response.location) == task.url
 
     def _refused(self, task: Task, outcome: Outcome, verdict: Decision) -> None:
         now = self.channel.now()

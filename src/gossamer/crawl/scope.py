@@ -1,7 +1,8 @@
 """The scope of a running crawl: the settings, the seeds so far, and what was removed.
 
 Seeds and removals live in the database, so that `gossamer inject` and `gossamer
-remove` reach running workers: they look for changes every few seconds.
+remove` reach running workers: they look for changes every few seconds. The document
+rules and the mirrors come the same way.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gossamer.crawl.parser_config import ParserConfig, full_chain
+from gossamer.frontier import mirror_table
 from gossamer.frontier.database import Database
+from gossamer.frontier.rulebook import load_rules, rules_version
+from gossamer.model.url import Canonicalizer
 from gossamer.scope.chain import Chain, ScopeConfig
 from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES, FilterRule
 from gossamer.settings import Settings
@@ -33,24 +37,60 @@ def scope_config(settings: Settings, database: Database, more_sites: Sequence[st
 
 
 class LiveScope:
-    """The chain in force, renewed when seeds or removals change."""
+    """The chain, the document rules and the mirrors in force, renewed when they change."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
-        self._settings, self._database = settings, database
+    def __init__(self, settings: Settings, database: Database, categories: bytes = b"", mirrors: bool = True) -> None:
+        """`categories` is the stored classifier, for the parsers; `mirrors`: also those that the crawler found."""
+        self._settings, self._database, self._categories = settings, database, categories
         self.config = scope_config(settings, database)
         self.chain: Chain = full_chain(self.config, settings.scope.rules)
+        self._rules_version = rules_version(database)
+        self._documents = load_rules(database)
+        self._automatic_mirrors = mirrors
+        self._mirrors_version = mirror_table.version(database)
+        self.mirrors = mirror_table.load_mirrors(database, mirrors)
+        """Sites and the origins that stand for them."""
 
     def refresh(self) -> bool:
         """Look for changes; whether there were any."""
+        changed = self._refresh_documents() | self._refresh_mirrors()
         config = scope_config(self._settings, self._database)
         if config == self.config:
-            return False
+            return changed
         self.config, self.chain = config, full_chain(config, self._settings.scope.rules)
         return True
+
+    def _refresh_documents(self) -> bool:
+        version = rules_version(self._database)
+        if version == self._rules_version:
+            return False
+        # The number first: rules that change while they are read are read again.
+        self._rules_version, self._documents = version, load_rules(self._database)
+        return True
+
+    def _refresh_mirrors(self) -> bool:
+        version = mirror_table.version(self._database)
+        if version == self._mirrors_version:
+            return False
+        self._mirrors_version = version
+        self.mirrors = mirror_table.load_mirrors(self._database, self._automatic_mirrors)
+        return True
+
+    def canonicalizer(self) -> Canonicalizer:
+        """What URLs are read by."""
+        return Canonicalizer(self._settings.urls, self.mirrors)
 
     def parser_config(self) -> ParserConfig:
         """The same for the parsers."""
         settings = self._settings
         return ParserConfig(
-            settings.urls, self.config, settings.scope.rules, settings.parse, settings.crawl.parse_memory
+            settings.urls,
+            self.config,
+            settings.scope.rules,
+            settings.parse,
+            settings.crawl.parse_memory,
+            settings.dedup.near,
+            documents=self._documents,
+            categories=self._categories,
+            mirrors=self.mirrors,
         )

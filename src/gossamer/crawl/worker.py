@@ -27,6 +27,7 @@ from gossamer.clock import Clock
 from gossamer.crawl import understand
 from gossamer.crawl.addresses import AddressBook
 from gossamer.crawl.borrowing import Borrowing
+from gossamer.crawl.categorising import model_bytes
 from gossamer.crawl.channel import Address, Channel
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.parsers import ParserPool
@@ -91,7 +92,7 @@ class Worker:
         config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites, accept_types=types)
         frontier = await thread.run(self._folder.open_frontier, settings)
         try:
-            scope = await thread.run(LiveScope, settings, frontier.db)
+            scope = await thread.run(LiveScope, settings, frontier.db, model_bytes(self._folder))
             parsers = ParserPool(scope.parser_config(), settings.crawl.parsers, settings.crawl.parse_timeout)
             info = {"software": f"Gossamer/{__version__}", "http-header-user-agent": agent, "robots": "obey"}
             committer = Committer(frontier, self._folder.segments, name, settings.crawl.archive, info)
@@ -134,15 +135,15 @@ class Session:
         self._renewed_at = clock.now()
         self._scope_read_at = 0.0
         self._failure: GossamerError | None = None
-        canonicalizer = Canonicalizer(settings.urls)
         self.rules = understand.Rules(
-            canonicalizer, self._decide, self._frontier.seen.__contains__, settings.budget,
+            tools.scope.canonicalizer(), self._decide, self._frontier.seen.__contains__, settings.budget,
             settings.crawl.max_redirects, STRATEGIES.get(settings.crawl.strategy)(), name,
         )  # fmt: skip
         self._addresses = AddressBook(name, tools.frontier, tools.thread, clock)
         borrowing = Borrowing(name, tools.frontier, tools.thread, clock, self, self._channel_to, self.release)
         self.robots = RobotsBook(
-            settings.robots, clock, canonicalizer, self._stored_robots, self._robots_fetched, borrowing
+            # Where a robots.txt leads, its server says: what we know of mirrors is no part of that.
+            settings.robots, clock, Canonicalizer(settings.urls), self._stored_robots, self._robots_fetched, borrowing,
         )
 
     @property
@@ -326,11 +327,12 @@ class Session:
         )  # fmt: skip
 
     async def look_at_scope(self, since: float) -> None:
-        """Take in new seeds and removals, unless that was done since."""
+        """Take in new seeds, removals, rules and mirrors, unless that was done since."""
         if self._scope_read_at >= since:
             return
         started = self.clock.now()
         if await self._thread.run(self._tools.scope.refresh):
+            self.rules.canonicalizer = self._tools.scope.canonicalizer()
             self._tools.parsers.configure(self._tools.scope.parser_config())
         self._scope_read_at = started
 

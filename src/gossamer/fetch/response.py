@@ -32,7 +32,8 @@ def judge(config: FetchConfig, request: Request, reply: Reply) -> None:
     kind = reply.fields.get("content-type", "").partition(";")[0].strip().lower()
     if wanted and kind and not kind.startswith(wanted):
         reply.keep = False
-        reply.trouble = Trouble(Outcome.UNSUPPORTED_TYPE, f"{kind[:80]} is not a type we read")
+        way_out = ": install gossamer[pdf]" if kind == "application/pdf" else ""
+        reply.trouble = Trouble(Outcome.UNSUPPORTED_TYPE, f"{kind[:80]} is not a type we read{way_out}")
         return
     length = reply.fields.get("content-length", "")
     if not request.truncate and _exceeds(length, reply.limit):

@@ -196,6 +196,7 @@ CREATE TABLE mirror_signs (
     other_named BIGINT NOT NULL,
     compared BIGINT NOT NULL DEFAULT 0,
     equal BIGINT NOT NULL DEFAULT 0,
+    turned BIGINT NOT NULL DEFAULT 0,
     look_at BIGINT NOT NULL,
     PRIMARY KEY (site_id, other_id)
 ) {clustered};

@@ -9,7 +9,8 @@ what "the same page" means before anything is fetched:
 - percent-encoding is written one way: unreserved characters plain, hex in capitals;
 - parameters that only track visitors or carry a session are dropped, as the
   settings say, and so are session ids in the path (`;jsessionid=…`, `/(S(…))/`);
-- the order of the remaining parameters stays: some servers care.
+- the order of the remaining parameters stays: some servers care;
+- a URL of a site that is known as a mirror becomes that of its main site.
 
 Garbage is an answer, not an accident: functions return a `Decision` with the
 reason and never raise.
@@ -18,6 +19,7 @@ reason and never raise.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import msgspec
 import url as whatwg
@@ -55,8 +57,10 @@ class CanonicalRules(msgspec.Struct, frozen=True):
 class Canonicalizer:
     """Turns links into canonical URLs by one set of rules."""
 
-    def __init__(self, rules: CanonicalRules | None = None) -> None:
+    def __init__(self, rules: CanonicalRules | None = None, mirrors: Mapping[str, str] | None = None) -> None:
+        """`mirrors`: sites (`host` or `host:port`) and the origins that stand for them, none of which is a mirror."""
         rules = rules or CanonicalRules()
+        self._mirrors = dict(mirrors or {})
         names = [name.lower() for name in (*rules.tracking, *rules.sessions)]
         self._exact = frozenset(n for n in names if not n.endswith("*"))
         self._prefixes = tuple(n[:-1] for n in names if n.endswith("*"))
@@ -64,16 +68,31 @@ class Canonicalizer:
     def parse(self, text: str) -> str | Decision:
         """The canonical form of an absolute URL, or why there is none."""
         try:
-            return self._canonical(whatwg.URL.parse(text))
+            url = self._canonical(whatwg.URL.parse(text))
         except (whatwg.URLError, ValueError) as error:
             return refuse("url.syntax", f"not a URL: {error}")
+        return self.mapped(url) if self._mirrors and isinstance(url, str) else url
 
     def resolve(self, base: Base, reference: str) -> str | Decision:
         """The canonical form of a link found on a page with this base."""
         try:
+            url = self._canonical(base.join(reference))
+        except (whatwg.URLError, ValueError) as error:
+            return refuse("url.syntax", f"not a URL: {error}")
+        return self.mapped(url) if self._mirrors and isinstance(url, str) else url
+
+    def literal(self, base: Base, reference: str) -> str | Decision:
+        """The same, whether the link's site is a mirror or not."""
+        try:
             return self._canonical(base.join(reference))
         except (whatwg.URLError, ValueError) as error:
             return refuse("url.syntax", f"not a URL: {error}")
+
+    def mapped(self, canonical_url: str) -> str:
+        """The same page on the main site, where the URL's site is a mirror."""
+        site, slash, rest = canonical_url.partition("://")[2].partition("/")
+        main = self._mirrors.get(site)
+        return canonical_url if main is None else f"{main}{slash}{rest}"
 
     def _canonical(self, url: Base) -> str | Decision:
         if url.scheme not in ("http", "https"):

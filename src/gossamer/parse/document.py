@@ -14,6 +14,7 @@ Time and memory are bounded by `ParseLimits`: the body is cut at `max_bytes` and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -23,13 +24,17 @@ from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer, parse_base, resolve_base
 from gossamer.parse.charset import decode
 from gossamer.parse.clean import clean_line, clean_text
-from gossamer.parse.date import find_date
+from gossamer.parse.cutting import cut
+from gossamer.parse.date import Dates, confidence_on, find_dates
 from gossamer.parse.html import Tree
 from gossamer.parse.language import detect_language
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.links import ReferenceMemory, Resolver, collect_links, followable
 from gossamer.parse.metadata import Metadata, apply_headers, read_metadata
+from gossamer.parse.naming import title_of
+from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import Reader, choose_reader, media_type
+from gossamer.parse.structured import read_structured, trusted_body, visible_text
 from gossamer.parse.text import main_text
 
 Decide = Callable[[Sequence[str], float], tuple[list[str], list[tuple[str, Decision]]]]
@@ -53,6 +58,8 @@ class ParseContext(msgspec.Struct, frozen=True):
     memory: ReferenceMemory | None = None
     """What references meant on earlier pages; None: each page works its own out."""
     read_sitemap: SitemapReader | None = None
+    rules: RuleBook | None = None
+    """The operator's document rules."""
     agent: str = "gossamer"
     """The name, lower case, under which pages may address us in robots directives."""
 
@@ -91,11 +98,35 @@ def _parse_plain(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     decoded = decode(job.body[: context.limits.max_bytes], job.content_type, _top_level_domain(job.url))
     text = clean_text(decoded.text[: context.limits.max_text_chars])
     parsed = Parsed(job.url, media_type=media or "text/plain", charset=decoded.charset, text=text, method="plain")
-    base = parse_base(job.url)
+    parsed.title = title_of(text, job.url)
+    return complete(parsed, job, context)
+
+
+def complete(parsed: Parsed, job: ParseJob, context: ParseContext) -> Parsed:
+    """Add what every document has to what a reader of another type found: the wishes of the headers, canonical links
+    and which of them are followed, the category of its rule, language and fingerprints. A problem stays one."""
+    if not parsed.ok:
+        return parsed
+    limits, now = context.limits, context.now
+    resolve = Resolver(context.canonicalizer, parse_base(job.url))
     data = Metadata()
-    apply_headers(data, job.robots_headers, job.link_headers, Resolver(context.canonicalizer, base), context.agent)
-    _take_metadata(parsed, data, context.now)
+    apply_headers(data, job.robots_headers, job.link_headers, resolve, context.agent)
+    parsed.noindex |= data.robots.noindex_at(now)
+    parsed.nofollow |= data.robots.nofollow
+    parsed.noarchive |= data.robots.noarchive
+    parsed.ai_signals = sorted({*parsed.ai_signals, *data.robots.ai_signals})
+    parsed.canonical = resolve(parsed.canonical) or data.canonical
+    found = [(resolve(link.url), link) for link in parsed.links[: limits.max_links]]
+    parsed.links = [msgspec.structs.replace(link, url=url) for url, link in found if url]
+    parsed.follow = []
+    _decide_targets(parsed, context)
+    rule = context.rules.match(parsed.url) if context.rules is not None else None
+    if rule is not None and rule.category:
+        parsed.category, parsed.category_source = rule.category, "rule"
+    parsed.text, claimed = clean_text(parsed.text[: limits.max_text_chars]), parsed.language
     _fingerprint(parsed, context)
+    parsed.language = parsed.language or claimed
+    _take_dates(parsed, _without_future(parsed, now))
     return parsed
 
 
@@ -107,8 +138,10 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     base = tree.first("base[href]")
     base_url = resolve_base(job.url, base.attr("href") if base else None)
     resolve = Resolver(context.canonicalizer, base_url, context.memory)
-    data = read_metadata(tree, resolve, job.url, context.agent)
-    parsed.date, parsed.date_source = find_date(html, tree, data.metas, job.url, context.now)
+    structured = read_structured(tree, job.url)
+    data = read_metadata(tree, resolve, job.url, context.agent, structured)
+    dates = find_dates(tree, data.metas, structured, job.url, data.claimed_language, context.now, data.title)
+    _take_dates(parsed, dates)
     links = collect_links(tree, resolve, limits.max_links)
     parsed.links = links + data.neighbours if data.neighbours else links
     if job.robots_headers or job.link_headers:
@@ -116,9 +149,34 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
         apply_headers(data, job.robots_headers, job.link_headers, own, context.agent)
     _take_metadata(parsed, data, context.now)
     _decide_targets(parsed, context)
-    parsed.text, parsed.method = main_text(tree, limits.max_text_chars)
+    if not _cut_by_rule(parsed, tree, context):
+        shown = visible_text(tree) if structured.body else ""
+        found = main_text(tree, job.url, limits.max_text_chars, structured.types, "rules")
+        parsed.text, parsed.method, parsed.page_type = found.text, found.method, parsed.page_type or found.page_type
+        if body := trusted_body(structured, shown, parsed.text):
+            parsed.text, parsed.method = body[: limits.max_text_chars], "json-ld"
+        if parsed.date_source != "rule":
+            parsed.date_confidence = confidence_on(found.page_type, found.type_confidence, parsed.date_confidence)
     _fingerprint(parsed, context)
     return parsed
+
+
+def _cut_by_rule(parsed: Parsed, tree: Tree, context: ParseContext) -> bool:
+    """Take what the document rule for this URL finds; whether that is the text."""
+    rule = context.rules.match(parsed.url) if context.rules is not None else None
+    if rule is None:
+        return False
+    parsed.page_type = rule.page_type
+    if rule.category:
+        parsed.category, parsed.category_source = rule.category, "rule"
+    found = cut(tree, rule, context.limits.max_text_chars, context.now)
+    parsed.title = found.title or parsed.title
+    parsed.author = found.author or parsed.author
+    if found.date:
+        parsed.date, parsed.date_source, parsed.date_confidence = found.date, "rule", 1.0
+    if found.text:
+        parsed.text, parsed.method = found.text, f"rule {rule.name}"
+    return bool(found.text)
 
 
 def _take_metadata(parsed: Parsed, data: Metadata, now: float) -> None:
@@ -126,6 +184,9 @@ def _take_metadata(parsed: Parsed, data: Metadata, now: float) -> None:
     parsed.description = data.description
     parsed.headings = data.headings
     parsed.claimed_language = data.claimed_language
+    parsed.author = data.author
+    parsed.site_name = data.site_name
+    parsed.image = data.image
     parsed.canonical = data.canonical
     parsed.refresh = data.refresh
     parsed.alternates = data.alternates
@@ -134,6 +195,24 @@ def _take_metadata(parsed: Parsed, data: Metadata, now: float) -> None:
     parsed.nofollow = data.robots.nofollow
     parsed.noarchive = data.robots.noarchive
     parsed.ai_signals = sorted(data.robots.ai_signals)
+
+
+def _without_future(parsed: Parsed, now: float) -> Dates:
+    """A document's own dates, but for those after tomorrow: clocks of authors are wrong, too."""
+    latest = datetime.fromtimestamp(now + 86_400, UTC).date().isoformat()
+    published = (parsed.date, parsed.date_source, parsed.date_confidence)
+    updated = (parsed.updated, parsed.updated_source, parsed.updated_confidence)
+    none = ("", "", 0.0)
+    return Dates(
+        *(published if parsed.date[:10] <= latest else none), *(updated if parsed.updated[:10] <= latest else none)
+    )
+
+
+def _take_dates(parsed: Parsed, dates: Dates) -> None:
+    parsed.date, parsed.date_source = dates.published, dates.published_source
+    parsed.date_confidence = dates.published_confidence
+    parsed.updated, parsed.updated_source = dates.updated, dates.updated_source
+    parsed.updated_confidence = dates.updated_confidence
 
 
 def _decide_targets(parsed: Parsed, context: ParseContext) -> None:

@@ -18,6 +18,11 @@ from turbohtml import Element
 __all__ = ["Element", "Tree"]
 
 _LAYOUT = turbohtml.PlainText(layout="strict", bullet="")
+_MUTE = (
+    *("script", "style", "template", "select", "datalist", "textarea", "svg", "math"),
+    *("iframe", "object", "canvas", "audio", "video", "noembed", "noframes", "xmp", "plaintext"),
+)
+"""Never text, whatever they hold."""
 _FLATTENED = ("table", "caption", "tr", "td", "th", "ol")
 
 
@@ -49,6 +54,18 @@ class Tree:
     def body(self) -> Element | None:
         """The body, or the root of a page that has none (a frameset)."""
         return self._document.select_one("body") or self._document.root
+
+    def silenced_body(self) -> Element | None:
+        """The body without what is never text; takes it out of the tree."""
+        body = self.body
+        if body is not None:
+            detach(list(body.iter_elements(_MUTE)))
+        return body
+
+    def body_markup(self) -> str:
+        """The silenced body written back: well-formed, and `<` and `>` only around tags and comments."""
+        body = self.silenced_body()
+        return body.inner_html if body is not None else ""
 
 
 def detach(elements: Iterable[Element]) -> None:

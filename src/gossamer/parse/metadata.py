@@ -1,4 +1,4 @@
-"""What a page says about itself: title, canonical, robots wishes, alternates, feeds.
+"""What a page says about itself: title, author, site, image, canonical, robots wishes, alternates, feeds.
 
 What the page asks of crawlers is read by `wishes`. A canonical link counts only where
 the page names exactly one: two that disagree are a mistake, and guessing would merge
@@ -8,18 +8,24 @@ pages that are not the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from gossamer.model.records import Link
+from gossamer.parse.bylines import find_author
 from gossamer.parse.clean import clean_line
 from gossamer.parse.html import Element, Tree
 from gossamer.parse.links import Resolver, rel_words
+from gossamer.parse.script_redirect import script_target
+from gossamer.parse.structured import NOTHING as NO_STRUCTURE
+from gossamer.parse.structured import Structured
 from gossamer.parse.wishes import NOTHING, RobotsMeta, combine, parse_header, parse_meta
 
 TITLE_CHARS = 300
 DESCRIPTION_CHARS = 1000
 HEADING_CHARS = 200
+SITE_CHARS = 150
 MAX_HEADINGS = 50
 MAX_ALTERNATES = 200
 MAX_FEEDS = 20
@@ -32,6 +38,8 @@ _HEADING_BUDGET = 200_000
 _WISH_CHARS = 2000
 """Characters read of one robots directive."""
 
+_SITE_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title")
+_IMAGE_METAS = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
 _FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 _REFRESH = re.compile(r"\s*(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*[;,]?\s*(?:url\s*=\s*)?(.*)", re.I | re.S)
 _LINK_HEADER = re.compile(r"<([^<>]{1,4096})>([^<]{0,1000})")
@@ -46,6 +54,11 @@ class Metadata(msgspec.Struct):
     description: str = ""
     headings: list[str] = []
     claimed_language: str = ""
+    author: str = ""
+    """Several names are separated by `, `."""
+    site_name: str = ""
+    image: str = ""
+    """The page's leading picture, canonical form."""
     canonical: str = ""
     refresh: str = ""
     robots: RobotsMeta = NOTHING
@@ -57,8 +70,10 @@ class Metadata(msgspec.Struct):
     """First content of each meta name or property, lower-case names."""
 
 
-def read_metadata(tree: Tree, resolve: Resolver, own_url: str, agent: str) -> Metadata:
-    """Everything but the text and the links."""
+def read_metadata(
+    tree: Tree, resolve: Resolver, own_url: str, agent: str, structured: Structured = NO_STRUCTURE
+) -> Metadata:
+    """Everything but the text, the links and the dates."""
     data = Metadata()
     _read_metas(tree, data, resolve, own_url, agent)
     _read_link_elements(tree, data, resolve)
@@ -68,7 +83,22 @@ def read_metadata(tree: Tree, resolve: Resolver, own_url: str, agent: str) -> Me
     data.headings = _headings(tree)
     language = _LANGUAGE_TAG.match((tree.language or data.metas.get("content-language", "")).strip())
     data.claimed_language = language[0].lower() if language else ""
+    data.author = find_author(tree, data.metas, structured.authors, structured.headline or data.title)
+    data.site_name = _first_line(data.metas, _SITE_METAS) or structured.site_name
+    data.image = _image(data.metas, structured, resolve)
+    if not data.refresh:
+        target = resolve(script_target(tree))
+        data.refresh = "" if target == own_url else target
     return data
+
+
+def _first_line(metas: Mapping[str, str], names: tuple[str, ...]) -> str:
+    return next((line for name in names if (line := clean_line(metas.get(name, ""), SITE_CHARS))), "")
+
+
+def _image(metas: Mapping[str, str], structured: Structured, resolve: Resolver) -> str:
+    references = (*(metas.get(name, "").strip() for name in _IMAGE_METAS), structured.image)
+    return next((url for reference in references if (url := resolve(reference))), "")
 
 
 def apply_headers(data: Metadata, robots: list[str], links: list[str], resolve: Resolver, agent: str) -> None:
@@ -88,16 +118,26 @@ def _header_canonicals(value: str, resolve: Resolver) -> list[str]:
     return [url for url in found if url]
 
 
-def _read_metas(tree: Tree, data: Metadata, resolve: Resolver, own_url: str, agent: str) -> None:
+def read_metas(tree: Tree) -> dict[str, str]:
+    """First content of each meta name or property, lower-case names."""
     metas: dict[str, str] = {}
-    for _, element in zip(range(MAX_TAGS), tree.all("meta"), strict=False):
+    for name, content, _ in _named_metas(tree):
+        metas.setdefault(name, content)
+    return metas
+
+
+def _named_metas(tree: Tree) -> Iterator[tuple[str, str, Element]]:
+    for element in tree.select("meta")[:MAX_TAGS]:
         content = element.attr("content")
         if content is None:
             continue
         name = element.attr("name") or element.attr("property") or element.attr("http-equiv")
-        if not name:
-            name = element.attr("itemprop") or ""
-        name = name.strip().lower()
+        yield (name or element.attr("itemprop") or "").strip().lower(), content, element
+
+
+def _read_metas(tree: Tree, data: Metadata, resolve: Resolver, own_url: str, agent: str) -> None:
+    metas: dict[str, str] = {}
+    for name, content, element in _named_metas(tree):
         metas.setdefault(name, content)
         if name in ("robots", agent, "tdm-reservation"):
             data.robots = combine([data.robots, parse_meta([(name, content[:_WISH_CHARS])], agent)])

@@ -41,11 +41,17 @@ _HTML_START = re.compile(
 )
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _LOOK = 4096
+PDF = "application/pdf"
 
 
 def media_type(content_type: str) -> str:
     """The type without its parameters, lower case."""
     return clean_line(content_type.partition(";")[0], 100).lower()
+
+
+def true_type(media: str, body: bytes) -> str:
+    """The declared type, except that a PDF is one under any name."""
+    return PDF if body[:_LOOK].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-") else media
 
 
 def choose_reader(media: str, body: bytes) -> Reader:

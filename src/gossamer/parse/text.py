@@ -1,128 +1,86 @@
-"""The main text: what remains of a page when its furniture is taken out.
+"""The main text: what remains of a page when its furniture is left out.
 
-Rules, in order:
+Methods, by name:
 
-1. Read only `<main>` where the page has exactly one and it holds text.
-2. Take out elements that are furniture by their name (`nav`, `footer`, `button`, …),
-   their ARIA role, being hidden, or a word in their class or id (`sidebar`,
-   `breadcrumbs`, `cookie`, …).
-3. But keep one that holds a third of the text or more: then the word means
-   something else (`<body class="has-sidebar">`, an ASP.NET page inside one form).
-4. What remains is written a line per block.
+- `model`: a small trained model chooses among the blocks of the page (`text_model`);
+- `rules`: elements that are furniture by name, class or id are taken out (`text_rules`);
+- `token-range`: the stretch with many words and few tags (`token_range`).
 
-Why not a library: the words and figures below were chosen on a quarter of the WCXB
-development set; on the other 1,120 pages these rules reach a mean word F1 of .824,
-resiliparse's main-content mode .784, turbohtml's .586 (589 articles: .910, .871, .809).
-They take .24 to .45 of resiliparse's time on eight kinds of real pages, because the tree
-is there anyway: resiliparse parses again, with a parser that takes 90 s for 1 MB of
-nested `<div>`.
-
-Verdicts about (class, id) pairs are remembered, since pages of a site share them.
+The model has learnt from pages of the web as it is; about a page of a few lines it knows nothing, and
+there the rules decide. Where a method finds nothing, the whole body is the text (`body`), and a page without any
+text is `empty`: a page is never lost to the index because its shape was unusual.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Collection
+
+import msgspec
 
 from gossamer.parse.clean import clean_text
-from gossamer.parse.html import Element, Tree, detach, rendered
+from gossamer.parse.html import Tree, rendered
+from gossamer.parse.page_type import PAGE_TYPES
+from gossamer.parse.text_model import PageFacts, text_model
+from gossamer.parse.text_rules import text_by_rules
+from gossamer.parse.token_range import densest_text
 
-_MUTE = (
-    *("script", "style", "template", "select", "datalist", "textarea"),
-    *("svg", "iframe", "object", "canvas", "audio", "video"),
-)
-"""Never text, whatever they hold."""
-_TAGS = ("nav", "footer", "aside", "button", "dialog", "menu", "noscript")
-_ROLES = "alertdialog banner complementary contentinfo dialog menu menubar navigation search toolbar tooltip"
-_BOXES = ("div", "section", "ul", "header", "form", "table", "p", "li")
-"""Elements judged by class and id."""
-_WORDS = """
-    ad ads adsense advert advertisement sponsor sponsored promo
-    nav navbar navbars navi navigation navheader navfooter topnav subnav sidenav
-    menu menus submenu megamenu dropdown breadcrumb breadcrumbs pagination pager toolbar toc
-    skip skiplink headerlink footer foot sidebar sidebars masthead copyright
-    cookie cookies consent gdpr modal popup lightbox overlay noprint offscreen invisible
-    share shares sharing sharer social socials newsletter subscribe subscription
-    search searchbox searchform login signin signup related recommended tags comments respond
-"""
-"""Words of a class or id that name furniture. Chosen by leaving each out: those that cost F1
-(banner, comment, hidden, widget) are not here, since page builders use them for everything."""
-_FURNITURE_WORDS = frozenset(_WORDS.split())
-_FURNITURE_ROLES = frozenset(_ROLES.split())
-_SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
+__all__ = ["METHODS", "PAGE_TYPES", "MainText", "main_text", "page_facts"]
 
-_KEPT_SHARE = 0.35
-"""Share of the text from which on an element is no furniture. On WCXB .3 to .4 are equal, .7 loses .05."""
-_MAIN_CHARS = 200
-"""Characters a `<main>` must hold to be believed."""
-_READINGS = 20
-"""Times the text may be read for rule 3; nested furniture would make it quadratic."""
-_NAME_CHARS = 500
-"""Characters of a class or id that are looked at."""
-_REMEMBERED = 50_000
+METHODS = ("model", "rules", "token-range")
+_FEW_CHARS = 600
+_FEW_BLOCKS = 6
 
 
-class _Verdicts(dict[tuple[str | None, str | None], bool]):
-    """(class, id) → is it furniture; forgets everything when full."""
+class MainText(msgspec.Struct, frozen=True):
+    """The text of a page, how it was found, and what type of page it is."""
 
-    def __missing__(self, names: tuple[str | None, str | None]) -> bool:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        text = " ".join((name or "")[:_NAME_CHARS] for name in names)
-        verdict = not _FURNITURE_WORDS.isdisjoint(word.lower() for word in _SPLIT.split(text))
-        if len(text) < _NAME_CHARS:
-            self[names] = verdict
-        return verdict
+    text: str
+    """A line per block."""
+    method: str
+    page_type: str = ""
+    """One of `PAGE_TYPES`; empty where the method does not tell."""
+    type_confidence: float = 0.0
 
 
-_VERDICTS = _Verdicts()
-_NAMELESS = (None, None)
+def main_text(
+    tree: Tree, url: str, max_chars: int, schema_types: Collection[str] = (), method: str = "model"
+) -> MainText:
+    """The main text by one of `METHODS`; consumes the tree."""
+    if method == "model":
+        found = _by_model(tree, url, max_chars, schema_types)
+    elif method == "token-range":
+        found = MainText(clean_text(densest_text(tree.body_markup())[:max_chars]), method)
+    elif method == "rules":
+        found = MainText(clean_text(text_by_rules(tree)[:max_chars]), method)
+    else:
+        raise ValueError(f"no method {method!r}: {', '.join(METHODS)}")
+    return found if found.text else _whole_body(tree, max_chars, found)
 
 
-def main_text(tree: Tree, max_chars: int) -> tuple[str, str]:
-    """The main text and how it was found. Consumes the tree."""
-    body = tree.body
-    if body is None:
-        return "", "empty"
-    detach(list(body.iter_elements(_MUTE)))
-    found = body.select("main,[role=main]")
-    method = "body"
-    if len(found) == 1 and len(found[0].text) > _MAIN_CHARS:
-        body, method = found[0], "main"
-    _take_out_furniture(body)
-    return clean_text(rendered(body)[:max_chars]), method
-
-
-def _take_out_furniture(body: Element) -> None:
-    size = len(body.text)
-    threshold, budget = size * _KEPT_SHARE, size * _READINGS
-    for element in (*_named(body), *_marked(body), *body.iter_elements(_TAGS)):
-        held = len(element.text)
-        budget -= held
-        if held < threshold:
-            element.extract()
-        if budget < 0:
-            return
-
-
-def _named(body: Element) -> list[Element]:
-    """Furniture by class and id."""
-    verdicts = _VERDICTS
-    found = []
-    for element in body.iter_elements(_BOXES):
-        names = element.attr("class"), element.attr("id")
-        if names != _NAMELESS and verdicts[names]:
-            found.append(element)
-    return found
-
-
-def _marked(body: Element) -> list[Element]:
-    """Furniture by ARIA role, hidden elements, and the anchors beside headings."""
-    return [
-        element
-        for element in body.select("[role],[hidden],[aria-hidden],a.headerlink")
-        if element.attr("role") in _FURNITURE_ROLES
-        or element.attr("hidden") is not None
-        or element.attr("aria-hidden") == "true"
-        or element.tag == "a"
+def page_facts(tree: Tree, url: str, schema_types: Collection[str]) -> PageFacts:
+    """What the model is told about a page beside its body."""
+    title, body = tree.first("title"), tree.body
+    claim, generator = tree.first('meta[property="og:type"]'), tree.first('meta[name="generator"]')
+    names = [
+        (element and element.attr(name)) or ""
+        for element, name in ((body, "class"), (body, "id"), (generator, "content"))
     ]
+    said = (claim and claim.attr("content")) or ""
+    return PageFacts(url, title.text if title else "", said, " ".join(names), schema_types)
+
+
+def _by_model(tree: Tree, url: str, max_chars: int, schema_types: Collection[str]) -> MainText:
+    facts = page_facts(tree, url, schema_types)
+    model = text_model()
+    page = model.read(tree.body_markup())
+    if len(page.texts) < _FEW_BLOCKS or sum(map(len, page.texts)) < _FEW_CHARS:
+        return MainText(clean_text(text_by_rules(tree)[:max_chars]), "rules")
+    verdict = model.judge(page, facts)
+    text = clean_text("\n".join(verdict.texts)[:max_chars])
+    return MainText(text, "model", verdict.page_type, verdict.type_confidence)
+
+
+def _whole_body(tree: Tree, max_chars: int, found: MainText) -> MainText:
+    body = tree.body
+    text = clean_text(rendered(body)[:max_chars]) if body is not None else ""
+    return MainText(text, "body" if text else "empty", found.page_type, found.type_confidence)

@@ -1,6 +1,10 @@
 """What a page says about itself is read as browsers and other crawlers read it."""
 
+from html import escape
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from parse_kit import URL, parse
 
 
@@ -106,3 +110,54 @@ def test_alternates_and_feeds():
     )
     assert page.alternates == [("de-at", "https://site.example/de")]
     assert page.feeds == ["https://site.example/rss", "https://site.example/atom"]
+
+
+@pytest.mark.parametrize(
+    ("html", "author"),
+    [
+        ('<script type="application/ld+json">{"@type":"Article","author":{"name":"Jane Doe"}}</script>', "Jane Doe"),
+        ('<meta name=author content="By Jane Doe">', "Jane Doe"),
+        ('<meta name=author content="Jane Doe and John Roe">', "Jane Doe, John Roe"),
+        ('<meta name=author content="Jane Doe; jane doe; John Roe">', "Jane Doe, John Roe"),
+        ('<meta name=author content="https://site.example/jane"><a rel=author href=/j>Jane Doe</a>', "Jane Doe"),
+        ('<meta name=author content="jane@site.example"><a rel=author href=/j>Jane Doe</a>', "Jane Doe"),
+        ("<meta name=author content=admin><span itemprop=author><b itemprop=name>Jane Doe</b> x</span>", "Jane Doe"),
+        ("<p><a rel=author href=/j>Jane Doe</a> <a rel=author href=/r>John Roe</a></p>", "Jane Doe, John Roe"),
+        ("<p><a rel=author href=/j>Jane Doe</a></p><p><a rel=author href=/r>Commenter</a></p>", "Jane Doe"),
+        ('<span class="post-author">Posted by Jane Doe on May 3, 2024</span>', "Jane Doe"),
+        ('<p class="byline">Von Jörg Müller-Lüdenscheidt</p>', "Jörg Müller-Lüdenscheidt"),
+        ('<p class="byline">Автор: Анна Петрова</p>', "Анна Петрова"),
+        ('<p class="byline">作者：王小明</p>', "王小明"),
+        ('<p class="byline">May 3, 2024, 12 comments</p>', ""),
+        ("<meta name=author content=' '>", ""),
+        ("<meta name=author content='{{author}}'>", ""),
+        ("<h1>News</h1><p>May 3, 2024</p><p>By <a href=/j>Jane Doe</a></p>", "Jane Doe"),
+        ("<h1>News</h1><p>Written by Jane Doe | May 3, 2024</p>", "Jane Doe"),
+        ("<h1>News</h1><p>By now the river has risen by three more feet, and nobody knows why.</p>", ""),
+        ("<p>By Nobody in the text</p>", ""),
+    ],
+)
+def test_the_author_is_a_name(html, author):
+    assert parse(f"<p>Text.</p>{html}").author == author
+
+
+def test_the_site_names_itself():
+    assert _head('<meta property="og:site_name" content=" The\nGazette ">').site_name == "The Gazette"
+    website = '<script type="application/ld+json">{"@type":"WebSite","name":"Gazette"}</script>'
+    assert _head(website).site_name == "Gazette"
+    assert _head("").site_name == ""
+
+
+def test_the_image_is_resolved_and_no_data():
+    assert _head('<meta property="og:image" content="../i.png#x">').image == "https://site.example/i.png"
+    article = '<script type="application/ld+json">{"@type":"Article","image":["/a.png","/b.png"]}</script>'
+    assert _head(f'<meta property="og:image" content="data:image/png;base64,AA">{article}').image == (
+        "https://site.example/a.png"
+    )
+
+
+@given(st.text(max_size=300), st.sampled_from(["author", "og:site_name", "og:image", "og:title"]))
+def test_any_content_gives_bounded_lines(content, name):
+    page = _head(f'<meta property="{name}" content="{escape(content)}">')
+    assert page.ok
+    assert len(page.author) <= 200 and len(page.site_name) <= 150 and "\n" not in page.author + page.site_name

@@ -1,0 +1,177 @@
+"""`gossamer categories`: train the classifier, look at it, ask it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import App, Parameter
+from rich.table import Table
+from rich.text import Text
+
+from gossamer.categories.model import Model, Opinion
+from gossamer.categories.report import CategoryReport, Report
+from gossamer.categories.training import PRECISION, train
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
+from gossamer.crawl import categorising
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+
+command = App(name="categories", help="Sort pages into categories that you teach by examples.")
+
+_WORDS_IN_A_LINE = 8
+
+
+@command.command(name="train")
+def train_command(
+    *files: Path,
+    from_rules: Annotated[bool, Parameter(negative="")] = False,
+    precision: float = PRECISION,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Learn categories from examples, measure how well that works, and keep the result in the data folder.
+
+    Workers that start from then on give new pages a category; the index gives it to older ones when it is rebuilt.
+
+    Parameters
+    ----------
+    files
+        Files with a JSON object in each line, `{"category": "sport", "title": "…", "text": "…"}` or
+        `{"category": "sport", "url": "…"}` for a page that was crawled; or folders with a folder of text or HTML
+        files per category.
+    from_rules
+        Learn from the crawled pages whose document rule names a category.
+    precision
+        Share of answers that should be right; below it the classifier is silent.
+    """
+    if not 0.0 < precision <= 1.0:
+        raise UsageError("--precision is a share of answers: above 0, at most 1")
+    if not files and not from_rules:
+        raise UsageError("name files or folders with examples, or learn from document rules with --from-rules")
+    folder = DataFolder(data)
+    settings = settings_of_crawl(data)
+    examples, warnings = categorising.examples_from_files(files, folder, lambda url: canonical_or_error(url, settings))
+    if from_rules:
+        examples += categorising.examples_from_rules(folder)
+    model = train(examples, precision=precision)
+    report = msgspec.structs.replace(model.report, warnings=(*warnings, *model.report.warnings))
+    categorising.save_model(folder, model)
+    if json:
+        print_json(report)
+    else:
+        _print_report(report)
+
+
+@command.command
+def show(
+    category: str | None = None, /, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
+) -> None:
+    """Show the categories: examples, measured precision and recall, most telling words.
+
+    Parameters
+    ----------
+    category
+        Only this one, with more words and with what it is taken for.
+    """
+    model = categorising.load_model(DataFolder(data))
+    if category is None:
+        print_json(model.report) if json else _print_report(model.report)
+        return
+    at = _place(model, category)
+    taken_for = {name: count for name, count in zip(model.categories, model.report.confusion[at], strict=True) if count}
+    one = model.report.categories[at]
+    if json:
+        print_json({**msgspec.to_builtins(one), "guessed": taken_for})
+        return
+    out.print(_summary(one), markup=False)
+    out.print(f"words: {', '.join(one.words)}", markup=False)
+    order = sorted(taken_for, key=lambda name: -taken_for[name])
+    out.print(f"guessed: {', '.join(f'{name} {taken_for[name]}' for name in order)}", markup=False)
+
+
+@command.command
+def test(target: str, /, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Say which category a page gets, how sure that is, and by which words.
+
+    Parameters
+    ----------
+    target
+        A text, HTML or PDF file, or the URL of a page that was crawled.
+    """
+    folder = DataFolder(data)
+    model = categorising.load_model(folder)
+    title, text = _page(target, folder, data)
+    opinion = model.explain(title, text)
+    if json:
+        print_json({"title": title, "threshold": model.report.threshold, **msgspec.to_builtins(opinion)})
+    else:
+        _print_opinion(opinion, model.report.threshold)
+
+
+def _page(target: str, folder: DataFolder, data: Path) -> tuple[str, str]:
+    if Path(target).is_file():
+        page = categorising.read_local(Path(target))
+        if not page.ok:
+            raise UsageError(f"{target} cannot be read: {page.problem}")
+        return page.title, page.text
+    url = canonical_or_error(target, settings_of_crawl(data))
+    db = folder.read()
+    try:
+        for stored in categorising.stored_texts(folder, db, url.__eq__):
+            return stored.title, stored.text
+    finally:
+        db.close()
+    raise UsageError(f"there is no file {target}, and no document of that URL is stored: see `gossamer explain {url}`")
+
+
+def _place(model: Model, category: str) -> int:
+    folded = [name.casefold() for name in model.categories]
+    if category.casefold() not in folded:
+        raise UsageError(f"there is no category {category!r}: known are {', '.join(model.categories)}")
+    return folded.index(category.casefold())
+
+
+def _summary(one: CategoryReport) -> str:
+    sites = f" of {one.sites} sites" if one.sites else ""
+    return f"{one.name}: {one.examples} examples{sites}, precision {one.precision:.2f}, recall {one.recall:.2f}"
+
+
+def _print_report(report: Report) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("category")
+    for name in ("examples", "precision", "recall"):
+        table.add_column(name, justify="right")
+    table.add_column("words")
+    for one in report.categories:
+        words = Text(" ".join(one.words[:_WORDS_IN_A_LINE]))
+        table.add_row(Text(one.name), str(one.examples), f"{one.precision:.2f}", f"{one.recall:.2f}", words)
+    out.print(table)
+    unit = "sites" if report.folds_by == "site" else "pages"
+    out.print(
+        f"measured on {unit} that were not learnt from ({report.folds} folds, {report.examples} examples): "
+        f"{report.accuracy:.0%} of the guesses are right; {report.answered:.0%} of the pages get an answer, and "
+        f"{report.precision:.0%} of the answers are right",
+        markup=False,
+    )
+    for warning in report.warnings:
+        err.print(f"note: {warning}", markup=False)
+
+
+def _print_opinion(opinion: Opinion, threshold: float) -> None:
+    if opinion.category:
+        out.print(f"{opinion.category}  ({opinion.confidence:.0%} sure)", markup=False)
+    else:
+        out.print(
+            f"unsure: most likely {opinion.best} ({opinion.confidences[opinion.best]:.0%}, "
+            f"{threshold:.0%} are needed); {opinion.known} words are known",
+            markup=False,
+        )
+    for name, confidence in list(opinion.confidences.items())[:5]:
+        out.print(f"{confidence:6.1%}  {name}", markup=False)
+    for label, words in (("for it", opinion.words), ("against it", opinion.against)):
+        if words:
+            out.print(f"{label}: {', '.join(f'{word} {value:+.2f}' for word, value in words)}", markup=False)

@@ -1,0 +1,219 @@
+"""The classifier in the data folder, and the examples it is trained from: files, folders, stored pages.
+
+What is learnt, and how, is `gossamer.categories`; here is what touches the disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from gossamer.categories.examples import Example, examples_from_pages
+from gossamer.categories.model import SOURCE, Model, model_of
+from gossamer.categories.tokens import MAX_CHARS
+from gossamer.crawl.exporting import pages as stored_pages
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.parser_config import ParserConfig
+from gossamer.errors import CorruptError, StorageError, UsageError
+from gossamer.frontier.database import Database
+from gossamer.frontier.rulebook import load_rules
+from gossamer.model.records import Kind, Parsed, ParseJob
+from gossamer.model.site import host_of, registrable_domain, site_of
+from gossamer.model.url import CanonicalRules
+from gossamer.parse.limits import ParseLimits
+from gossamer.parse.rules import RuleBook
+from gossamer.scope.chain import ScopeConfig
+from gossamer.store.durable import storing, sync_file, sync_folder
+
+_TYPES = {
+    ".txt": "text/plain", ".md": "text/plain", ".html": "text/html", ".htm": "text/html", ".pdf": "application/pdf",
+}  # fmt: skip
+
+
+def model_bytes(folder: DataFolder) -> bytes:
+    """The stored classifier, checked; empty where there is none."""
+    try:
+        data = folder.categories.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise StorageError(f"cannot read {folder.categories}: {error.strerror}: check its permissions") from error
+    try:
+        model_of(data)
+    except CorruptError as error:
+        raise CorruptError(f"{folder.categories}: {error}") from error
+    return data
+
+
+def load_model(folder: DataFolder) -> Model:
+    """The classifier of a folder; `UsageError` where none was trained."""
+    model = model_of(model_bytes(folder))
+    if model is None:
+        raise UsageError(f"{folder.root} has no categories yet: train them with `gossamer categories train`")
+    return model
+
+
+def save_model(folder: DataFolder, model: Model) -> None:
+    """Put a classifier in place of the one before; a power cut leaves one of them."""
+    partial = folder.categories.with_name(f"{folder.categories.name}.{os.getpid()}.part")
+    folder.create()
+    with storing(folder.categories):
+        try:
+            partial.write_bytes(model.to_bytes())
+            sync_file(partial)
+            partial.replace(folder.categories)
+            sync_folder(folder.root)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def categoriser(folder: DataFolder) -> Callable[[str, str], tuple[str, str]]:
+    """`categorise(title, text)` → category and source by the folder's classifier, both empty where it is unsure or
+    there is none: for pages that were stored before it was trained."""
+    model = model_of(model_bytes(folder))
+
+    def categorise(title: str, text: str) -> tuple[str, str]:
+        category = model.predict(title, text).category if model is not None else ""
+        return category, SOURCE if category else ""
+
+    return categorise
+
+
+class StoredText(msgspec.Struct, frozen=True):
+    """A document of the crawl, as far as a classifier is concerned."""
+
+    url: str
+    title: str
+    text: str
+
+
+def stored_texts(folder: DataFolder, db: Database, wanted: Callable[[str], bool]) -> Iterator[StoredText]:
+    """The newest version of each document whose URL is wanted, with as much text as is looked at."""
+    for table in stored_pages(folder, db)[1]:
+        chosen = [at for at, url in enumerate(table.column("url").to_pylist()) if wanted(url)]
+        for row in table.select(["url", "title", "text"]).take(chosen).to_pylist() if chosen else ():
+            yield StoredText(row["url"], row["title"] or "", (row["text"] or "")[:MAX_CHARS])
+
+
+def examples_from_rules(folder: DataFolder) -> list[Example]:
+    """The stored documents to which a document rule gives a category."""
+    db = folder.read()
+    try:
+        book = RuleBook(load_rules(db))
+        if not any(rule.category for rule in book):
+            raise UsageError("no document rule names a category: write `category = …` into some, or name files")
+
+        def category_of(url: str) -> str:
+            rule = book.match(url)
+            return rule.category if rule is not None else ""
+
+        pages = stored_texts(folder, db, lambda url: bool(category_of(url)))
+        return list(examples_from_pages(pages, category_of, _domain))
+    finally:
+        db.close()
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A labelled page in JSON: with its text, or with the URL of a stored page."""
+
+    category: str
+    text: str = ""
+    title: str = ""
+    url: str = ""
+
+
+def examples_from_files(
+    paths: Iterable[Path], folder: DataFolder, canonical: Callable[[str], str]
+) -> tuple[list[Example], list[str]]:
+    """The labelled pages of JSON files and of folders with a folder per category, and what to say of the rest;
+    `canonical` brings a URL into the form it is stored under."""
+    examples: list[Example] = []
+    warnings: list[str] = []
+    asked: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        if path.is_dir():
+            examples += _examples_of_folder(path, warnings)
+            continue
+        for line in _lines(path):
+            if line.text or line.title:
+                site = _domain(canonical(line.url)) if line.url else ""
+                examples.append(Example(line.category, line.title, line.text, site))
+            else:
+                asked[canonical(line.url)].append(line.category)
+    if asked:
+        examples += _examples_of_urls(folder, asked, warnings)
+    return examples, warnings
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    decoder = msgspec.json.Decoder(Line)
+    try:
+        with path.open("rb") as file:
+            for number, text in enumerate(file, 1):
+                if not text.strip():
+                    continue
+                try:
+                    line = decoder.decode(text)
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    raise UsageError(f"{path} line {number}: {error}: {_FORM}") from error
+                if not (line.text or line.title or line.url):
+                    raise UsageError(f"{path} line {number}: neither text nor url: {_FORM}")
+                yield line
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}: name a file of JSON lines or a folder") from error
+
+
+_FORM = 'write {"category": "sport", "title": "…", "text": "…"} or {"category": "sport", "url": "…"} in each line'
+
+
+def _examples_of_urls(folder: DataFolder, asked: dict[str, list[str]], warnings: list[str]) -> Iterator[Example]:
+    db = folder.read()
+    try:
+        missing = dict.fromkeys(asked)
+        for page in stored_texts(folder, db, asked.__contains__):
+            missing.pop(page.url, None)
+            for category in asked[page.url]:
+                yield Example(category, page.title, page.text, _domain(page.url))
+        if missing:
+            warnings.append(f"{len(missing)} URLs are left out: no document is stored of {next(iter(missing))} …")
+    finally:
+        db.close()
+
+
+def _examples_of_folder(root: Path, warnings: list[str]) -> Iterator[Example]:
+    """Every folder in `root` is a category."""
+    unread = []
+    for path in sorted(path for path in root.rglob("*") if path.suffix.lower() in _TYPES and path.is_file()):
+        inside = path.relative_to(root).parts
+        if len(inside) < 2:
+            unread.append(f"{path} (lies in no category's folder)")
+            continue
+        page = read_local(path)
+        if page.ok:
+            yield Example(inside[0], page.title, page.text)
+        else:
+            unread.append(f"{path} ({page.problem})")
+    if unread:
+        warnings.append(f"{len(unread)} files are left out: {unread[0]} …")
+
+
+def read_local(path: Path) -> Parsed:
+    """What a parser makes of a file; the type is told by its ending."""
+    from gossamer.crawl.reading import PageReader  # parsers take a while to load, and most verbs need none
+
+    try:
+        body = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    config = ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits(), near="none")
+    name = "".join(char if char.isalnum() or char in "-." else "_" for char in path.name)
+    job = ParseJob(f"http://localhost/{name}", Kind.PAGE, _TYPES.get(path.suffix.lower(), ""), body)
+    return PageReader(config).read(job)
+
+
+def _domain(canonical_url: str) -> str:
+    return registrable_domain(host_of(site_of(canonical_url)))

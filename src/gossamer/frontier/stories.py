@@ -1,0 +1,143 @@
+"""Reading questions about near duplicates: who else has a page's text, and who had it first.
+
+Everything is asked by key, and of a bounded number of rows: a story is shown to whoever opens a
+page. The pages of a cluster are put in order of time by the day they were published, where a date
+is believed (`dedup.clusters` has the same rule), and else by the day they were first seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from gossamer.frontier.database import Database
+from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.schema import REMOVED
+from gossamer.model.site import key64, site_of
+
+ORDERED = 10_000
+"""Pages of a cluster that are put in order; of a larger one, that many and the representative."""
+LOOKED_AT = 50_000
+"""Clusters among which the largest are looked for, the newest first."""
+
+_CLUSTER = (
+    "SELECT c.id, c.pages, COALESCE(u.url, ''), c.reason FROM clusters c "
+    "LEFT JOIN urls u ON u.site_id = c.site_id AND u.key = c.key"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Cluster(msgspec.Struct, frozen=True):
+    """Pages that are near duplicates of each other."""
+
+    number: int
+    pages: int
+    representative: str
+    """URL of the page that stands for them."""
+    reason: str
+    """Why that one; empty where it is alone."""
+
+
+class StoryPage(msgspec.Struct, frozen=True):
+    """A page of a cluster."""
+
+    url: str
+    published: str
+    """ISO 8601; empty where no date is known, or believed."""
+    seen_at: float
+    """When it was first seen with this text, seconds since 1970."""
+    is_representative: bool = False
+
+
+class Story(msgspec.Struct, frozen=True):
+    """A cluster and its pages, the earliest first."""
+
+    cluster: Cluster
+    pages: tuple[StoryPage, ...]
+
+
+class Largest(msgspec.Struct, frozen=True):
+    """The largest clusters of those that were looked at."""
+
+    clusters: tuple[Cluster, ...]
+    is_complete: bool
+    """Whether all clusters of more than one page were looked at."""
+
+
+def cluster_of(db: Database, url: str) -> Cluster | None:
+    """The cluster of a canonical URL; None where it is no document, or too short to be compared."""
+    place = (key64(site_of(url)), key64(url))
+    rows = db.execute("SELECT cluster FROM urls WHERE site_id = ? AND key = ? AND state <> ?", (*place, REMOVED))
+    if not rows or rows[0][0] is None:
+        return None
+    found = db.execute(f"{_CLUSTER} WHERE c.id = ?", (rows[0][0],))
+    return Cluster(*found[0]) if found else None
+
+
+def story_of(db: Database, url: str, limit: int) -> Story | None:
+    """The cluster of a canonical URL with its pages, up to a limit."""
+    cluster = cluster_of(db, url)
+    return Story(cluster, tuple(members_of(db, cluster.number, limit))) if cluster is not None else None
+
+
+def members_of(db: Database, number: int, limit: int) -> list[StoryPage]:
+    """The pages of a cluster, the earliest first, up to a limit."""
+    main = db.execute("SELECT site_id, key, published, seen_at FROM clusters WHERE id = ?", (number,))
+    if not main:
+        return []
+    sql = "SELECT site_id, key, published, seen_at FROM members WHERE cluster = ? LIMIT ?"
+    found = {(row[0], row[1]): (row[2], row[3]) for row in [*db.execute(sql, (number, ORDERED)), *main]}
+    in_order = sorted(found.items(), key=lambda one: _time(*one[1]))[:limit]
+    pages = []
+    for (site_id, key), (published, seen_at) in in_order:
+        rows = db.execute("SELECT url FROM urls WHERE site_id = ? AND key = ?", (site_id, key))
+        if rows:
+            day = published if _believed(published, seen_at) else ""
+            pages.append(StoryPage(rows[0][0], day, seen_at, (site_id, key) == (main[0][0], main[0][1])))
+    return pages
+
+
+def largest_clusters(db: Database, limit: int) -> Largest:
+    """The clusters with most pages, the largest first.
+
+    No index knows them: keeping one would cost each report a write for each near duplicate. Their numbers are
+    skipped through in `members`, the newest first and at most `LOOKED_AT`: a look-up each, half a second in all."""
+    numbers = db.execute(
+        "WITH RECURSIVE numbers(id, more) AS (SELECT MAX(cluster), ? FROM members UNION ALL "
+        "SELECT (SELECT MAX(cluster) FROM members WHERE cluster < numbers.id), more - 1 FROM numbers "
+        "WHERE id IS NOT NULL AND more > 0) SELECT id FROM numbers WHERE id IS NOT NULL",
+        (LOOKED_AT,),
+    )
+    looked_at = [row[0] for row in numbers][:LOOKED_AT]
+    sizes: list[tuple[int, int]] = []
+    for chunk in chunks(looked_at):
+        sizes += db.execute(f"SELECT id, pages FROM clusters WHERE pages > 1 AND id IN ({marks(chunk)})", chunk)
+    largest = sorted(sizes, key=lambda one: (-one[1], one[0]))[:limit]
+    found = [db.execute(f"{_CLUSTER} WHERE c.id = ?", (number,)) for number, _ in largest]
+    return Largest(tuple(Cluster(*rows[0]) for rows in found if rows), len(numbers) <= LOOKED_AT)
+
+
+def representatives(db: Database, numbers: Sequence[int]) -> dict[int, int]:
+    """Cluster → key of the page that represents it."""
+    found: dict[int, int] = {}
+    for chunk in chunks(list(numbers)):
+        found.update(db.execute(f"SELECT id, key FROM clusters WHERE id IN ({marks(chunk)})", chunk))
+    return found
+
+
+def _time(published: str, seen_at: float) -> tuple[str, bool, float]:
+    """What pages are ordered by: the day, and on one day those that say so before those seen then."""
+    if _believed(published, seen_at):
+        return published[:10], False, seen_at
+    return _day(seen_at), True, seen_at
+
+
+def _believed(published: str, seen_at: float) -> bool:
+    """Whether a date is known to the day, and not after the page was seen, wherever on Earth."""
+    return len(published) >= 10 and published[:10] <= _day(seen_at + 14 * 3600)
+
+
+def _day(seconds: float) -> str:
+    return (_EPOCH + timedelta(seconds=seconds)).date().isoformat()

@@ -1,0 +1,96 @@
+"""A page as blocks: what is one block, what lies in which element, what a tag says."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.parse.blocks import read_blocks
+from gossamer.parse.html import Tree
+from gossamer.parse.measures import Measures
+from gossamer.parse.tags import FACTS, TagReader
+
+LIMIT = 1000
+
+
+def blocks(html, scores=None, limit=LIMIT):
+    return read_blocks(Tree(html, 100_000).body_markup(), TagReader(scores or {}), limit)
+
+
+def has(page, block, fact):
+    return bool(page.facts[page.holders[block]] >> FACTS.index(fact) & 1)
+
+
+def test_borders_of_block_elements_cut_and_inline_elements_do_not():
+    page = blocks("a<b>b</b> c<p>d<span>e</span><div>f</div>g<hr>h<li>i<table><tr><td>j<td>k</table><x-box>l</x-box>m")
+    assert page.texts == ["ab c", "de", "f", "g", "h", "i", "j", "k", "l", "m"]
+
+
+def test_line_breaks_and_lines_of_code_stay_and_other_white_space_collapses():
+    page = blocks("<p>a\n  b<br>c&nbsp; d<br><br></p><pre>x = 1\n\n  y</pre>")
+    assert page.texts == ["a b\nc d", "x = 1\ny"]
+
+
+def test_references_are_resolved_once():
+    assert blocks("<p>1 &lt; 2 &amp;&amp; 3 &gt; 2, written &amp;lt;</p>").texts == ["1 < 2 && 3 > 2, written &lt;"]
+
+
+def test_links_side_by_side_are_separate_words_and_counted():
+    page = blocks("<p>See <a href=x>one</a><a href=y>two</a></p>")
+    assert page.texts == ["See one two"]
+    assert (page.links, page.linked) == ([2], [6])
+
+
+def test_what_is_never_text_is_no_block():
+    html = (
+        "<script>a<b</script><style>p>a</style><!-- c > d --><xmp>e<f</xmp><iframe><p>g</iframe><svg><text>h</svg><p>i"
+    )
+    assert blocks(html).texts == ["i"]
+
+
+def test_an_element_holds_the_range_of_its_blocks():
+    page = blocks("<p>0</p><article><h1>1</h1><div><p>2</p><p>3</p></div></article><p>4</p>")
+    ranges = {tag.name: (first, end) for tag, first, end in zip(page.tags, page.first, page.end, strict=True)}
+    assert (ranges["body"], ranges["article"], ranges["div"]) == ((0, 5), (1, 4), (2, 4))
+
+
+def test_blocks_know_the_facts_of_all_elements_around_them():
+    page = blocks('<nav><ul><li>0</ul></nav><div style="display: none"><p>1</div><section role=main><p>2</section>')
+    assert [has(page, n, "nav") for n in range(3)] == [True, False, False]
+    assert [has(page, n, "hidden") for n in range(3)] == [False, True, False]
+    assert [has(page, n, "role=main") for n in range(3)] == [False, False, True]
+
+
+def test_words_of_class_and_id_are_weighed():
+    scores = {"entry-content": 0.5, "sidebar": -0.4, "menu": -0.2}
+    page = blocks('<div class="entry-content x"><p>0</div><div id=leftSidebar class=menu><p>1</div>', scores)
+    lows = [page.lows[holder] for holder in page.holders]
+    sums = [page.sums[holder] for holder in page.holders]
+    assert lows == [0, -0.4]
+    assert sums[0] == 0.5 and abs(sums[1] + 0.6) < 1e-9
+
+
+def test_blocks_beyond_the_limit_are_left_out():
+    page = blocks("<p>x" * 50, limit=20)
+    assert len(page.texts) == 20
+    assert max(page.end) == 20
+
+
+@given(
+    st.lists(st.sampled_from(["<div>", "</div>", "<p>", "</p>", "<a href=x>", "</a>", "<br>", "w ", "<li>", "&lt;"]))
+)
+def test_every_page_gives_consistent_ranges_and_loses_no_word(parts):
+    html = "".join(parts)
+    page = blocks(html)
+    assert "".join(page.texts).count("w") == html.count("w ")
+    assert all(0 <= first <= end <= len(page.texts) for first, end in zip(page.first, page.end, strict=True))
+    for block, holder in enumerate(page.holders):
+        assert page.first[holder] <= block < page.end[holder]
+    for node in range(1, len(page.tags)):
+        parent = page.parents[node]
+        assert parent < node
+        assert page.first[parent] <= page.first[node] <= page.end[node] <= page.end[parent]
+
+
+def test_words_are_counted_about_as_a_reader_would():
+    latin, chinese = blocks("<p>five words in this block"), blocks("<p>这是一个很短的句子。")
+    assert Measures(latin).words[0] == 5
+    assert 4 <= Measures(chinese).words[0] <= 8
