@@ -129,6 +129,8 @@ class DedupSettings(msgspec.Struct, frozen=True):
 
     near: Literal["minhash", "supershingles", "simhash", "none"] = "minhash"
     """Method that finds near duplicates while crawling; none: only equal texts are copies."""
+    mirrors: bool = True
+    """Find hosts that serve the same pages and crawl only one of them; false: only mirrors the operator accepted."""
 
 
 class Settings(msgspec.Struct, frozen=True):

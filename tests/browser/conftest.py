@@ -18,11 +18,12 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 sys.path.append(str(Path(__file__).parent.parent / "web"))
-from web_kit import DOCUMENTS, MemoryService, serving
+from web_kit import DOCUMENTS, MemoryService, MemoryStories, serving
 
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
+from gossamer.model.site import key64
 from gossamer.search.searcher import Searcher
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -66,7 +67,7 @@ def base_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     that set `REAL_INDEX`."""
     real = getattr(request.module, "REAL_INDEX", False)
     service = indexed(tmp_path_factory.mktemp("index")) if real else MemoryService()
-    with serving(service) as address:
+    with serving(service, stories=MemoryStories()) as address:
         yield address
 
 
@@ -79,7 +80,7 @@ def indexed(root: Path) -> Searcher:
         IndexPage(
             url=doc.url, title=doc.title, text=doc.text, lang=doc.lang, date=doc.date, fetched_at=1_790_000_000.0,
             media_type="application/pdf" if doc.type == "pdf" else "text/html", cluster=key64(doc.copy or doc.url),
-            joined=bool(doc.copy),
+            joined=bool(doc.copy), page_type=doc.page_type, category=doc.category, author=doc.author,
         )
         for doc in DOCUMENTS
         if doc.url.startswith("http")

@@ -17,6 +17,8 @@ PAGES = {
     "hostile": "/search?q=silk",
     "nothing": "/search?q=rokcet",
     "cached": "/cached?url=https://ru.example.org/istoriya&q=%D1%80%D0%B0%D0%BA%D0%B5%D1%82%D0%B0",
+    "story": "/story?url=https://www.example.org/rockets/engines",
+    "history": "/history?url=https://www.example.org/rockets/engines",
     "explain": "/explain?q=rocket&url=https://www.example.org/rockets/history",
     "api": "/api",
 }

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from frontier_kit import LEASE, NEAR, Crew, Hand, make_sql, page, requeue_all
 
+from gossamer.dedup.mirrors import MIN_TURNED, MIRROR_RULE
 from gossamer.errors import UsageError
 from gossamer.frontier import mirror_table
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import find_url
-from gossamer.frontier.mirror_table import RULE, Mirror, load_mirrors
+from gossamer.frontier.mirror_table import Mirror, load_mirrors
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
@@ -81,7 +83,7 @@ def test_two_domains_with_the_same_pages_are_mirrors(crew: Crew) -> None:
     crawl_both(crew)
     assert found(crew) == {"two.org": "https://one.org"}
     row = rows(crew)["two.org", "one.org"]
-    assert row.state == "found" and row.same == 24 and (row.equal, row.compared) == (20, 20)
+    assert row.state == "found" and row.same == row.equal == row.compared == 20
     assert row.reason.startswith("20 of 20 pages")
 
 
@@ -91,12 +93,15 @@ def test_two_hosts_of_one_domain_whose_pages_are_duplicates_are_mirrors(crew: Cr
     assert found(crew) == {"b.one.org": "https://a.one.org"}
 
 
-def test_nearly_equal_pages_count(crew: Crew) -> None:
-    hand = start(crew, ONE, TWO, paths=numbered(22))
-    for number, path in enumerate(numbered(22)):
+@pytest.mark.parametrize("nearly", [2, 3], ids=["every other page", "two of three pages"])
+def test_nearly_equal_pages_count_where_as_many_are_equal_to_the_letter(crew: Crew, nearly: int) -> None:
+    hand = start(crew, ONE, TWO, paths=numbered(48))
+    for number, path in enumerate(numbered(48)):
         read(hand, ONE + path, number)
-        hand.did(TWO + path, **text_fields(number, nearly=True))
-    assert found(crew) == {"two.org": "https://one.org"}
+        hand.did(TWO + path, **text_fields(number, nearly=number % nearly > 0))
+    assert found(crew) == ({"two.org": "https://one.org"} if nearly == 2 else {})
+    row = next(iter(rows(crew).values()))
+    assert row.same == (20 if nearly == 2 else 48) and row.equal == row.compared
 
 
 def test_sites_read_in_turns_and_in_one_batch_are_found_as_well(crew: Crew) -> None:
@@ -111,6 +116,17 @@ def test_sites_read_in_turns_and_in_one_batch_are_found_as_well(crew: Crew) -> N
                 visits.append(hand.visit(task, **text_fields(number)))
         hand.report(*visits)
     assert found(crew) == {"two.org": "https://one.org"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_in_which_pages_are_read_does_not_matter(crew: Crew, seed: int) -> None:
+    paths = numbered(30)
+    hand = start(crew, ONE, TWO, paths=paths)
+    order = [(origin, number) for origin in (ONE, TWO) for number in range(30)]
+    Random(seed).shuffle(order)
+    for origin, number in order:
+        read(hand, origin + paths[number], number)
+    assert list(found(crew)) in (["one.org"], ["two.org"]), "one of them, and the other stands for it"
 
 
 def test_the_site_that_canonical_links_name_is_main(crew: Crew) -> None:
@@ -208,6 +224,16 @@ def test_a_third_copy_leads_to_the_same_main_site_in_one_step(crew: Crew) -> Non
     for number, path in enumerate(numbered(24)):
         read(hand, THREE + path, number)
     assert found(crew) == {"two.org": "https://one.org", "three.org": "https://one.org"}
+    assert {row.state for row in rows(crew).values()} == {"found"}
+
+
+def test_pages_of_a_mirror_that_are_under_way_when_it_is_found_count_no_more(crew: Crew) -> None:
+    """Their canonical links name the main site only because links are led there."""
+    hand = crawl_both(crew)
+    crew.add(page(ONE + "/p/late"), page(TWO + "/p/late"))
+    read(hand, ONE + "/p/late", "late")
+    read(hand, TWO + "/p/late", "late", canonical=ONE + "/p/late")
+    assert db_of(crew).execute("SELECT same, named, other_named FROM mirror_signs") == [(20, 0, 0)]
 
 
 def test_a_batch_without_copies_asks_the_database_nothing(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,13 +261,38 @@ def test_a_frontier_that_is_not_to_find_mirrors_finds_none(crew: Crew) -> None:
     assert found(crew) == {} and frontier.db.execute("SELECT * FROM mirror_signs") == []
 
 
+def redirect(hand: Hand, paths: Iterable[str]) -> None:
+    """The pages of the main site that lead to the mirror now."""
+    for path in paths:
+        hand.did(ONE + path, Outcome.REDIRECT, target=TWO + path)
+
+
+def test_a_main_site_that_moves_to_its_mirror_changes_places_with_it(crew: Crew) -> None:
+    hand = crawl_both(crew)
+    crew.add(page(TWO + "/p/late"))
+    refuse_rest(hand, ["/p/late"])
+    requeue_all(crew.frontier, [ONE + path for path in numbered(24)], crew.now)
+    redirect(hand, numbered(MIN_TURNED - 1))
+    assert found(crew) == {"two.org": "https://one.org"}, "a few redirects, such as those of a login, change nothing"
+    redirect(hand, numbered(MIN_TURNED)[-1:])
+    assert found(crew) == {"one.org": "https://two.org"}
+    assert "redirect to two.org" in rows(crew)["one.org", "two.org"].reason
+    assert TWO + "/p/late" in {task.url for task in hand.refill("two.org")}, "nothing is lost"
+
+
+def test_what_the_operator_accepted_is_not_turned_round(crew: Crew) -> None:
+    hand = crawl_both(crew)
+    mirror_table.accept(db_of(crew), "two.org", "one.org", "", crew.now)
+    requeue_all(crew.frontier, [ONE + path for path in numbered(24)], crew.now)
+    redirect(hand, numbered(24))
+    assert found(crew) == {"two.org": "https://one.org"}
+
+
 # What an operator says.
 
 
 def test_a_rejected_pair_is_never_declared_again(crew: Crew) -> None:
-    db = db_of(crew)
-    start(crew, ONE, TWO, paths=["/"])
-    mirror_table.reject(db, "one.org", "two.org", crew.now)
+    mirror_table.reject(db_of(crew), "one.org", "two.org", crew.now)
     crawl_both(crew, pages=50)
     assert found(crew) == {}
     assert rows(crew)["one.org", "two.org"].state == "rejected"
@@ -299,7 +350,7 @@ def test_a_main_site_must_be_known_and_another(crew: Crew) -> None:
 
 def refuse_rest(hand: Hand, paths: list[str]) -> None:
     for path in paths:
-        hand.did(TWO + path, Outcome.REFUSED, rule=RULE, reason="mirror of one.org", fetched=False)
+        hand.did(TWO + path, Outcome.REFUSED, rule=MIRROR_RULE, reason="mirror of one.org", fetched=False)
 
 
 @pytest.mark.parametrize("how", ["reject", "reject all", "forget", "turn", "elsewhere"])

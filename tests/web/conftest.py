@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from web_kit import MemoryService, client
+from web_kit import MemoryService, MemoryStories, client
 
 
 @pytest.fixture(scope="module")
@@ -16,5 +16,5 @@ def service() -> MemoryService:
 
 @pytest.fixture(scope="module")
 def site(service: MemoryService) -> Iterator[httpx.Client]:
-    with client(service) as http:
+    with client(service, MemoryStories()) as http:
         yield http

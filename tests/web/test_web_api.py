@@ -23,6 +23,8 @@ EXAMPLES = {
     "suggest": {"q": "ro"},
     "page": {"url": ENGINE},
     "explain": {"q": "rocket", "url": ENGINE},
+    "story": {"url": ENGINE},
+    "history": {"url": ENGINE},
     "status": {},
 }
 
@@ -59,11 +61,12 @@ def test_titles_are_plain_text_not_html(site: httpx.Client) -> None:
 
 
 def test_parameters_reach_the_searcher(site: httpx.Client, service: Any) -> None:
-    given = {"q": "orbit", "page": 2, "size": 5, "sort": "date", "since": "year", "site": "example.org", "lang": "en"}
+    given = {"q": "orbit", "page": 2, "size": 5, "sort": "date", "since": "year", "site": "example.org", "lang": "en",
+             "page_type": "article", "category": "Space Flight"}  # fmt: skip
     get(site, "search", **given, similar="true", facets="0")
     expected = Request(
-        query="orbit", page=2, size=5, sort="date", since="year", site="example.org", lang="en", similar=True,
-        facets=False,
+        query="orbit", page=2, size=5, sort="date", since="year", site="example.org", lang="en",
+        page_type="article", category="space flight", similar=True, facets=False,
     )  # fmt: skip
     assert service.requests[-1] == expected
 
@@ -93,7 +96,11 @@ def test_other_operations_answer(site: httpx.Client) -> None:
         ("search", {"q": "a", "similar": "perhaps"}, "similar"),
         ("explain", {"q": "a"}, "url: is missing"),
         ("suggest", {"q": "a", "limit": "1000"}, "limit"),
+        ("search", {"q": "a", "page_type": "<x>"}, "page_type"),
+        ("search", {"q": "a", "category": "x" * 300}, "category"),
         ("page", {}, "url: is missing"),
+        ("story", {}, "url: is missing"),
+        ("history", {"url": ENGINE, "from": "x" * 50}, "from"),
     ],
 )
 def test_a_wrong_parameter_is_400_and_named(
@@ -103,8 +110,50 @@ def test_a_wrong_parameter_is_400_and_named(
     assert phrase in answer["error"] and list(answer) == ["error"]
 
 
+def test_a_hit_tells_type_category_and_author(site: httpx.Client) -> None:
+    (hit,) = get(site, "search", q="weather")["hits"]
+    assert (hit["page_type"], hit["category"], hit["author"]) == ("article", "space flight", "Ann Lee")
+    (plain,) = get(site, "search", q="nozzle")["hits"]
+    assert (plain["category"], plain["author"]) == (None, None)
+
+
+def test_facets_count_types_and_categories_and_the_total_says_whether_it_is_sure(site: httpx.Client) -> None:
+    answer = get(site, "search", q="rocket")
+    counted = {one["value"]: one["count"] for one in answer["facets"]["page_types"]}
+    assert counted == {"article": 4, "forum": 1, "documentation": 1}
+    assert {one["value"] for one in answer["facets"]["categories"]} == {"space flight", "home"}
+    assert answer["estimated"] is False
+
+
+def test_a_story_names_its_pages_in_order_of_time(site: httpx.Client) -> None:
+    answer = get(site, "story", url="https://mirror.example.net/rockets/engines")
+    assert (answer["total"], answer["representative"], answer["reason"]) == (3, ENGINE, "published first")
+    sites = ["www.example.org", "mirror.example.net", "copies.example.com"]
+    assert [page["site"] for page in answer["pages"]] == sites
+    assert answer["pages"][1]["title"] == "How a rocket engine works (mirror)"
+    assert answer["pages"][0]["seen_at"] == "2026-09-21T14:13:20Z"
+
+
+def test_a_history_has_visits_and_a_difference_that_leads_from_one_to_the_other(site: httpx.Client) -> None:
+    answer = get(site, "history", url=ENGINE)
+    assert [visit["outcome"] for visit in answer["visits"]] == ["document", "server_error", "document"]
+    compared = answer["comparison"]
+    assert (compared["older"], compared["newer"]) == ("2026-09-20T14:13:20Z", "2026-09-21T14:13:20Z")
+    assert compared["facts"] == [{"name": "title", "old": "How rockets work", "new": "How a rocket engine works"}]
+    (change,) = compared["changes"]
+    kept = "".join(piece["text"] for piece in change["pieces"] if piece["kind"] != "removed")
+    assert kept == get(site, "page", url=ENGINE)["text"]
+
+
+def test_an_index_without_a_crawl_has_no_past() -> None:
+    with client() as http:
+        for name in ("story", "history"):
+            assert "no crawl" in get(http, name, 404, url=ENGINE)["error"]
+
+
 def test_a_page_that_is_not_there_is_404_in_json(site: httpx.Client) -> None:
-    assert get(site, "page", 404, url="https://nowhere.test/")["error"]
+    for name in ("page", "story", "history"):
+        assert get(site, name, 404, url="https://nowhere.test/")["error"]
     assert get(site, "nothing", 404)["error"]
 
 
@@ -177,6 +226,8 @@ def problems(value: Any, schema: dict[str, Any], document: dict[str, Any]) -> li
     if "anyOf" in schema:
         tried = [problems(value, part, document) for part in schema["anyOf"]]
         return [] if any(not found for found in tried) else tried[0]
+    if "enum" in schema:
+        return [] if value in schema["enum"] else [f"{value!r} is none of {schema['enum']}"]
     kinds: dict[str, Any] = {
         "object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
         "null": type(None),

@@ -53,10 +53,12 @@ def test_addresses_that_are_not_http_are_text(site: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("doc", HOSTILE, ids=range(len(HOSTILE)))
-def test_cached_and_explained_hostile_pages_are_text(site: httpx.Client, doc: object) -> None:
+def test_all_pages_about_hostile_pages_are_text(site: httpx.Client, doc: object) -> None:
     url = quote(doc.url, safe="")  # type: ignore[attr-defined]
     harmless(site.get(f"/cached?url={url}&q=silk").text)
     harmless(site.get(f"/explain?q=silk&url={url}").text)
+    harmless(site.get(f"/story?url={url}").text)
+    harmless(site.get(f"/history?url={url}").text)
 
 
 @pytest.mark.parametrize("text", INJECTIONS)
@@ -66,8 +68,10 @@ def test_a_hostile_query_comes_back_as_text(site: httpx.Client, text: str) -> No
     assert tree.select("h1 q")[0].text == text
 
 
-@pytest.mark.parametrize("name", ["site", "lang", "since", "sort", "page", "size", "similar", "url", "v"])
-@pytest.mark.parametrize("path", ["/search", "/cached", "/explain", "/nothing", "/static/x"])
+@pytest.mark.parametrize(
+    "name", ["site", "lang", "page_type", "category", "since", "sort", "page", "size", "similar", "url", "from", "v"]
+)
+@pytest.mark.parametrize("path", ["/search", "/cached", "/explain", "/story", "/history", "/nothing", "/static/x"])
 def test_hostile_parameters_never_become_markup(site: httpx.Client, path: str, name: str) -> None:
     for text in INJECTIONS:
         harmless(site.get(path, params={"q": "silk", name: text}).text)

@@ -18,7 +18,7 @@ TEMPLATES = {path.name: path.read_text() for path in (FOLDER / "templates").iter
 TEXT_PAIRS = [
     ("text", "bg"), ("text", "surface"), ("text", "notice"), ("muted", "bg"), ("muted", "surface"), ("link", "bg"),
     ("link", "surface"), ("link", "notice"), ("visited", "bg"), ("accent", "bg"), ("on-accent", "accent"),
-    ("on-mark", "mark"),
+    ("on-mark", "mark"), ("text", "added"), ("text", "removed"),
 ]  # fmt: skip
 SHAPE_PAIRS = [("edge", "bg"), ("accent", "bg"), ("accent", "surface")]
 """Borders of controls, bars and the outline of what has the focus."""

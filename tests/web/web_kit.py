@@ -19,6 +19,8 @@ import httpx
 import msgspec
 
 from gossamer.errors import GossamerError
+from gossamer.frontier.stories import Cluster, Story, StoryPage
+from gossamer.model.records import PageRow
 from gossamer.search.results import (
     Count,
     Facets,
@@ -32,9 +34,10 @@ from gossamer.search.results import (
     StoredPage,
 )
 from gossamer.settings import ServeSettings
+from gossamer.store.history import History, PageVisit, compare_pages, visit
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
-from gossamer.web.service import SearchService
+from gossamer.web.service import SearchService, StoryService
 
 TODAY = "2026-11-15"
 DEPTH = 10
@@ -52,6 +55,9 @@ class Doc(msgspec.Struct, frozen=True):
     lang: str | None = "en"
     copy: str = ""
     type: str = "html"
+    page_type: str = "article"
+    category: str = ""
+    author: str = ""
 
 
 HOSTILE = (
@@ -65,7 +71,9 @@ HOSTILE = (
         "2026-05-05"),
     Doc("https://evil.test/%3Cscript%3E/?a=<b>&c=\"d\"", "", "silk without a title", "not a date", "<x>"),
     Doc("https://evil.test/long", "silk " + "unbreakable" * 60, "silk " + "x" * 2000, "2026-05-06"),
-    Doc("https://evil.test/{{7*7}}", "{{ 7*7 }} {% raw %} silk ${7*7}", "silk {{ config }}", "2026-05-07"),
+    Doc("https://evil.test/{{7*7}}", "{{ 7*7 }} {% raw %} silk ${7*7}", "silk {{ config }}", "2026-05-07",
+        page_type="<script>window.owned=1</script>", category='"><img src=x onerror=window.owned=1>',
+        author="<b onclick=window.owned=1>\u202eeve"),
 )  # fmt: skip
 
 DOCUMENTS = (
@@ -83,11 +91,12 @@ DOCUMENTS = (
         "A rocket engine throws mass backwards. The nozzle turns heat into speed!", "2025-08-01", "en",
         "https://www.example.org/rockets/engines"),
     Doc("https://news.example.com/2026/launch", "Rocket launch delayed by weather",
-        "The rocket will wait for the wind.", "2026-11-12"),
-    Doc("https://blog.example.net/garden", "A garden in November", "Leaves, frost and a rocket salad.", "2023-11-05"),
+        "The rocket will wait for the wind.", "2026-11-12", category="space flight", author="Ann Lee"),
+    Doc("https://blog.example.net/garden", "A garden in November", "Leaves, frost and a rocket salad.", "2023-11-05",
+        page_type="forum", category="home"),
     Doc("https://blog.example.net/spiders", "Gossamer in the morning", "Threads of gossamer drift over the meadow."),
     Doc("https://docs.example.org/manual.pdf", "Operator's manual", "How to operate a rocket stand.", "2022", "en",
-        "", "pdf"),
+        "", "pdf", "documentation"),
     Doc("https://xn--e1afmkfd.xn--p1ai/novosti/raketa", "Ракета стартовала с космодрома",
         "Ракета поднялась в 6:30. Космодром работает без перерыва, ракеты стартуют каждую неделю.", "2026-10-30", "ru"),
     Doc("https://ru.example.org/istoriya", "История ракетной техники",
@@ -188,6 +197,10 @@ class MemoryService:
             found = [doc for doc in found if (_site(doc) + "/").endswith(request.site + "/")]
         if request.lang:
             found = [doc for doc in found if doc.lang == request.lang]
+        if request.page_type:
+            found = [doc for doc in found if doc.page_type == request.page_type]
+        if request.category:
+            found = [doc for doc in found if doc.category == request.category]
         if request.since:
             found = [doc for doc in found if _age(doc) <= _DAYS[request.since]]
         return found
@@ -202,7 +215,7 @@ class MemoryService:
         return Hit(
             url=doc.url, title=_mark(doc.title, request.query), excerpt=_mark(doc.text[:2100], request.query),
             score=1.5, site=_site(doc), date=doc.date, lang=doc.lang, fetched_at=1_790_000_000.0, type=doc.type,
-            similar=copies,
+            page_type=doc.page_type, category=doc.category, author=doc.author, similar=copies,
         )  # fmt: skip
 
     def _closest(self, query: str) -> str:
@@ -240,17 +253,85 @@ def _facets(docs: list[Doc]) -> Facets:
     sites = Counter(_site(doc) for doc in docs if _site(doc))
     langs = Counter(doc.lang for doc in docs if doc.lang)
     years = Counter(doc.date[:4] for doc in docs if doc.date and doc.date[:4].isdigit())
+    types = Counter(doc.page_type for doc in docs if doc.page_type)
+    categories = Counter(doc.category for doc in docs if doc.category)
     return Facets(
         tuple(Count(*pair) for pair in sites.most_common(10)),
         tuple(Count(*pair) for pair in langs.most_common(10)),
         tuple(Count(*pair) for pair in sorted(years.items())),
+        tuple(Count(*pair) for pair in types.most_common(10)),
+        tuple(Count(*pair) for pair in categories.most_common(10)),
     )
 
 
+SEEN = 1_790_000_000.0
+OLD_TEXTS = {
+    "https://www.example.org/rockets/engines": (
+        "How rockets work", "A rocket engine throws mass forwards. The nozzle turns heat into speed."
+    ),
+    "https://evil.test/script": ("<script>window.owned=1</script>", "<img src=x onerror=window.owned=1> silk <b>"),
+}  # fmt: skip
+"""Title and text of some documents at an earlier visit."""
+
+
+class MemoryStories:
+    """A `StoryService` over the same documents; set `broken` to make every call fail with that error."""
+
+    def __init__(self, documents: tuple[Doc, ...] = DOCUMENTS) -> None:
+        self.documents = {doc.url: doc for doc in documents}
+        self.broken: GossamerError | None = None
+
+    def others(self, url: str) -> int:
+        self._called()
+        return len(self._copies(url)) - 1 if url in self.documents else 0
+
+    def story(self, url: str, limit: int = 100) -> Story | None:
+        self._called()
+        if url not in self.documents:
+            return None
+        copies = sorted(self._copies(url), key=lambda doc: doc.date or "9")
+        main = self.documents[url].copy or url
+        pages = [
+            StoryPage(doc.url, doc.date or "", SEEN, doc.url == main) for doc in copies
+        ]  # fmt: skip
+        return Story(Cluster(7, len(copies), main, "published first"), tuple(pages[:limit]))
+
+    def history(self, url: str, older: str = "", newer: str = "") -> History | None:
+        self._called()
+        doc = self.documents.get(url)
+        if doc is None:
+            return None
+        now = _row(doc.url, doc.title, doc.text, SEEN, 7)
+        visits = [visit(now)]
+        if url not in OLD_TEXTS:
+            return History(url, tuple(visits), is_complete=False)
+        old = _row(doc.url, *OLD_TEXTS[url], SEEN - 86_400, 3)
+        gone = PageVisit(fetched_at=SEEN - 3_600, outcome="server_error", status=503, reason="the server <failed>")
+        visits += [gone, visit(old)]
+        chosen = (visits[2], visits[0], old, now)
+        if older == newer != "":
+            chosen = (visits[0], visits[0], now, now)
+        return History(url, tuple(visits), True, compare_pages(*chosen))
+
+    def _copies(self, url: str) -> list[Doc]:
+        main = self.documents[url].copy or url
+        return [doc for doc in self.documents.values() if main in (doc.url, doc.copy)]
+
+    def _called(self) -> None:
+        if self.broken is not None:
+            raise self.broken
+
+
+def _row(url: str, title: str, text: str, at: float, cluster: int) -> PageRow:
+    return PageRow(url, "", "", at, "document", 200, title=title, text=text, cluster=cluster)
+
+
 @contextlib.contextmanager
-def serving(service: SearchService | None = None, settings: ServeSettings = SETTINGS) -> Iterator[str]:
+def serving(
+    service: SearchService | None = None, settings: ServeSettings = SETTINGS, stories: StoryService | None = None
+) -> Iterator[str]:
     """A real server on loopback, in a thread; yields its address."""
-    server = WebServer(create_app(service or MemoryService(), settings), settings)
+    server = WebServer(create_app(service or MemoryService(), settings, stories=stories), settings)
     ready = threading.Event()
     thread = threading.Thread(target=server.run, args=(lambda address: ready.set(),), daemon=True)
     thread.start()
@@ -263,8 +344,13 @@ def serving(service: SearchService | None = None, settings: ServeSettings = SETT
 
 
 @contextlib.contextmanager
-def client(service: MemoryService | None = None, **changes: object) -> Iterator[httpx.Client]:
+def client(
+    service: MemoryService | None = None, stories: MemoryStories | None = None, **changes: object
+) -> Iterator[httpx.Client]:
     """A client of a real server; `changes` are settings."""
     settings = msgspec.structs.replace(SETTINGS, **changes)
-    with serving(service, settings) as address, httpx.Client(base_url=address, timeout=20, trust_env=False) as http:
+    with (
+        serving(service, settings, stories) as address,
+        httpx.Client(base_url=address, timeout=20, trust_env=False) as http,
+    ):
         yield http

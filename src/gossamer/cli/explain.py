@@ -25,6 +25,7 @@ def _print(answer: Explanation) -> None:
     out.print(answer.url, style="bold", markup=False)
     rows = [("state", answer.state), ("reason", answer.reason), ("robots", answer.robots), ("index", answer.index)]
     rows.append(("document", answer.document_rule))
+    rows += [row for row in (("copies", answer.copies), ("cluster", answer.cluster)) if row[1]]
     record = answer.record
     if record is not None:
         rows += [

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.leaders import StoredLeaders
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
 from gossamer.search.ranking import NAMES
@@ -32,7 +33,8 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Search the crawled pages: words, "phrases", -not, OR, site:, intitle:, inurl:, lang:, filetype:, after:, before:.
+    """Search the crawled pages: words, "phrases", -not, OR, site:, intitle:, inurl:, lang:, filetype:, pagetype:,
+    category:, after:, before:.
 
     Parameters
     ----------
@@ -75,7 +77,8 @@ def command(
 def open_searcher(data: Any) -> Searcher:
     """The searcher of a data folder, which must have an index."""
     settings = settings_of_crawl(data)
-    searcher = Searcher(IndexFolder(DataFolder(data).index), settings.search)
+    folder = DataFolder(data)
+    searcher = Searcher(IndexFolder(folder.index), settings.search, leaders=StoredLeaders(folder))
     searcher.state()
     return searcher
 
@@ -85,25 +88,26 @@ def _show(results: Results) -> None:
         out.print(notice, style="yellow", markup=False)
     for number, hit in enumerate(results.hits, 1 + (results.request.page - 1) * results.request.size):
         out.print(Text(f"{number}. ", style="dim") + _marked(hit.title, "bold"))
-        details = "  ".join(
-            filter(None, [hit.date and hit.date[:10], hit.lang, f"{hit.similar} similar" * bool(hit.similar)])
-        )
-        out.print(Text(f"   {_plain(hit.url)}", style="green") + Text(f"  {details}", style="dim"))
+        kind = hit.page_type if hit.page_type != "article" else ""
+        copies = f"{hit.similar} similar" if hit.similar else ""
+        details = "  ".join(filter(None, [(hit.date or "")[:10], plain(hit.author), hit.lang, kind, copies]))
+        out.print(Text(f"   {plain(hit.url)}", style="green") + Text(f"  {details}", style="dim"))
         out.print(Text("   ") + _marked(hit.excerpt, ""), soft_wrap=False)
     if results.did_you_mean:
         out.print(Text("Did you mean: ") + Text(results.did_you_mean, style="bold italic"))
     pages = f", page {results.request.page} of {results.pages}" if results.pages > 1 else ""
-    out.print(f"{results.total} pages{pages}, {results.seconds * 1000:.0f} ms", style="dim")
+    about = "about " if results.estimated else ""
+    out.print(f"{about}{results.total} pages{pages}, {results.seconds * 1000:.0f} ms", style="dim")
 
 
 def _marked(text: Marked, style: str) -> Text:
     shown = Text()
     for piece, hit in text.pieces():
-        shown.append(_plain(piece), style=f"{style} yellow".strip() if hit else style)
+        shown.append(plain(piece), style=f"{style} yellow".strip() if hit else style)
     return shown
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """What a page says must not steer the terminal."""
     return "".join(char if char.isprintable() else " " for char in text)
 

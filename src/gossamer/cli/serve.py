@@ -14,13 +14,15 @@ from cyclopts import Parameter
 from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, err, out
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.leaders import StoredLeaders
+from gossamer.crawl.stories import StoredStories
 from gossamer.frontier.database import require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.search.searcher import Searcher
 from gossamer.settings import ServeSettings, Settings
 from gossamer.web.app import create_app
 from gossamer.web.server import beyond_loopback, run
-from gossamer.web.service import SearchService
+from gossamer.web.service import SearchService, StoryService
 
 
 def command(
@@ -50,7 +52,7 @@ def command(
     given: dict[str, Any] = {"host": host, "port": port}
     changes = {"serve": {name: value for name, value in given.items() if value is not None}}
     settings = settings_file.load(data, changes)
-    serve(open_service(data, settings), settings.serve, open_browser)
+    serve(open_service(data, settings), settings.serve, open_browser, open_stories(data))
 
 
 def _stop_with_stdin() -> None:
@@ -59,7 +61,9 @@ def _stop_with_stdin() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def serve(service: SearchService, settings: ServeSettings, open_browser: bool = False) -> None:
+def serve(
+    service: SearchService, settings: ServeSettings, open_browser: bool = False, stories: StoryService | None = None
+) -> None:
     """Serve until a signal; the address is printed as soon as requests are answered."""
     if beyond_loopback(settings.host):
         err.print(
@@ -74,10 +78,16 @@ def serve(service: SearchService, settings: ServeSettings, open_browser: bool = 
         if open_browser:
             webbrowser.open(shown)
 
-    run(create_app(service, settings), settings, ready)
+    run(create_app(service, settings, stories=stories), settings, ready)
 
 
 def open_service(data: Path, settings: Settings) -> SearchService:
     """The searcher of a data folder; the server may be up before there is anything to search."""
-    require_crawl(DataFolder(data).database)
-    return Searcher(IndexFolder(DataFolder(data).index), settings.search)
+    folder = DataFolder(data)
+    require_crawl(folder.database)
+    return Searcher(IndexFolder(folder.index), settings.search, leaders=StoredLeaders(folder))
+
+
+def open_stories(data: Path) -> StoryService:
+    """What the crawl of a data folder knows of the past of its pages."""
+    return StoredStories(DataFolder(data))

@@ -14,18 +14,21 @@ from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError
 from gossamer.frontier import inspect
+from gossamer.frontier.copying import lowered_by, yield_of
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.mirror_table import load_mirrors
 from gossamer.frontier.rulebook import rules_for
+from gossamer.frontier.stories import cluster_of
 from gossamer.index.folder import IndexFolder
 from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
-from gossamer.model.site import origin_of, site_of
+from gossamer.model.site import key64, origin_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import RuleBook
 from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict
+from gossamer.scope.shape import path_shape
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 
@@ -51,6 +54,10 @@ class Explanation(msgspec.Struct):
     """Whether it can be searched."""
     document_rule: str = ""
     """The document rule that the URL fits, and by which pattern."""
+    copies: str = ""
+    """What pages of the URL's shape have brought, and what that does to its priority."""
+    cluster: str = ""
+    """Its near duplicates, and which page represents them."""
     maps_to: str = ""
     """The same page on the main site, where the URL's site is a mirror."""
 
@@ -64,17 +71,34 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
     """Everything known about a URL; with the folder, also whether it can be searched."""
     answer = _explain(db, settings, canonical_or_error(text, settings), now)
     answer.document_rule = _document_rule(db, answer.url)
+    _add_copies(db, answer)
     _add_mirror(db, settings, answer)
     if folder is not None:
         answer.index = _index(folder, answer.url)
     return answer
 
 
-def _add_mirror(db: Database, settings: Settings, answer: Explanation, automatic: bool = True) -> None:
-    mapped = Canonicalizer(settings.urls, load_mirrors(db, automatic)).mapped(answer.url)
+def _add_mirror(db: Database, settings: Settings, answer: Explanation) -> None:
+    mapped = Canonicalizer(settings.urls, load_mirrors(db, settings.dedup.mirrors)).mapped(answer.url)
     if mapped != answer.url:
         answer.maps_to = mapped
         answer.reason += f"; {site_of(answer.url)} is a mirror: {mapped} stands for it"
+
+
+def _add_copies(db: Database, answer: Explanation) -> None:
+    copies, documents, near = yield_of(db, key64(site_of(answer.url)), key64(path_shape(answer.url)))
+    if copies + near:
+        seen = copies + documents
+        answer.copies = f"of {seen} pages of this shape {copies} were copies of others and {near} near copies"
+        lowered = answer.record.lowered if answer.record else lowered_by(copies, documents, near)
+        if lowered:
+            answer.copies += f": it waits {lowered} levels lower"
+    cluster = cluster_of(db, answer.url)
+    if cluster is not None:
+        answer.cluster = f"{cluster.number}, like no other page"
+        if cluster.pages > 1:
+            who = "this page" if cluster.representative == answer.url else cluster.representative
+            answer.cluster = f"{cluster.number}, {cluster.pages} near copies, represented by {who} ({cluster.reason})"
 
 
 def _document_rule(db: Database, url: str) -> str:

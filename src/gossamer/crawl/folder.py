@@ -58,7 +58,7 @@ class DataFolder:
         database = open_database(self.database)
         # Without a method nothing has a fingerprint, and the default is never asked.
         near = near_method(DEFAULT if settings.dedup.near == "none" else settings.dedup.near)
-        return SqlFrontier(database, settings.budget, settings.politeness, path_shape, near)
+        return SqlFrontier(database, settings.budget, settings.politeness, path_shape, near, settings.dedup.mirrors)
 
     def read(self) -> Database:
         """The frontier database, for reading."""

@@ -39,16 +39,15 @@ def scope_config(settings: Settings, database: Database, more_sites: Sequence[st
 class LiveScope:
     """The chain, the document rules and the mirrors in force, renewed when they change."""
 
-    def __init__(self, settings: Settings, database: Database, categories: bytes = b"", mirrors: bool = True) -> None:
-        """`categories` is the stored classifier, for the parsers; `mirrors`: also those that the crawler found."""
+    def __init__(self, settings: Settings, database: Database, categories: bytes = b"") -> None:
+        """`categories` is the stored classifier, for the parsers."""
         self._settings, self._database, self._categories = settings, database, categories
         self.config = scope_config(settings, database)
         self.chain: Chain = full_chain(self.config, settings.scope.rules)
         self._rules_version = rules_version(database)
         self._documents = load_rules(database)
-        self._automatic_mirrors = mirrors
         self._mirrors_version = mirror_table.version(database)
-        self.mirrors = mirror_table.load_mirrors(database, mirrors)
+        self.mirrors = mirror_table.load_mirrors(database, settings.dedup.mirrors)
         """Sites and the origins that stand for them."""
 
     def refresh(self) -> bool:
@@ -73,7 +72,7 @@ class LiveScope:
         if version == self._mirrors_version:
             return False
         self._mirrors_version = version
-        self.mirrors = mirror_table.load_mirrors(self._database, self._automatic_mirrors)
+        self.mirrors = mirror_table.load_mirrors(self._database, self._settings.dedup.mirrors)
         return True
 
     def canonicalizer(self) -> Canonicalizer:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gossamer.crawl.pending import Result
+from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import Budgets, Visit
-from gossamer.frontier.mirror_table import RULE as MIRROR
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
@@ -43,7 +43,7 @@ def plain_result(site: str, part: int, task: Task, outcome: Outcome, verdict: De
 
 def of_mirror(site: str, part: int, task: Task, mapped: str, rules: Rules, now: float) -> Result:
     """A task whose site has become a mirror: not fetched, and offered as a page of the main site instead."""
-    refusal = refuse(MIRROR, f"mirror of {site_of(mapped)}")
+    refusal = refuse(MIRROR_RULE, f"mirror of {site_of(mapped)}")
     result = plain_result(site, part, task, Outcome.REFUSED, refusal, now)
     verdict = rules.decide(mapped, now)
     if verdict.allowed or not verdict.rule.startswith("scope."):
@@ -146,14 +146,14 @@ def _from_sitemap(result: Result, parsed: Parsed, rules: Rules) -> None:
 
 def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> None:
     visit, task = result.visit, result.visit.task
-    target = rules.canonicalizer.resolve(parse_base(task.url), location)
+    target = _target(task.url, location, rules.canonicalizer)
     if isinstance(target, Decision):
         visit.outcome, visit.reason = (
             Outcome.BAD_REDIRECT,
             f"redirects to {location[:200]!r}: {target.reason}",
         )
     elif target == task.url:
-        visit.outcome, visit.reason = Outcome.BAD_REDIRECT, _to_itself(task.url, location)
+        visit.outcome, visit.reason = Outcome.BAD_REDIRECT, "redirects to itself"
     elif task.hops + 1 > rules.max_redirects:
         visit.outcome = Outcome.BAD_REDIRECT
         visit.reason = f"more than {rules.max_redirects} redirects in a row (crawl.max_redirects)"
@@ -170,12 +170,10 @@ def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> N
             )
 
 
-def _to_itself(url: str, location: str) -> str:
-    """Why a redirect leads nowhere; a main site that sends us to its mirror is for the operator to decide about."""
-    target = Canonicalizer().resolve(parse_base(url), location)
-    if isinstance(target, Decision) or site_of(target) == site_of(url):
-        return "redirects to itself"
-    return f"redirects to {site_of(target)}, which is held to be its mirror: see `gossamer mirrors`"
+def _target(url: str, location: str, canonicalizer: Canonicalizer) -> str | Decision:
+    """Where a redirect leads; a main site that sends us to its mirror is taken at its word."""
+    target = canonicalizer.resolve(parse_base(url), location)
+    return canonicalizer.literal(parse_base(url), location) if target == url else target
 
 
 def _remember_refusals(result: Result, parsed: Parsed) -> None:

@@ -141,10 +141,9 @@ class Session:
         )  # fmt: skip
         self._addresses = AddressBook(name, tools.frontier, tools.thread, clock)
         borrowing = Borrowing(name, tools.frontier, tools.thread, clock, self, self._channel_to, self.release)
-        self.robots = RobotsBook(
-            # Where a robots.txt leads, its server says: what we know of mirrors is no part of that.
-            settings.robots, clock, Canonicalizer(settings.urls), self._stored_robots, self._robots_fetched, borrowing,
-        )
+        # Where a robots.txt leads, its server says: what we know of mirrors is no part of that.
+        literal = Canonicalizer(settings.urls)
+        self.robots = RobotsBook(settings.robots, clock, literal, self._stored_robots, self._robots_fetched, borrowing)
 
     @property
     def stopping(self) -> bool:

@@ -110,7 +110,8 @@ def folded(pieces: Sequence[Piece], context: int = 80) -> Iterator[Piece]:
             yield piece
             continue
         end = len(piece.text) - tail
-        yield Piece("same", f"{_until_word(piece.text[:head])} … {_from_word(piece.text[end:])}")
+        before, after = _until_word(piece.text[:head]), _from_word(piece.text[end:])
+        yield Piece("same", f"{before}{' ' * bool(before)}…{' ' * bool(after)}{after}")
 
 
 def _until_word(text: str) -> str:

@@ -65,12 +65,13 @@ def load_mirrors(db: Database, automatic: bool = True) -> dict[str, str]:
 
 def list_mirrors(db: Database) -> list[Mirror]:
     """All that is known, with the evidence; then the pairs of sites that share many pages and yet too few."""
-    listed = []
-    signs = _signs(db)
+    listed, signs, mains = [], _signs(db), active(db)
     for row in _rows(db):
         same, compared, equal = signs.pop(_pair(row.site, row.main), (0, 0, 0))
         listed.append(msgspec.structs.replace(row, same=same, compared=compared, equal=equal))
     for (one, other), (same, compared, equal) in sorted(signs.items()):
+        if follow(mains, one) == follow(mains, other) or is_rejected(db, one, other):
+            continue
         listed.append(
             Mirror(
                 one,

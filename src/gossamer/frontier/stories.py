@@ -19,7 +19,7 @@ from gossamer.model.site import key64, site_of
 
 ORDERED = 10_000
 """Pages of a cluster that are put in order; of a larger one, that many and the representative."""
-LOOKED_AT = 50_000
+LOOKED_AT = 200_000
 """Clusters among which the largest are looked for, the newest first."""
 
 _CLUSTER = (

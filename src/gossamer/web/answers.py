@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from gossamer.dedup.difference import Change
+from gossamer.frontier.stories import Story
+from gossamer.model.site import site_of
 from gossamer.search.results import Facets, Factor, Hit, IndexState, Results, ScoreExplanation, StoredPage
+from gossamer.store.history import Comparison, FactChange, History, PageVisit
 from gossamer.web.views import timestamp
 
 Range = tuple[int, int]
@@ -30,6 +35,9 @@ class ApiHit(Struct, frozen=True, kw_only=True):
     lang: Annotated[str | None, Meta(description="Language, ISO 639-1.")]
     site: Annotated[str, Meta(description="Its host.")]
     type: Annotated[str, Meta(description="Kind of document, such as html.")]
+    page_type: Annotated[str | None, Meta(description="What kind of page it is, such as article, forum or listing.")]
+    category: Annotated[str | None, Meta(description="Its category, by the operator's rules or classifier.")]
+    author: Annotated[str | None, Meta(description="Who wrote it, as the page says.")]
     fetched_at: Annotated[str | None, Meta(description="When it was fetched, RFC 3339, UTC.")]
     similar: Annotated[int, Meta(description="Near copies that are collapsed under it.")]
     highlights: Highlights
@@ -39,7 +47,8 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
     """The answer to a search."""
 
     query: Annotated[str, Meta(description="The query, as it was understood to be given.")]
-    total: Annotated[int, Meta(description="Pages that match.")]
+    total: Annotated[int, Meta(description="Results; near copies of each other count as one.")]
+    estimated: Annotated[bool, Meta(description="Whether total and facets are estimates, within some per cent.")]
     page: Annotated[int, Meta(description="The page of results this is.")]
     pages: Annotated[int, Meta(description="Pages of results that can be asked for.")]
     hits: Annotated[tuple[ApiHit, ...], Meta(description="The results, best first.")]
@@ -84,6 +93,56 @@ class ExplainAnswer(Struct, frozen=True, kw_only=True):
     factors: Annotated[tuple[Factor, ...], Meta(description="What the score is the sum of.")]
 
 
+class ApiStoryPage(Struct, frozen=True):
+    """A page of a story."""
+
+    url: str
+    title: Annotated[str, Meta(description="Its title; empty where it is not in the index.")]
+    site: str
+    published: Annotated[str | None, Meta(description="Publication date, ISO 8601; null where none is believed.")]
+    seen_at: Annotated[str | None, Meta(description="When the crawl first saw it with this text, RFC 3339, UTC.")]
+
+
+class StoryAnswer(Struct, frozen=True, kw_only=True):
+    """The pages that have nearly the same text."""
+
+    url: str
+    total: Annotated[int, Meta(description="How many there are, this one included.")]
+    representative: Annotated[str, Meta(description="The page that stands for them in results.")]
+    reason: Annotated[str, Meta(description="Why that one; empty where there is no other.")]
+    pages: Annotated[tuple[ApiStoryPage, ...], Meta(description="The first hundred, the earliest first.")]
+
+
+class ApiVisit(Struct, frozen=True, kw_only=True):
+    """A stored visit of a page."""
+
+    fetched_at: Annotated[str | None, Meta(description="When, RFC 3339, UTC.")]
+    outcome: Annotated[str, Meta(description="What came of it, such as document or not_modified.")]
+    status: Annotated[int, Meta(description="HTTP status; 0 where no response came.")]
+    reason: str
+    title: str
+    characters: Annotated[int | None, Meta(description="Length of the text; null where there is none.")]
+    cluster: Annotated[int | None, Meta(description="Pages with the same number had nearly the same text.")]
+
+
+class ApiComparison(Struct, frozen=True, kw_only=True):
+    """What changed between two visits."""
+
+    older: Annotated[str, Meta(description="Time of the older visit.")]
+    newer: Annotated[str, Meta(description="Time of the newer visit.")]
+    facts: Annotated[tuple[FactChange, ...], Meta(description="What is said differently beside the text.")]
+    changes: Annotated[tuple[Change, ...], Meta(description="The text, paragraph by paragraph.")]
+
+
+class HistoryAnswer(Struct, frozen=True, kw_only=True):
+    """The past of a page."""
+
+    url: str
+    complete: Annotated[bool, Meta(description="Whether all that is stored was looked through; else the newest part.")]
+    visits: Annotated[tuple[ApiVisit, ...], Meta(description="The newest first.")]
+    comparison: Annotated[ApiComparison | None, Meta(description="Null where no two visits have a text.")]
+
+
 class StatusAnswer(Struct, frozen=True, kw_only=True):
     """How the index stands."""
 
@@ -104,7 +163,8 @@ def hit_answer(hit: Hit) -> ApiHit:
     """One result for a program."""
     return ApiHit(
         url=hit.url, title=hit.title.text, excerpt=hit.excerpt.text, score=hit.score, date=hit.date, lang=hit.lang,
-        site=hit.site, type=hit.type, fetched_at=timestamp(hit.fetched_at) or None, similar=hit.similar,
+        site=hit.site, type=hit.type, page_type=hit.page_type or None, category=hit.category or None,
+        author=hit.author or None, fetched_at=timestamp(hit.fetched_at) or None, similar=hit.similar,
         highlights=Highlights(hit.title.marks, hit.excerpt.marks),
     )  # fmt: skip
 
@@ -112,7 +172,8 @@ def hit_answer(hit: Hit) -> ApiHit:
 def search_answer(results: Results) -> SearchAnswer:
     """Results for a program."""
     return SearchAnswer(
-        query=results.request.query, total=results.total, page=results.request.page, pages=results.pages,
+        query=results.request.query, total=results.total, estimated=results.estimated, page=results.request.page,
+        pages=results.pages,
         hits=tuple(hit_answer(hit) for hit in results.hits), facets=results.facets,
         did_you_mean=results.did_you_mean or None, notices=results.notices, seconds=results.seconds,
     )  # fmt: skip
@@ -138,4 +199,38 @@ def status_answer(state: IndexState) -> StatusAnswer:
     return StatusAnswer(
         documents=state.documents, segments=state.segments, position=state.position, generation=state.generation,
         committed_at=timestamp(state.committed_at) or None,
+    )  # fmt: skip
+
+
+def story_answer(url: str, story: Story, titles: Sequence[str]) -> StoryAnswer:
+    """A story for a program."""
+    cluster = story.cluster
+    return StoryAnswer(
+        url=url, total=cluster.pages, representative=cluster.representative, reason=cluster.reason,
+        pages=tuple(
+            ApiStoryPage(page.url, title, site_of(page.url), page.published or None, timestamp(page.seen_at) or None)
+            for page, title in zip(story.pages, titles, strict=True)
+        ),
+    )  # fmt: skip
+
+
+def history_answer(history: History) -> HistoryAnswer:
+    """A history for a program."""
+    return HistoryAnswer(
+        url=history.url, complete=history.is_complete, visits=tuple(_visit_answer(one) for one in history.visits),
+        comparison=_comparison_answer(history.comparison) if history.comparison is not None else None,
+    )  # fmt: skip
+
+
+def _visit_answer(visit: PageVisit) -> ApiVisit:
+    return ApiVisit(
+        fetched_at=timestamp(visit.fetched_at) or None, outcome=visit.outcome, status=visit.status,
+        reason=visit.reason, title=visit.title, characters=visit.characters, cluster=visit.cluster,
+    )  # fmt: skip
+
+
+def _comparison_answer(compared: Comparison) -> ApiComparison:
+    return ApiComparison(
+        older=timestamp(compared.older.fetched_at), newer=timestamp(compared.newer.fetched_at), facts=compared.facts,
+        changes=compared.text.changes,
     )  # fmt: skip

@@ -16,10 +16,23 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.web import answers
-from gossamer.web.parameters import ADDRESS, FACETS, LIMIT, PAGE, PREFIX, SEARCH, SIZE, Parameter, request_of
+from gossamer.web.parameters import (
+    ADDRESS,
+    FACETS,
+    LIMIT,
+    NEWER,
+    OLDER,
+    PAGE,
+    PREFIX,
+    SEARCH,
+    SIZE,
+    Parameter,
+    request_of,
+)
 from gossamer.web.pool import SearchPool
 from gossamer.web.rendering import json_response
-from gossamer.web.service import SearchService
+from gossamer.web.service import Services, StoryService
+from gossamer.web.stories import title_of
 
 PREFIX_PATH = "/api/v1"
 
@@ -38,7 +51,7 @@ class Operation(msgspec.Struct, frozen=True):
     summary: str
     parameters: tuple[Parameter[Any], ...]
     answer: type[msgspec.Struct]
-    call: Callable[[SearchService, Mapping[str, str]], msgspec.Struct]
+    call: Callable[[Services, Mapping[str, str]], msgspec.Struct]
     may_miss: bool = False
     """Whether it can answer 404."""
 
@@ -48,36 +61,58 @@ class Operation(msgspec.Struct, frozen=True):
         return f"{PREFIX_PATH}/{self.name}"
 
 
-def _search(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
-    return answers.search_answer(service.search(request_of(given, strictly=True)))
+def _search(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
+    return answers.search_answer(services.search.search(request_of(given, strictly=True)))
 
 
-def _similar(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+def _similar(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     url = ADDRESS.read_strictly(given)
-    hits = service.similar(request_of(given, strictly=True), url)
+    hits = services.search.similar(request_of(given, strictly=True), url)
     return answers.SimilarAnswer(url, tuple(answers.hit_answer(hit) for hit in hits))
 
 
-def _suggest(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+def _suggest(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     prefix, limit = PREFIX.read_strictly(given), LIMIT.read_strictly(given)
-    found = service.suggest(prefix, limit) if prefix else []
+    found = services.search.suggest(prefix, limit) if prefix else []
     return answers.SuggestAnswer(prefix, tuple(found))
 
 
-def _page(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
-    page = service.page(ADDRESS.read_strictly(given))
+def _page(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
+    page = services.search.page(ADDRESS.read_strictly(given))
     if page is None:
         raise Missing("this page is not in the index")
     return answers.page_answer(page)
 
 
-def _explain(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
+def _explain(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     url = ADDRESS.read_strictly(given)
-    return answers.explain_answer(service.explain(request_of(given, strictly=True), url))
+    return answers.explain_answer(services.search.explain(request_of(given, strictly=True), url))
 
 
-def _status(service: SearchService, given: Mapping[str, str]) -> msgspec.Struct:
-    return answers.status_answer(service.state())
+def _story(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
+    url = ADDRESS.read_strictly(given)
+    story = _stories(services).story(url)
+    if story is None:
+        raise Missing("the crawl knows no page of this address that can be compared with others")
+    return answers.story_answer(url, story, [title_of(services.search, page.url) for page in story.pages])
+
+
+def _history(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
+    url = ADDRESS.read_strictly(given)
+    history = _stories(services).history(url, OLDER.read_strictly(given), NEWER.read_strictly(given))
+    if history is None:
+        raise Missing("the crawl has no page of this address")
+    return answers.history_answer(history)
+
+
+def _stories(services: Services) -> StoryService:
+    if services.stories is None:
+        raise Missing("this server has an index and no crawl: it knows nothing of the past")
+    return services.stories
+
+
+def _status(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
+    return answers.status_answer(services.search.state())
 
 
 OPERATIONS = (
@@ -91,18 +126,26 @@ OPERATIONS = (
     Operation(
         "explain", "Why a page ranks where it does for a query.", (*_ONE_PAGE, ADDRESS), answers.ExplainAnswer, _explain
     ),
+    Operation(
+        "story", "The pages with nearly the same text as a page, in order of time.", (ADDRESS,), answers.StoryAnswer,
+        _story, may_miss=True,
+    ),
+    Operation(
+        "history", "The stored visits of a page, and what changed between two of them.", (ADDRESS, OLDER, NEWER),
+        answers.HistoryAnswer, _history, may_miss=True,
+    ),
     Operation("status", "How the index stands.", (), answers.StatusAnswer, _status),
 )  # fmt: skip
 
 
-def routes(service: SearchService, pool: SearchPool) -> list[Route]:
+def routes(services: Services, pool: SearchPool) -> list[Route]:
     """A route for each operation."""
-    return [Route(operation.path, _endpoint(operation, service, pool)) for operation in OPERATIONS]
+    return [Route(operation.path, _endpoint(operation, services, pool)) for operation in OPERATIONS]
 
 
-def _endpoint(operation: Operation, service: SearchService, pool: SearchPool) -> Callable[[HttpRequest], Any]:
+def _endpoint(operation: Operation, services: Services, pool: SearchPool) -> Callable[[HttpRequest], Any]:
     def answer(given: Mapping[str, str]) -> Response:
-        return json_response(operation.call(service, given))
+        return json_response(operation.call(services, given))
 
     async def endpoint(request: HttpRequest) -> Response:
         return await pool.run(answer, request.query_params)

@@ -29,18 +29,22 @@ from gossamer.web.pages import Pages
 from gossamer.web.parameters import BadParameter
 from gossamer.web.pool import SearchPool
 from gossamer.web.rendering import Renderer, json_response
-from gossamer.web.service import SearchService
+from gossamer.web.service import SearchService, Services, StoryService
+from gossamer.web.stories import StoryPages
 
 _NOT_HERE = "There is nothing at this address."
 
 
-def create_app(service: SearchService, settings: ServeSettings, clock: Clock | None = None) -> Starlette:
-    """The whole server as an ASGI application."""
+def create_app(
+    service: SearchService, settings: ServeSettings, clock: Clock | None = None, stories: StoryService | None = None
+) -> Starlette:
+    """The whole server as an ASGI application; without `stories` it shows no versions and no near duplicates."""
     check_base_url(settings.base_url)
     links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
     assets = Assets(links)
     renderer = Renderer(settings.title, links, assets.url)
     pool = SearchPool(settings.threads)
+    services = Services(service, stories)
 
     def origin(request: Request) -> str:
         """Scheme and host by which the sender reaches us; the guard has checked the header."""
@@ -54,9 +58,10 @@ def create_app(service: SearchService, settings: ServeSettings, clock: Clock | N
 
     app = Starlette(
         routes=[
-            *Pages(service, pool, renderer, links).routes(),
+            *Pages(services, pool, renderer, links).routes(),
+            *StoryPages(services, pool, renderer, links).routes(),
             *MachinePages(service, pool, links, settings.title, origin).routes(),
-            *api.routes(service, pool),
+            *api.routes(services, pool),
             *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
             *_static(assets, renderer),
         ],

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from gossamer.search.results import Request
-from gossamer.web.parameters import FILTERS, PAGE, QUERY, SIZE
+from gossamer.web.parameters import ADDRESS, FILTERS, NEWER, OLDER, PAGE, QUERY, SIZE
 
 
 class Links:
@@ -37,6 +37,14 @@ class Links:
     def cached(self, url: str, query: str) -> str:
         """The stored text of a result, with the words of the query marked."""
         return self.to("/cached", url=url, q=query)
+
+    def story(self, url: str) -> str:
+        """Who else has the text of a page."""
+        return self.to("/story", url=url)
+
+    def history(self, url: str, older: str = "", newer: str = "") -> str:
+        """The versions of a page, and what changed between two of them."""
+        return self.to("/history", **{ADDRESS.name: url, OLDER.name: older, NEWER.name: newer})
 
     def explain(self, request: Request, url: str) -> str:
         """Why a page ranks where it does."""

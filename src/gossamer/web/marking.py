@@ -14,7 +14,7 @@ from gossamer.search.results import Marked
 MAX_WORDS = 24
 _UNPARTED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _WORD = re.compile(r"\w+")
-_FIELD = re.compile(r"\b(site|inurl|lang|filetype|after|before):\S*", re.IGNORECASE)
+_FIELD = re.compile(r"\b(site|inurl|lang|filetype|pagetype|category|after|before):\S*", re.IGNORECASE)
 
 
 def mark(text: str, query: str) -> Marked:

@@ -16,8 +16,8 @@ from gossamer.web.marking import mark
 from gossamer.web.parameters import ADDRESS, QUERY, request_of
 from gossamer.web.pool import SearchPool
 from gossamer.web.rendering import Renderer
-from gossamer.web.service import SearchService
-from gossamer.web.views import bars, host_name, language, page_numbers
+from gossamer.web.service import Services
+from gossamer.web.views import bars, host_name, language, page_numbers, words_of
 
 SINCE_LABELS = {"": "Any time", "day": "Past day", "week": "Past week", "month": "Past month", "year": "Past year"}
 SORT_LABELS = {"relevance": "Relevance", "date": "Newest"}
@@ -28,8 +28,8 @@ SHOWN_TEXT = 200_000
 class Pages:
     """Handlers; each asks the service and renders on a search thread."""
 
-    def __init__(self, service: SearchService, pool: SearchPool, renderer: Renderer, links: Links) -> None:
-        self._service = service
+    def __init__(self, services: Services, pool: SearchPool, renderer: Renderer, links: Links) -> None:
+        self._service, self._stories = services
         self._pool = pool
         self._renderer = renderer
         self._links = links
@@ -95,9 +95,13 @@ class Pages:
             (SINCE_LABELS[request.since], {"since": ""}),
             (host_name(request.site), {"site": ""}),
             (language(request.lang), {"lang": ""}),
+            (words_of(request.page_type), {"page_type": ""}),
+            (request.category, {"category": ""}),
             ("With similar pages", {"similar": False}),
         ]
-        used = (request.since, request.site, request.lang, request.similar)
+        used = (
+            request.since, request.site, request.lang, request.page_type, request.category, request.similar
+        )  # fmt: skip
         return [
             (label, self._links.search(request, **without))
             for (label, without), value in zip(chips, used, strict=True)
@@ -114,10 +118,19 @@ class Pages:
             query=query,
             back=self._links.search(Request(query=query)) if query else "",
             paragraphs=paragraphs(page.text[:SHOWN_TEXT], query),
+            has_history=self._stories is not None,
+            others=self._others(page.url),
             cut=SHOWN_TEXT if len(page.text) > SHOWN_TEXT else 0,
         )
         response.headers["x-robots-tag"] = "noindex"
         return response
+
+    def _others(self, url: str) -> int:
+        """Near duplicates of a page; none where the crawl cannot be asked: the text is there nevertheless."""
+        try:
+            return self._stories.others(url) if self._stories is not None else 0
+        except GossamerError:
+            return 0
 
     def _explain(self, http: HttpRequest, given: Mapping[str, str]) -> Response:
         request, url = request_of(given), ADDRESS.read(given)

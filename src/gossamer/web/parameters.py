@@ -99,6 +99,14 @@ class Text(Parameter[str]):
         return schema
 
 
+class Name(Text):
+    """Text that the index keeps in small letters."""
+
+    def parse(self, text: str) -> str:
+        """The text in small letters."""
+        return super().parse(text).lower()
+
+
 class Whole(Parameter[int]):
     """A whole number in a range."""
 
@@ -160,7 +168,7 @@ class Flag(Parameter[bool]):
 
 QUERY = Text(
     "q",
-    'The query: words, "phrases", -not, OR, site: intitle: inurl: lang: filetype: after: before:',
+    'The query: words, "phrases", -not, OR, site: intitle: inurl: lang: filetype: pagetype: category: after: before:',
     "rocket",
     required=True,
 )
@@ -171,12 +179,18 @@ SORT = Choice("sort", "Order of the results.", get_args(Sort))
 SINCE = Choice("since", "Only pages dated within the last day, week, month or year.", get_args(Since))
 SITE = Text("site", "Only pages of this host and the hosts below it.", pattern=r"[A-Za-z0-9_.:\[\]-]+", longest=253)
 LANG = Text("lang", "Only pages in this language (ISO 639-1).", pattern=r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
-FACETS = Flag("facets", "Whether to count sites, languages and years, too.", True)
+PAGE_TYPE = Name("page_type", "Only pages of this type, such as article or forum.", pattern=r"\w[\w-]*", longest=61)
+CATEGORY = Name("category", "Only pages of this category.", longest=200)
+FACETS = Flag("facets", "Whether to count sites, languages, years, types of page and categories, too.", True)
 SIMILAR = Flag("similar", "Whether near copies are listed instead of being collapsed under the best of them.", False)
 ADDRESS = Text("url", "Address of a page.", "https://www.example.org/", required=True)
+OLDER = Text(
+    "from", "The older visit to compare, by its fetched_at; default: the last but one that has a text.", longest=40
+)
+NEWER = Text("to", "The newer visit to compare, by its fetched_at; default: the last one that has a text.", longest=40)
 LIMIT = Whole("limit", "Suggestions at most.", 8, 1, 20)
 
-FILTERS: tuple[Parameter[Any], ...] = (SORT, SINCE, SITE, LANG, SIMILAR)
+FILTERS: tuple[Parameter[Any], ...] = (SORT, SINCE, SITE, LANG, PAGE_TYPE, CATEGORY, SIMILAR)
 """What narrows or orders a search, beside the query."""
 SEARCH: tuple[Parameter[Any], ...] = (QUERY, PAGE, SIZE, *FILTERS, FACETS)
 """Everything that makes a `Request`."""

@@ -40,6 +40,7 @@ class Renderer:
         self.environment.globals.update(site_title=title, links=links, asset=asset)
         self.environment.filters.update(
             marked=marked, plain=plain, hit_title=hit_title, took=took, date=views.date, moment=views.moment,
+            about=views.about, words_of=views.words_of,
             timestamp=views.timestamp, number=views.number, language=views.language, language_tag=views.language_tag,
             crumbs=views.crumbs, host_name=views.host_name, safe_href=views.safe_href, schema_words=views.schema_words,
         )  # fmt: skip

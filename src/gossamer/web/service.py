@@ -1,4 +1,4 @@
-"""What the server needs from a searcher, and nothing else: the page can be tested without an index.
+"""What the server needs from a searcher and from a crawl, and nothing else: pages can be tested without either.
 
 All calls are synchronous and may take a while; the server makes them on its own
 threads. Each may raise a `GossamerError` (no index, a damaged one, one being
@@ -7,9 +7,11 @@ rebuilt), whose sentence is shown to the reader.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from gossamer.frontier.stories import Story
 from gossamer.search.results import Hit, IndexState, Request, Results, ScoreExplanation, StoredPage
+from gossamer.store.history import History
 
 
 class SearchService(Protocol):
@@ -38,3 +40,27 @@ class SearchService(Protocol):
     def state(self) -> IndexState:
         """How the index stands; cheap."""
         ...
+
+
+class StoryService(Protocol):
+    """A crawl that can be asked about the past, by several threads at once; an index may be served without one."""
+
+    def others(self, url: str) -> int:
+        """How many other pages have nearly the same text; cheap."""
+        ...
+
+    def story(self, url: str, limit: int = 100) -> Story | None:
+        """The page's near duplicates in order of time; None where it is no document that can be compared."""
+        ...
+
+    def history(self, url: str, older: str = "", newer: str = "") -> History | None:
+        """The page's stored visits, and what changed between two of them, each named by its time (RFC 3339, to the
+        second); those not named are the two newest that have a text. None where it is no document."""
+        ...
+
+
+class Services(NamedTuple):
+    """What the server asks."""
+
+    search: SearchService
+    stories: StoryService | None = None

@@ -84,6 +84,16 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
+def about(count: int) -> str:
+    """An estimated count: three digits of it, the rest is not known."""
+    return number(round(count, min(0, 3 - len(str(count)))))
+
+
+def words_of(name: str) -> str:
+    """A name made for programs, such as a type of page, for a person."""
+    return name.replace("_", " ").replace("-", " ").capitalize()
+
+
 def host_name(host: str) -> str:
     """A host for a person: international names in their own script, unless one mixes scripts to deceive."""
     if "xn--" not in host:

@@ -12,7 +12,7 @@ LIMIT = 1000
 
 
 def blocks(html, scores=None, limit=LIMIT):
-    return read_blocks(Tree(html, 100_000).body_markup(), TagReader(scores or {}), limit)
+    return read_blocks(Tree(html, 100_000).silenced_body(), TagReader(scores or {}), limit)
 
 
 def has(page, block, fact):

@@ -113,7 +113,7 @@ def test_any_page_gives_a_text_and_no_exception(parts, url):
 
 
 def test_a_row_has_a_value_for_every_block_and_every_value_is_a_number():
-    page = read_blocks(Tree(PAGE, 1000).body_markup(), TagReader({}), 1000)
+    page = read_blocks(Tree(PAGE, 1000).silenced_body(), TagReader({}), 1000)
     measures = Measures(page)
     rows = first_rows(measures, "The river", {"the": 0.5})
     rows += second_rows(measures, np.linspace(0, 1, measures.count, dtype=np.float32))

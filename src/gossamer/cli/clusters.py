@@ -1,0 +1,77 @@
+"""`gossamer clusters`: pages that are near duplicates of each other, and who had the text first."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+from gossamer.frontier.database import Database
+from gossamer.frontier.stories import LOOKED_AT, Story, StoryPage, largest_clusters, story_of
+
+_MAX = 10_000
+
+
+def command(
+    url: str = "", *, limit: int = 20, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
+) -> None:
+    """List the largest clusters of near duplicates, or the pages of URL's cluster in order of time.
+
+    Parameters
+    ----------
+    limit
+        Clusters or pages at most.
+    """
+    if not 1 <= limit <= _MAX:
+        raise UsageError(f"--limit must be from 1 to {_MAX}")
+    db = DataFolder(data).read()
+    try:
+        _one(db, url, data, limit, json) if url else _largest(db, limit, json)
+    finally:
+        db.close()
+
+
+def _largest(db: Database, limit: int, json: bool) -> None:
+    found = largest_clusters(db, limit)
+    if json:
+        print_json(found)
+        return
+    for cluster in found.clusters:
+        out.print(f"{cluster.pages:6} pages  {cluster.representative}  ({cluster.reason})", markup=False)
+    if not found.clusters:
+        out.print("No two pages are near duplicates.")
+    if not found.is_complete:
+        out.print(f"Only the {LOOKED_AT:,} newest clusters were looked at.")
+
+
+def _one(db: Database, url: str, data: Path, limit: int, json: bool) -> None:
+    address = canonical_or_error(url, settings_of_crawl(data))
+    story = story_of(db, address, limit)
+    if story is None:
+        raise UsageError(f"{address} is in no cluster: it is no document, or too short: see `gossamer explain`")
+    if json:
+        print_json(story)
+        return
+    cluster = story.cluster
+    pages = "1 page" if cluster.pages == 1 else f"{cluster.pages} pages"
+    out.print(f"cluster {cluster.number}, {pages}", style="bold")
+    for place, page in enumerate(story.pages):
+        out.print(f"  {_when(page):21} {page.url}{_notes(story, page, place == 0)}", markup=False)
+    if cluster.pages > len(story.pages):
+        out.print(f"  and {cluster.pages - len(story.pages)} more")
+
+
+def _when(page: StoryPage) -> str:
+    return page.published[:10] if page.published else f"seen {datetime.fromtimestamp(page.seen_at, UTC):%Y-%m-%d %H:%M}"
+
+
+def _notes(story: Story, page: StoryPage, is_first: bool) -> str:
+    if story.cluster.pages == 1:
+        return ""
+    notes = ["published first" if page.published else "seen first"] if is_first else []
+    if page.is_representative:
+        notes.append(f"shown in results: {story.cluster.reason}")
+    return f"  ({'; '.join(notes)})" if notes else ""

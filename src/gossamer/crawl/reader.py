@@ -1,0 +1,58 @@
+"""The frontier database, asked by the threads of a server: one connection, used by one of them at a time.
+
+The database may not be there yet, be locked, or be replaced by that of another crawl while the server
+runs: it is opened when it is asked, and again when another file lies in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+from gossamer.errors import BusyError, GossamerError
+from gossamer.frontier.database import Database, read_database, require_crawl
+
+_WAIT = 0.5
+"""Seconds to wait for a lock, and for other threads: a reader of a page waits for the answer."""
+
+T = TypeVar("T")
+
+
+class SharedReader:
+    """Answers questions from the frontier database of a data folder, to any thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._database: Database | None = None
+        self._file = 0
+
+    def ask(self, question: Callable[[Database], T]) -> T:
+        """The answer to a question; a `GossamerError` where the database cannot be read now."""
+        if not self._lock.acquire(timeout=_WAIT):
+            raise BusyError("the crawl is being asked by too many: try again in a moment")
+        try:
+            return question(self._current())
+        except (GossamerError, OSError):
+            self._close()
+            raise
+        finally:
+            self._lock.release()
+
+    def _current(self) -> Database:
+        try:
+            file = self._path.stat().st_ino
+        except OSError:
+            require_crawl(self._path)
+            raise
+        if self._database is None or file != self._file:
+            self._close()
+            self._database, self._file = read_database(self._path, _WAIT), file
+        return self._database
+
+    def _close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None

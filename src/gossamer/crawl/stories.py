@@ -1,0 +1,98 @@
+"""Stories and histories of a data folder, for the pages of the server.
+
+What an operator removed, or what is no document any more, has no history here: its old texts lie in the
+segments, but they are not for everybody. A history is looked for in the segments, so only one is read at a
+time, and only for a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from threading import Lock
+from typing import TypeVar
+
+from gossamer.clock import Clock, SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.reader import SharedReader
+from gossamer.errors import BusyError
+from gossamer.frontier import changes, inspect, stories
+from gossamer.frontier.database import Database
+from gossamer.frontier.stories import Story
+from gossamer.model.site import key64, site_of
+from gossamer.store.durable import SegmentMissingError
+from gossamer.store.history import Comparison, History, PageVisit, compare, newest_two, read_history
+
+_PATIENCE = 3.0
+"""Seconds for which segments are looked through."""
+_TRIES = 3
+"""How often segments are looked for again that were merged into others while they were read."""
+
+T = TypeVar("T")
+
+
+class StoredStories:
+    """`web.service.StoryService` of a data folder; safe to share between threads."""
+
+    def __init__(self, folder: DataFolder, clock: Clock | None = None) -> None:
+        self._folder = folder
+        self._reader = SharedReader(folder.database)
+        self._clock = clock or SystemClock()
+        self._reading = Lock()
+
+    def others(self, url: str) -> int:
+        """How many other pages have nearly the same text."""
+        cluster = self._reader.ask(lambda db: stories.cluster_of(db, url)) if "//" in url else None
+        return cluster.pages - 1 if cluster is not None else 0
+
+    def story(self, url: str, limit: int = 100) -> Story | None:
+        """The page's near duplicates in order of time; None where it is no document that can be compared."""
+        return self._reader.ask(lambda db: stories.story_of(db, url, limit)) if "//" in url else None
+
+    def history(self, url: str, older: str = "", newer: str = "") -> History | None:
+        """The page's stored visits, and what changed between two of them; None where it is no document."""
+        if "//" not in url or not self._reader.ask(lambda db: _is_document(db, url)):
+            return None
+        if not self._reading.acquire(blocking=False):
+            raise BusyError("another history is being read: try again in a moment")
+        try:
+            return _again_if_merged(lambda: self._history(url, older, newer))
+        finally:
+            self._reading.release()
+
+    def _history(self, url: str, older: str, newer: str) -> History:
+        until = self._clock.now() + _PATIENCE
+        ids = reversed(self._reader.ask(inspect.segment_ids))
+        visits, is_complete = read_history(self._folder.segments, ids, url, lambda: self._clock.now() < until)
+        return History(url, tuple(visits), is_complete, self._comparison(visits, older, newer))
+
+    def _comparison(self, visits: list[PageVisit], older: str, newer: str) -> Comparison | None:
+        pair = newest_two(visits)
+        if pair is None:
+            return None
+        chosen = _at(visits, older) or pair[0], _at(visits, newer) or pair[1]
+        first, second = sorted(chosen, key=lambda one: one.fetched_at)
+        return compare(self._folder.segments, first, second)
+
+
+def _at(visits: list[PageVisit], time: str) -> PageVisit | None:
+    """The visit of a time, RFC 3339 to the second, where it has a text."""
+    return next((one for one in visits if one.has_text and moment(one.fetched_at) == time), None)
+
+
+def moment(seconds: float) -> str:
+    """The time of a visit as it stands in addresses."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _is_document(db: Database, url: str) -> bool:
+    return bool(changes.documents(db, key64(site_of(url)), [key64(url)]))
+
+
+def _again_if_merged(read: Callable[[], T]) -> T:
+    for _ in range(_TRIES - 1):
+        try:
+            return read()
+        except SegmentMissingError:
+            continue
+    return read()
