@@ -93,7 +93,7 @@ def test_a_shape_whose_pages_are_near_duplicates_waits_lower(crew: Crew) -> None
     for number, url in enumerate(pages_):
         hand.did(url, content_hash=f"h{number}", **prints("t1b" if number else "t1"))
     crew.add(page("https://one.org/print/77"), page("https://one.org/news/5"))
-    queued = [task for task in hand.refill("one.org")]
+    queued = hand.refill("one.org")
     assert [task.url for task in queued] == ["https://one.org/news/5", "https://one.org/print/77"]
     assert queued[1].level - queued[0].level == queued[1].lowered == pytest.approx(LOWERED, abs=1)
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier.database import Database
-from gossamer.frontier.stories import LOOKED_AT, Story, StoryPage, largest_clusters, story_of
+from gossamer.frontier.stories import Story, StoryPage, largest_clusters, story_of
 
 _MAX = 10_000
 
 
 def command(
-    url: str = "", *, limit: int = 20, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
+    url: str = "",
+    *,
+    limit: int = 20,
+    method: str = "",
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
 ) -> None:
     """List the largest clusters of near duplicates, or the pages of URL's cluster in order of time.
 
@@ -24,12 +30,22 @@ def command(
     ----------
     limit
         Clusters or pages at most.
+    method
+        Compare all stored pages again by this method, and with what the crawl decided: imatch, imatch-lexicons,
+        topk, shingles, minhash, supershingles or simhash.
     """
     if not 1 <= limit <= _MAX:
         raise UsageError(f"--limit must be from 1 to {_MAX}")
+    if method and url:
+        raise UsageError("--method compares all pages: leave the URL out")
     db = DataFolder(data).read()
     try:
-        _one(db, url, data, limit, json) if url else _largest(db, limit, json)
+        if method:
+            _compare(data, db, method, limit, json)
+        elif url:
+            _one(db, url, data, limit, json)
+        else:
+            _largest(db, limit, json)
     finally:
         db.close()
 
@@ -39,12 +55,31 @@ def _largest(db: Database, limit: int, json: bool) -> None:
     if json:
         print_json(found)
         return
-    for cluster in found.clusters:
+    for cluster in found:
         out.print(f"{cluster.pages:6} pages  {cluster.representative}  ({cluster.reason})", markup=False)
-    if not found.clusters:
+    if not found:
         out.print("No two pages are near duplicates.")
-    if not found.is_complete:
-        out.print(f"Only the {LOOKED_AT:,} newest clusters were looked at.")
+
+
+def _compare(data: Path, db: Database, method: str, limit: int, json: bool) -> None:
+    from gossamer.crawl.clustering import compare
+    from gossamer.dedup.near.registry import METHODS
+
+    if method not in METHODS:
+        raise UsageError(f"there is no method {method!r}: there are {', '.join(METHODS)}")
+    with err.status(f"comparing all pages by {method}"):
+        found = compare(DataFolder(data), db, method)
+    if json:
+        print_json(found)
+        return
+    for urls in found.clusters[:limit]:
+        out.print(f"{len(urls):6} pages  {urls[0]}", markup=False)
+    together = sum(map(len, found.clusters))
+    out.print(
+        f"{found.pages} documents, {found.compared} long enough; {together} are near duplicates in "
+        f"{len(found.clusters)} clusters by {method}. Only {method} finds a like for {found.only_here} pages, "
+        f"only the crawl for {found.only_there}."
+    )
 
 
 def _one(db: Database, url: str, data: Path, limit: int, json: bool) -> None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from gossamer import settings as settings_file
 from gossamer.cli.common import Debug, duration, err, out, seconds
 from gossamer.cli.crawl import run_crawl
-from gossamer.cli.serve import open_service
+from gossamer.cli.serve import open_service, open_stories
 from gossamer.cli.serve import serve as serve_page
 from gossamer.crawl import exporting
 from gossamer.crawl.folder import DataFolder
@@ -84,13 +84,14 @@ def _search_page(folder: Path, settings: settings_file.Settings, port: int | Non
         timer.daemon = True
         timer.start()
     has_screen = sys.stdin.isatty() and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    service = open_service(folder, settings)
+    service, stories = open_service(folder, settings), open_stories(folder)
     try:
-        serve_page(service, settings.serve if port is None else replace(settings.serve, port=port), has_screen)
+        chosen = settings.serve if port is None else replace(settings.serve, port=port)
+        serve_page(service, chosen, has_screen, stories)
     except OperationError:
         if port is not None:
             raise
-        serve_page(service, replace(settings.serve, port=0), has_screen)  # somebody else has the usual one
+        serve_page(service, replace(settings.serve, port=0), has_screen, stories)  # somebody else has the usual one
 
 
 def _report(folder: DataFolder, web: DemoWeb) -> None:

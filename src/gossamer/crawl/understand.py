@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gossamer.crawl.pending import Result
+from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import Budgets, Visit
 from gossamer.model.decision import Decision, refuse
@@ -17,8 +18,6 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.priority.strategy import Strategy
 
-_TRUSTED = 0.8
-"""Confidence from which on a date may say who published first."""
 _PATIENT = (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE)
 
 
@@ -94,7 +93,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
     _fill_row(result.row, parsed)
     visit.content_hash = parsed.content_hash
     visit.fingerprint, visit.near_keys = parsed.fingerprint, parsed.near_keys
-    visit.published = parsed.date if parsed.date_confidence >= _TRUSTED else ""
+    visit.published = parsed.date if parsed.date_confidence >= MIN_CONFIDENCE else ""
     if parsed.noindex:
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""

@@ -91,13 +91,22 @@ _STEPS: tuple[_Step, ...] = (_canonical, _published_first, _seen_first, _best_ra
 
 def _published(member: Member) -> str:
     """The day of publication if it is believed: sure enough, known to the day, and not after the page was seen."""
-    day = member.published[:10]
-    return day if len(day) == 10 and member.confidence >= MIN_CONFIDENCE and day <= _seen(member) else ""
+    return believed_day(member.published, member.first_seen) if member.confidence >= MIN_CONFIDENCE else ""
+
+
+def believed_day(published: str, first_seen: float) -> str:
+    """The day of a publication date that is known to the day and not after the page was seen; else empty."""
+    day = published[:10]
+    return day if len(day) == 10 and day <= _day_seen(first_seen) else ""
 
 
 def _seen(member: Member) -> str:
-    """The day on which it was first seen, wherever on Earth."""
-    return (_EPOCH + timedelta(seconds=member.first_seen, hours=14)).date().isoformat()
+    return _day_seen(member.first_seen)
+
+
+def _day_seen(seconds: float) -> str:
+    """The last day that it was anywhere on Earth."""
+    return (_EPOCH + timedelta(seconds=seconds, hours=14)).date().isoformat()
 
 
 def _rank(member: Member) -> float:

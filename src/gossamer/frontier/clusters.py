@@ -56,7 +56,9 @@ def adopt_method(db: Database, name: str) -> None:
         return
     with db.transaction():
         db.execute("DELETE FROM near_keys")
-        db.execute("INSERT INTO meta VALUES ('near', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (name,))
+        db.execute(
+            "INSERT INTO meta VALUES ('near', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (name,)
+        )
 
 
 def current_clusters(db: Database, visits: Sequence[Visit]) -> dict[Place, tuple[int, bool]]:
@@ -152,7 +154,8 @@ class _Assignment:
     def _found(self, visit: Visit) -> int:
         number, self._next = self._next, self._next + 1
         place = (key64(visit.site), visit.task.key)
-        self._clusters[number] = _Cluster(number, 1, place, visit.published, visit.at, "", _packed(visit.near_keys), True)
+        near_keys = _packed(visit.near_keys)
+        self._clusters[number] = _Cluster(number, 1, place, visit.published, visit.at, "", near_keys, is_new=True)
         self._prints[number] = visit.fingerprint
         for key in visit.near_keys:
             self._by_key[key].append(number)
@@ -181,10 +184,7 @@ class _Assignment:
         self._db.many(
             "INSERT INTO clusters (id, fingerprint, near_keys, pages, site_id, key, published, seen_at, reason) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (c.id, self._prints[c.id], c.near_keys, c.pages, *c.place, c.published, c.seen_at, c.reason)
-                for c in new
-            ],
+            [(c.id, self._prints[c.id], c.near_keys, c.pages, *c.place, c.published, c.seen_at, c.reason) for c in new],
         )
         self._db.many(
             "UPDATE clusters SET pages = ?, site_id = ?, key = ?, published = ?, seen_at = ?, reason = ? WHERE id = ?",

@@ -140,9 +140,9 @@ class UrlRecord(msgspec.Struct):
     segment_row: int | None
 
 
-_RECORD = """SELECT u.url, u.state, s.name, u.kind, u.via, u.level, u.lowered, u.depth, u.found_at, f.url, u.attempts, u.due_at,
-    u.outcome, u.rule, u.reason, u.status, u.fetched_at, u.target, u.content_hash, u.segment, u.segment_row
-    FROM urls u LEFT JOIN sites s ON s.id = u.site_id
+_RECORD = """SELECT u.url, u.state, s.name, u.kind, u.via, u.level, u.lowered, u.depth, u.found_at, f.url,
+    u.attempts, u.due_at, u.outcome, u.rule, u.reason, u.status, u.fetched_at, u.target, u.content_hash, u.segment,
+    u.segment_row FROM urls u LEFT JOIN sites s ON s.id = u.site_id
     LEFT JOIN urls f ON f.site_id = u.found_site AND f.key = u.found_key"""
 
 

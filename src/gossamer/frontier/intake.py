@@ -31,8 +31,8 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
 _INSERT_URL = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level, lowered, depth, hops, found_at,
     found_site, found_key, rule, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_REVIVE_URL = """UPDATE urls SET state = ?, kind = ?, via = ?, level = ?, lowered = ?, depth = ?, hops = ?, found_at = ?,
-    found_site = ?, found_key = ?, rule = NULL, reason = NULL WHERE site_id = ? AND key = ?"""
+_REVIVE_URL = """UPDATE urls SET state = ?, kind = ?, via = ?, level = ?, lowered = ?, depth = ?, hops = ?,
+    found_at = ?, found_site = ?, found_key = ?, rule = NULL, reason = NULL WHERE site_id = ? AND key = ?"""
 _ADD_SHAPES = """INSERT INTO shapes (site_id, shape, urls) VALUES (?, ?, ?)
     ON CONFLICT (site_id, shape) DO UPDATE SET urls = shapes.urls + excluded.urls"""
 

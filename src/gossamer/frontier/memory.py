@@ -375,7 +375,8 @@ class MemoryFrontier:
             elif visit.fingerprint:
                 verdict.cluster = self._most_alike(visit, before)
                 cluster = self._clusters[verdict.cluster]
-                verdict.joined = self._urls[visit.task.url].joined if verdict.cluster == before else bool(cluster.members)
+                stays = verdict.cluster == before
+                verdict.joined = self._urls[visit.task.url].joined if stays else bool(cluster.members)
                 if verdict.cluster != before and cluster.members:
                     verdict.is_copy = site_of(cluster.representative) == visit.site
                 if visit.task.url not in cluster.members:

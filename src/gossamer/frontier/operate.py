@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from gossamer.frontier.clusters import leave
 from gossamer.frontier.changes import next_change, note_departures
+from gossamer.frontier.clusters import leave
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import domain_key
 from gossamer.frontier.queueing import count_levels
@@ -106,7 +106,8 @@ def withdraw(db: Database, segment: str, now: float) -> int:
         sites: dict[int, list[int]] = defaultdict(list)
         for name in ids:
             db.execute("DELETE FROM texts WHERE segment = ?", (name,))
-            for site_id, key, cluster in db.execute("SELECT site_id, key, cluster FROM urls WHERE segment = ?", (name,)):
+            rows = db.execute("SELECT site_id, key, cluster FROM urls WHERE segment = ?", (name,))
+            for site_id, key, cluster in rows:
                 sites[site_id].append(key)
                 if cluster is not None:
                     leave(db, [((site_id, key), cluster)])

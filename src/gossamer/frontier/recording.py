@@ -16,9 +16,9 @@ from gossamer.model.records import Task
 from gossamer.model.site import key64, site_of
 
 _UPDATE_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, outcome = ?, reason = ?, rule = ?, status = ?,
-    fetched_at = COALESCE(?, fetched_at), target = ?, etag = ?, last_modified = ?, content_hash = ?, cluster = ?, joined = ?,
-    keep_alias = ?,
-    segment = COALESCE(?, segment), segment_row = COALESCE(?, segment_row) WHERE site_id = ? AND key = ?"""
+    fetched_at = COALESCE(?, fetched_at), target = ?, etag = ?, last_modified = ?, content_hash = ?, cluster = ?,
+    joined = ?, keep_alias = ?, segment = COALESCE(?, segment), segment_row = COALESCE(?, segment_row)
+    WHERE site_id = ? AND key = ?"""
 _KEEP_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, reason = ?, status = ?,
     fetched_at = COALESCE(?, fetched_at) WHERE site_id = ? AND key = ?"""
 
@@ -84,16 +84,19 @@ def record_visits(
 
 
 def left_clusters(
-    visits: Sequence[Visit], verdicts: Sequence[Verdict], gone: Collection[int], before: Mapping[tuple[int, int], tuple[int, bool]]
+    visits: Sequence[Visit],
+    verdicts: Sequence[Verdict],
+    gone: Collection[int],
+    before: Mapping[tuple[int, int], tuple[int, bool]],
 ) -> list[tuple[tuple[int, int], int]]:
     """The visited pages that are not in the cluster any more that they were in, with its number."""
     left = []
     for visit, verdict in zip(visits, verdicts, strict=True):
         place = (key64(visit.site), visit.task.key)
         cluster, _ = before.get(place, (None, False))
-        if cluster is None or cluster == verdict.cluster or visit.task.key in gone or keeps_outcome(visit, verdict):
-            continue
-        left.append((place, cluster))
+        stays = visit.task.key in gone or keeps_outcome(visit, verdict)
+        if cluster is not None and cluster != verdict.cluster and not stays:
+            left.append((place, cluster))
     return left
 
 

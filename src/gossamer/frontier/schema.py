@@ -166,6 +166,7 @@ CREATE TABLE clusters (
     seen_at DOUBLE PRECISION NOT NULL,
     reason TEXT NOT NULL
 );
+CREATE INDEX clusters_several ON clusters (pages) WHERE pages > 1;
 CREATE TABLE near_keys (
     near_key BIGINT NOT NULL,
     cluster BIGINT NOT NULL,
@@ -276,6 +277,7 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         "ALTER TABLE copies ADD COLUMN near BIGINT NOT NULL DEFAULT 0",
         "CREATE INDEX copies_many ON copies (site_id) WHERE copies + near >= 10",
         *(_create(name) for name in ("clusters", "near_keys", "members", "mirrors", "mirror_signs", "rules")),
+        "CREATE INDEX clusters_several ON clusters (pages) WHERE pages > 1",
     ),
 }
 """What leads from a version to the next."""

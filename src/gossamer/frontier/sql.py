@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from gossamer.errors import LeaseLost
 from gossamer.dedup.near.contract import NearMethod
+from gossamer.errors import LeaseLost
 from gossamer.frontier import changes, clusters, duplicates, leases, recording
 from gossamer.frontier.contract import Added, Batch, Budgets, Lease, SiteReport, Verdict, WritePages
 from gossamer.frontier.copying import LOWERINGS, count_copies, lowered_shapes

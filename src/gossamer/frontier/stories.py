@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from gossamer.dedup.clusters import believed_day
 from gossamer.frontier.database import Database
 from gossamer.frontier.queueing import chunks, marks
 from gossamer.frontier.schema import REMOVED
@@ -19,8 +20,6 @@ from gossamer.model.site import key64, site_of
 
 ORDERED = 10_000
 """Pages of a cluster that are put in order; of a larger one, that many and the representative."""
-LOOKED_AT = 200_000
-"""Clusters among which the largest are looked for, the newest first."""
 
 _CLUSTER = (
     "SELECT c.id, c.pages, COALESCE(u.url, ''), c.reason FROM clusters c "
@@ -58,14 +57,6 @@ class Story(msgspec.Struct, frozen=True):
     pages: tuple[StoryPage, ...]
 
 
-class Largest(msgspec.Struct, frozen=True):
-    """The largest clusters of those that were looked at."""
-
-    clusters: tuple[Cluster, ...]
-    is_complete: bool
-    """Whether all clusters of more than one page were looked at."""
-
-
 def cluster_of(db: Database, url: str) -> Cluster | None:
     """The cluster of a canonical URL; None where it is no document, or too short to be compared."""
     place = (key64(site_of(url)), key64(url))
@@ -94,29 +85,17 @@ def members_of(db: Database, number: int, limit: int) -> list[StoryPage]:
     for (site_id, key), (published, seen_at) in in_order:
         rows = db.execute("SELECT url FROM urls WHERE site_id = ? AND key = ?", (site_id, key))
         if rows:
-            day = published if _believed(published, seen_at) else ""
+            day = published if believed_day(published, seen_at) else ""
             pages.append(StoryPage(rows[0][0], day, seen_at, (site_id, key) == (main[0][0], main[0][1])))
     return pages
 
 
-def largest_clusters(db: Database, limit: int) -> Largest:
-    """The clusters with most pages, the largest first.
-
-    No index knows them: keeping one would cost each report a write for each near duplicate. Their numbers are
-    skipped through in `members`, the newest first and at most `LOOKED_AT`: a look-up each, half a second in all."""
-    numbers = db.execute(
-        "WITH RECURSIVE numbers(id, more) AS (SELECT MAX(cluster), ? FROM members UNION ALL "
-        "SELECT (SELECT MAX(cluster) FROM members WHERE cluster < numbers.id), more - 1 FROM numbers "
-        "WHERE id IS NOT NULL AND more > 0) SELECT id FROM numbers WHERE id IS NOT NULL",
-        (LOOKED_AT,),
-    )
-    looked_at = [row[0] for row in numbers][:LOOKED_AT]
-    sizes: list[tuple[int, int]] = []
-    for chunk in chunks(looked_at):
-        sizes += db.execute(f"SELECT id, pages FROM clusters WHERE pages > 1 AND id IN ({marks(chunk)})", chunk)
-    largest = sorted(sizes, key=lambda one: (-one[1], one[0]))[:limit]
-    found = [db.execute(f"{_CLUSTER} WHERE c.id = ?", (number,)) for number, _ in largest]
-    return Largest(tuple(Cluster(*rows[0]) for rows in found if rows), len(numbers) <= LOOKED_AT)
+def largest_clusters(db: Database, limit: int) -> list[Cluster]:
+    """The clusters with most pages, the largest first; of equal ones the oldest."""
+    return [
+        Cluster(*row)
+        for row in db.execute(f"{_CLUSTER} WHERE c.pages > 1 ORDER BY c.pages DESC, c.id LIMIT ?", (limit,))
+    ]
 
 
 def representatives(db: Database, numbers: Sequence[int]) -> dict[int, int]:
@@ -129,14 +108,8 @@ def representatives(db: Database, numbers: Sequence[int]) -> dict[int, int]:
 
 def _time(published: str, seen_at: float) -> tuple[str, bool, float]:
     """What pages are ordered by: the day, and on one day those that say so before those seen then."""
-    if _believed(published, seen_at):
-        return published[:10], False, seen_at
-    return _day(seen_at), True, seen_at
-
-
-def _believed(published: str, seen_at: float) -> bool:
-    """Whether a date is known to the day, and not after the page was seen, wherever on Earth."""
-    return len(published) >= 10 and published[:10] <= _day(seen_at + 14 * 3600)
+    day = believed_day(published, seen_at)
+    return (day, False, seen_at) if day else (_day(seen_at), True, seen_at)
 
 
 def _day(seconds: float) -> str:

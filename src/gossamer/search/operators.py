@@ -1,4 +1,5 @@
-"""The values of filters: what `site:`, `lang:`, `filetype:`, `pagetype:`, `category:`, `after:`, `before:` and `sort:` understand.
+"""The values of filters: what `site:`, `lang:`, `filetype:`, `pagetype:`, `category:`,
+`after:`, `before:` and `sort:` understand.
 
 Each reader gives the value in its one canonical form, or None where it makes no sense of it.
 """

@@ -16,9 +16,9 @@ from gossamer.model.site import key64
 from gossamer.search import ordering
 from gossamer.search.building import Builder, Built, plain
 from gossamer.search.classic import classic
+from gossamer.search.counting import tally
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
-from gossamer.search.counting import tally
 from gossamer.search.ordering import Candidate, Collapsed, Leaders, Ranks
 from gossamer.search.query import Query, Term, parse, render
 from gossamer.search.ranking import RankingConfig

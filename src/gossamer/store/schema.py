@@ -206,7 +206,8 @@ def schema_at(version: int, newest: pa.Schema) -> pa.Schema:
 def completed(table: pa.Table, newest: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
     """A table of an older file with the columns that came later, all null."""
     names = newest.names if columns is None else columns
-    nulls = {name: pa.nulls(table.num_rows, newest.field(name).type) for name in names if name not in table.schema.names}
+    missing = [name for name in names if name not in table.schema.names]
+    nulls = {name: pa.nulls(table.num_rows, newest.field(name).type) for name in missing}
     if not nulls:
         return table
     arrays = [nulls[name] if name in nulls else table.column(name) for name in names]
