@@ -1,12 +1,12 @@
-"""A page as a list of text blocks and the tree of elements around them, in one pass.
-
-The parser writes the body back as markup, well-formed by then, and one regular
-expression cuts it into tags and texts. That is as fast as visiting nodes, and every
-start tag comes as one string, whose meaning `TagReader` remembers.
+"""A page as a list of text blocks and the tree of elements around them, in one pass over the tree.
 
 A block is a run of inline text between two borders of block elements. Blocks are
 numbered in document order, so an element holds a range of them, and sums over an
 element are differences of running sums: nothing visits a block once per ancestor.
+
+The pass follows the parser's own order of nodes and keeps the open elements on a stack,
+so that no depth of nesting can exhaust it. What an element's names say is remembered by
+`TagReader`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import re
 
 import msgspec
 
-from gossamer.parse.tags import BREAK, CLOSE, INLINE, LINK, LINK_END, OPEN, Tag, TagReader
+from gossamer.parse.html import Element, Text
+from gossamer.parse.tags import BLOCK, BREAK, INLINE, KINDS, LINK, RULE, Tag, TagReader
 
-_TOKENS = re.compile(r"<(!--.*?--|[^>]*)>", re.DOTALL)
 _LINE_BREAK = "\0"
 """Stands for `<br>`, and for the end of a line in `<pre>`, until white space is collapsed: no text has a NUL."""
+_INVISIBLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
 
 class Page(msgspec.Struct):
@@ -32,9 +33,9 @@ class Page(msgspec.Struct):
     links: list[int]
     """Links that begin in each block."""
     holders: list[int]
-    """The innermost element of each block."""
+    """The innermost block element of each block."""
     parents: list[int]
-    """The parent of each element; the body, element 0, is its own."""
+    """The parent of each block element; the body, element 0, is its own."""
     tags: list[Tag]
     first: list[int]
     """The first block of each element."""
@@ -48,86 +49,129 @@ class Page(msgspec.Struct):
     sums: list[float]
     """Sum of the scores of each element and its ancestors."""
     looks: list[int]
-    """Equal for elements with equal tags up to the body."""
+    """Equal for elements with equal names up to the body."""
 
 
-def read_blocks(markup: str, reader: TagReader, max_blocks: int) -> Page:
-    """The blocks of a serialised body; what follows the first `max_blocks` is left out."""
-    tokens = _TOKENS.split(markup)
-    body = reader["body"]
-    page = Page([], [], [], [], [0], [body], [0], [0], [0], [body.bits], [body.low], [body.score], [0])
-    texts, linked, links, holders = page.texts, page.linked, page.links, page.holders
-    parents, tags, first, end, depths = page.parents, page.tags, page.first, page.end, page.depths
-    facts, lows, sums, looks = page.facts, page.lows, page.sums, page.looks
-    node = depth = count = 0
-    parts = [tokens[0]] if tokens[0] else []
-    anchors = anchor_chars = 0
-    in_link = False
-    tokens += ("hr", "")  # ends the last block
-    following = tokens[0]
-    for tag, text in zip(map(reader.__getitem__, tokens[1::2]), tokens[2::2], strict=True):
-        before, following = following, text
-        kind = tag.kind
-        if kind == INLINE:
-            pass
-        elif kind == LINK:
-            in_link = True
-            anchors += 1
-            if parts and not before:  # two links without a space between are two words
-                parts.append(" ")
-        elif kind == LINK_END:
-            in_link = False
-        elif kind == BREAK:
-            parts.append(_LINE_BREAK)
-        else:
-            if parts:
-                block = "".join(parts)
-                parts.clear()
-                if "\n" in block and tags[node].name == "pre":
-                    block = block.replace("\n", _LINE_BREAK)
-                block = _plain(block)
-                if block:
-                    texts.append(block)
-                    linked.append(anchor_chars)
-                    links.append(anchors)
-                    holders.append(node)
-                    anchors = anchor_chars = 0
-                    count += 1
-                    if count >= max_blocks:
-                        break
-            if kind == OPEN:
-                parents.append(node)
-                first.append(count)
-                end.append(count)
-                facts.append(facts[node] | tag.bits)
-                low = lows[node]
-                lows.append(low if low < tag.low else tag.low)
-                sums.append(sums[node] + tag.score)
-                looks.append(hash((looks[node], tag.look)))
-                node = len(tags)
-                tags.append(tag)
-                depth += 1
-                depths.append(depth)
-            elif kind == CLOSE and node:
-                end[node] = count
-                node = parents[node]
-                depth -= 1
-        if text:
-            if parts or not text.isspace():
-                parts.append(text)
+class _Writer:
+    """The state of the pass over a tree."""
+
+    def __init__(self, reader: TagReader, max_blocks: int) -> None:
+        self._reader = reader
+        self._max_blocks = max_blocks
+        body = reader["body", None, None, None, None, None, False, False]
+        self.page = Page([], [], [], [], [0], [body], [0], [0], [0], [body.bits], [body.low], [body.score], [0])
+        self.node = 0
+        self.parts: list[str] = []
+        self.anchors = 0
+        self.anchor_chars = 0
+
+    def end_block(self) -> None:
+        """What was gathered becomes a block, if it is more than white space."""
+        page = self.page
+        raw = "".join(self.parts)
+        self.parts.clear()
+        if "\n" in raw and page.tags[self.node].name == "pre":
+            raw = raw.replace("\n", _LINE_BREAK)
+        text = _plain(raw)
+        if text and len(page.texts) < self._max_blocks:
+            page.texts.append(text)
+            page.linked.append(self.anchor_chars)
+            page.links.append(self.anchors)
+            page.holders.append(self.node)
+            self.anchors = self.anchor_chars = 0
+
+    def open(self, element: Element, name: str) -> None:
+        """A block element begins."""
+        attr = element.attr
+        style = attr("style")
+        hidden = (
+            attr("aria-hidden") == "true"
+            or attr("hidden") is not None
+            or (style is not None and _INVISIBLE.search(style) is not None)
+        )
+        item = attr("itemscope") is not None
+        tag = self._reader[
+            name, attr("class"), attr("id"), attr("role"), attr("itemprop"), attr("aria-label"), hidden, item
+        ]
+        page, node = self.page, self.node
+        count = len(page.texts)
+        page.parents.append(node)
+        page.first.append(count)
+        page.end.append(count)
+        page.facts.append(page.facts[node] | tag.bits)
+        low = page.lows[node]
+        page.lows.append(low if low < tag.low else tag.low)
+        page.sums.append(page.sums[node] + tag.score)
+        page.looks.append(hash((page.looks[node], tag.look)))
+        page.depths.append(page.depths[node] + 1)
+        self.node = len(page.tags)
+        page.tags.append(tag)
+
+    def close(self) -> None:
+        """The innermost block element ends."""
+        self.page.end[self.node] = len(self.page.texts)
+        self.node = self.page.parents[self.node]
+
+
+def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
+    """The blocks of a body; what follows the first `max_blocks` is left out."""
+    writer = _Writer(reader, max_blocks)
+    parts, texts, kinds = writer.parts, writer.page.texts, KINDS
+    around: list[tuple[Element, int]] = []
+    parent: Element = body
+    kind = BLOCK
+    in_link = after_text = False
+    for child in body.descendants:
+        above = child.parent
+        while above is not parent:
+            if kind == BLOCK:
+                if parts:
+                    writer.end_block()
+                writer.close()
+            elif kind == LINK:
+                in_link = False
+            after_text = False
+            parent, kind = around.pop()
+        if type(child) is Text:
+            data = child.data
+            after_text = True
+            if parts or not data.isspace():
+                parts.append(data)
             if in_link:
-                anchor_chars += len(text)
-    while node:
-        end[node] = count
-        node = parents[node]
-    end[0] = count
-    return page
+                writer.anchor_chars += len(data)
+        elif type(child) is Element:
+            name = child.tag
+            around.append((parent, kind))
+            parent = child
+            kind = kinds.get(name, INLINE)
+            if kind == INLINE and "-" in name:
+                kind = BLOCK
+            if kind == BLOCK:
+                if parts:
+                    writer.end_block()
+                if len(texts) >= max_blocks:
+                    break
+                writer.open(child, name)
+            elif kind == LINK:
+                in_link = True
+                writer.anchors += 1
+                if parts and not after_text:  # two links without a space between are two words
+                    parts.append(" ")
+            elif kind == BREAK:
+                parts.append(_LINE_BREAK)
+            elif kind == RULE and parts:
+                writer.end_block()
+            after_text = False
+    if parts:
+        writer.end_block()
+    while writer.node:
+        writer.close()
+    writer.page.end[0] = len(texts)
+    return writer.page
 
 
 def _plain(raw: str) -> str:
-    """A block's text: references resolved, white space collapsed, line breaks kept."""
-    if "&" in raw:
-        raw = raw.replace("&nbsp;", " ").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    """A block's text: white space collapsed, line breaks kept."""
     if _LINE_BREAK not in raw:
         return " ".join(raw.split())
     return "\n".join([line for part in raw.split(_LINE_BREAK) if (line := " ".join(part.split()))])

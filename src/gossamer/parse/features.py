@@ -20,7 +20,7 @@ _LEVELS = 6
 """Elements around a block that are looked at, from the innermost."""
 PAGE_STATISTICS = 6
 """The last rows of `second_rows`, which are the same for all blocks of a page."""
-_WORDS_CHARS = 80
+WORDS_CHARS = 80
 """Characters of a block whose words are looked up."""
 _ALIKE_CHARS = 200
 """Blocks are the same when they begin with the same so many characters."""
@@ -98,7 +98,7 @@ def _own_rows(m: Measures) -> Rows:
 
 def _word_rows(m: Measures, title: str, scores: Mapping[str, float]) -> Rows:
     titled = frozenset(title[:300].lower().split())
-    beginnings = [text[:_WORDS_CHARS].lower().split() for text in m.texts]
+    beginnings = [text[:WORDS_CHARS].lower().split() for text in m.texts]
     sizes = np.array([len(words) for words in beginnings], np.float32)
     get = scores.get
     found = [[get(word, 0.0) for word in words] for words in beginnings]
@@ -217,16 +217,16 @@ def _centre_rows(m: Measures) -> Rows:
     return rows
 
 
-_NEIGHBOURS = {
-    **dict.fromkeys(("low", "word score", "score 0"), (-2, -1, 1, 2)),
-    **dict.fromkeys(("chars", "sum", "link density", "heading", "upper"), (-1, 1)),
-}
+_NEIGHBOURS = ("low", "word score", "score 0", "chars", "sum", "link density", "heading", "upper")
 
 
 def _neighbour_rows(known: Mapping[str, Floats]) -> Rows:
-    return [
-        (f"{name} at {step:+}", shifted(known[name], step)) for name, steps in _NEIGHBOURS.items() for step in steps
-    ]
+    table = np.array([known[name] for name in _NEIGHBOURS], np.float32)
+    rows: Rows = []
+    for step in (-2, -1, 1, 2):
+        near = shifted(table, step)
+        rows += [(f"{name} at {step:+}", row) for name, row in zip(_NEIGHBOURS, near, strict=True)]
+    return rows
 
 
 def _fact_rows(m: Measures) -> Rows:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import turbohtml
-from turbohtml import Element
+from turbohtml import Element, Text
 
-__all__ = ["Element", "Tree"]
+__all__ = ["Element", "Text", "Tree"]
 
 _LAYOUT = turbohtml.PlainText(layout="strict", bullet="")
 _MUTE = (
@@ -23,6 +23,14 @@ _MUTE = (
     *("iframe", "object", "canvas", "audio", "video", "noembed", "noframes", "xmp", "plaintext"),
 )
 """Never text, whatever they hold."""
+_FURNITURE = ("nav", "footer", "dialog", "menu")
+_FURNITURE_ROLES = ",".join(
+    f"[role={role}]" for role in "navigation contentinfo dialog alertdialog menu menubar".split()
+)
+_KEPT_SHARE = 0.4
+"""Share of the text from which on an element is no furniture, whatever it is called."""
+_READINGS = 3
+"""Times the text may be read to find that out; nested furniture would make it quadratic."""
 _FLATTENED = ("table", "caption", "tr", "td", "th", "ol")
 
 
@@ -66,6 +74,22 @@ class Tree:
         """The silenced body written back: well-formed, and `<` and `>` only around tags and comments."""
         body = self.silenced_body()
         return body.inner_html if body is not None else ""
+
+    def lean_body(self) -> Element | None:
+        """The silenced body without what is plainly furniture by element or role; takes it out of the tree."""
+        body = self.silenced_body()
+        if body is None:
+            return None
+        size = len(body.text)
+        budget = size * _READINGS
+        for element in (*body.iter_elements(_FURNITURE), *body.select(_FURNITURE_ROLES)):
+            held = len(element.text)
+            budget -= held
+            if held < size * _KEPT_SHARE:
+                element.extract()
+            if budget < 0:
+                break
+        return body
 
 
 def detach(elements: Iterable[Element]) -> None:

@@ -20,6 +20,7 @@ _SAMPLE = 600
 """Characters of a block that are counted by kind; the rest is taken to be like them."""
 _LOWER, _UPPER, _DIGIT, _SPACE, _END, _COMMA, _WIDE, _OTHER = range(8)
 _KINDS = 8
+_LARGE_PRIME = 2_654_435_761
 _WORDS_PER_WIDE_CHAR = 0.6
 """A Chinese or Japanese word takes 1.7 characters on average."""
 
@@ -84,11 +85,10 @@ class Measures:
     @cached_property
     def twins(self) -> Floats:
         """Elements of the same name and class under the same parent, itself included."""
-        numbers: dict[tuple[int, int], int] = {}
-        pairs = zip(self.page.parents, self.page.tags, strict=True)
-        groups = np.array([numbers.setdefault((parent, tag.look), len(numbers)) for parent, tag in pairs])
-        counts: Floats = np.bincount(groups).astype(np.float32)[groups]
-        return counts
+        looks = np.array([tag.look for tag in self.page.tags])
+        _, groups, counts = np.unique(looks ^ (self.parents * _LARGE_PRIME), return_inverse=True, return_counts=True)
+        twins: Floats = counts[groups].astype(np.float32)
+        return twins
 
 
 def ranges(values: Floats, first: Integers, end: Integers) -> Floats:
@@ -104,14 +104,14 @@ def group_means(groups: Integers, values: Floats, weights: Floats) -> Floats:
     return means[groups].astype(np.float32)
 
 
-def shifted(row: Floats, step: int) -> Floats:
-    """The value `step` blocks further on; -1 beyond the ends."""
-    result = np.full(len(row), -1, np.float32)
-    if abs(step) < len(row):
+def shifted(rows: Floats, step: int) -> Floats:
+    """The values `step` blocks further on; -1 beyond the ends."""
+    result = np.full(rows.shape, -1, np.float32)
+    if abs(step) < rows.shape[-1]:
         if step > 0:
-            result[:-step] = row[step:]
+            result[..., :-step] = rows[..., step:]
         else:
-            result[-step:] = row[:step]
+            result[..., -step:] = rows[..., :step]
     return result
 
 

@@ -72,7 +72,10 @@ def page_facts(tree: Tree, url: str, schema_types: Collection[str]) -> PageFacts
 def _by_model(tree: Tree, url: str, max_chars: int, schema_types: Collection[str]) -> MainText:
     facts = page_facts(tree, url, schema_types)
     model = text_model()
-    page = model.read(tree.body_markup())
+    body = tree.lean_body()
+    if body is None:
+        return MainText("", "empty")
+    page = model.read(body)
     if len(page.texts) < _FEW_BLOCKS or sum(map(len, page.texts)) < _FEW_CHARS:
         return MainText(clean_text(text_by_rules(tree)[:max_chars]), "rules")
     verdict = model.judge(page, facts)

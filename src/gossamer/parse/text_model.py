@@ -22,8 +22,9 @@ import numpy.typing as npt
 from gossamer.parse.blocks import Page, read_blocks
 from gossamer.parse.features import PAGE_STATISTICS, Rows, first_rows, second_rows
 from gossamer.parse.forest import Forest, sigmoid, softmax
+from gossamer.parse.html import Element
 from gossamer.parse.measures import Floats, Measures
-from gossamer.parse.page_type import PAGE_TYPES, Facts, page_claims, page_shape
+from gossamer.parse.page_type import PAGE_TYPES, page_claims, page_shape
 from gossamer.parse.tags import TagReader
 
 MAX_BLOCKS = 20_000
@@ -62,9 +63,9 @@ class TextModel:
         self._type = Forest(arrays, "type")
         self._second = Forest(arrays, "second")
 
-    def read(self, markup: str) -> Page:
-        """The blocks of a serialised body."""
-        return read_blocks(markup, self._reader, MAX_BLOCKS)
+    def read(self, body: Element) -> Page:
+        """The blocks of a body."""
+        return read_blocks(body, self._reader, MAX_BLOCKS)
 
     def judge(self, page: Page, facts: PageFacts) -> Verdict:
         """The verdict about a page that has at least one block."""
@@ -84,16 +85,16 @@ class TextModel:
         return sigmoid(self._second.scores(second_matrix(first, second, shape, types))), types
 
 
-def type_matrix(facts: PageFacts, shape: Facts, second: Rows) -> Floats:
+def type_matrix(facts: PageFacts, shape: list[float], second: Rows) -> Floats:
     """The features of the type model: one column."""
     claims = page_claims(facts.url, facts.open_graph, facts.names, facts.schema_types)
     statistics = [float(row[0]) for _, row in second[-PAGE_STATISTICS:]]
-    return np.array([[value] for _, value in (*claims, *shape)] + [[value] for value in statistics], np.float32)
+    return np.array([*claims, *shape, *statistics], np.float32)[:, None]
 
 
-def second_matrix(first: Floats, second: Rows, shape: Facts, types: Floats) -> Floats:
+def second_matrix(first: Floats, second: Rows, shape: list[float], types: Floats) -> Floats:
     """The features of the second model: those of the first, its verdicts, and facts about the whole page."""
-    page_wide = np.array([*types.tolist(), *(value for _, value in shape)], np.float32)[:, None]
+    page_wide = np.array([*types.tolist(), *shape], np.float32)[:, None]
     return np.concatenate([first, matrix(second), np.broadcast_to(page_wide, (len(page_wide), first.shape[1]))])
 
 
@@ -107,10 +108,12 @@ def chosen(page: Page, words: Floats, probabilities: Floats) -> list[int]:
     order = np.argsort(-probabilities, kind="stable")
     gained = np.cumsum((probabilities * words)[order])
     expected = 2 * gained / (np.cumsum(words[order]) + gained[-1] + 1e-9)
-    taken = sorted(order[: int(expected.argmax()) + 1].tolist())
+    taken = np.zeros(len(words), bool)
+    taken[order[: int(expected.argmax()) + 1]] = True
+    _take_code(page, taken)
     seen: set[str] = set()
     kept = []
-    for index in taken:
+    for index in np.flatnonzero(taken).tolist():
         text = page.texts[index]
         if len(text) >= _REPEATED_CHARS:
             if text in seen:
@@ -118,6 +121,15 @@ def chosen(page: Page, words: Floats, probabilities: Floats) -> list[int]:
             seen.add(text)
         kept.append(index)
     return kept
+
+
+def _take_code(page: Page, taken: npt.NDArray[np.bool_]) -> None:
+    """Code belongs to the text it stands in: the pages that taught the model have too little of it."""
+    for index in np.flatnonzero(~taken).tolist():
+        holder = page.holders[index]
+        if page.tags[holder].name == "pre":
+            around = page.parents[holder]
+            taken[index] = taken[page.first[around] : page.end[around]].any()
 
 
 @cache

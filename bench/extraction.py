@@ -1,0 +1,164 @@
+"""Main text: word F1, precision and recall per page type, and pages per second, beside other extractors.
+
+    python bench/extraction.py                         the held-out part of WCXB's development set
+    python bench/extraction.py --only gossamer,trafilatura --json results.json
+    python bench/extraction.py --docs 100              documentation pages of Debian packages instead
+
+The held-out pages are those of domains that `training/main_text.py` never saw (`_extraction_data.py`).
+The score is WCXB's own: words are runs of letters and digits in lower case, each counted as often as it
+occurs; mean over pages of each page's F1. A page whose annotated text is empty scores 1 for nothing and
+0 for anything.
+
+Every contestant reads every page from its bytes, parsing included, taking turns of 25 pages in one process,
+so that whatever else the machine does hits all alike. *Pages per second* is by CPU time of the process.
+A contestant that raises has found nothing.
+
+`--docs N` takes N pages of each documentation package instead, whose text is known from their templates
+(`_extraction_docs.py`); the line `everything` is the whole text with navigation, for comparison.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from _extraction_data import DATA, Sample, read_samples, word_scores
+from _extraction_docs import doc_samples
+from _extractors import CONTESTANTS, MAX_CHARS, MAX_TAGS, Extractor, find_extractors, ours, versions
+from gossamer.parse.charset import decode
+from gossamer.parse.html import Tree
+
+_TURN = 25
+"""Pages a contestant reads before it is the next one's turn."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What one contestant made of one page."""
+
+    contestant: str
+    name: str
+    page_type: str
+    precision: float
+    recall: float
+    f1: float
+    seconds: float
+    raised: bool
+
+
+def main() -> None:
+    """Runs the contestants and prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA, help="wcxb-dev.tar.zst")
+    parser.add_argument("--only", default="", help="contestants, by the beginnings of their names")
+    parser.add_argument("--docs", type=int, default=0, metavar="N", help="N pages of each documentation package")
+    parser.add_argument("--pages", type=int, default=0, help="only so many pages")
+    parser.add_argument("--json", type=Path, help="write every result of every page there")
+    options = parser.parse_args()
+    wanted = tuple(options.only.split(",")) if options.only else ("",)
+    extractors = find_extractors([name for name in CONTESTANTS if name.startswith(wanted)])
+    if options.docs:
+        samples = list(doc_samples(options.docs))
+        extractors["everything"] = everything
+    else:
+        samples = [sample for sample in read_samples(options.data) if sample.held_out]
+    samples = samples[: options.pages or None]
+    print(f"{len(samples)} pages of {len({sample.domain for sample in samples})} domains; {versions([*extractors])}\n")
+    results = run(samples, extractors)
+    print_scores(results)
+    print_speed(results, sum(len(sample.html) for sample in samples))
+    if not options.docs and any(name.startswith("gossamer model") for name in extractors):
+        print_types(samples)
+    if options.json:
+        options.json.write_bytes(msgspec.json.encode(results))
+
+
+def everything(html: bytes, url: str) -> str:
+    """The whole text of a page, navigation included."""
+    body = Tree(decode(html, "text/html", "").text, MAX_TAGS).silenced_body()
+    return body.to_text()[:MAX_CHARS] if body is not None else ""
+
+
+def run(samples: list[Sample], extractors: dict[str, Extractor]) -> list[Result]:
+    """All contestants on all pages."""
+    warm = b"<html><body><p>Some words to start with.</p></body></html>"
+    results = []
+    for extract in extractors.values():
+        _guarded(extract, warm, "https://site.example/")
+    for start in range(0, len(samples), _TURN):
+        for name, extract in extractors.items():
+            for sample in samples[start : start + _TURN]:
+                began = time.process_time()
+                text = _guarded(extract, sample.html, sample.url)
+                seconds = time.process_time() - began
+                scores = word_scores(text or "", sample.truth)
+                results.append(Result(name, sample.name, sample.page_type, *scores, seconds, text is None))
+    return results
+
+
+def _guarded(extract: Extractor, html: bytes, url: str) -> str | None:
+    try:
+        return extract(html, url)
+    except Exception:  # what a library cannot read it has not found
+        return None
+
+
+def print_scores(results: list[Result]) -> None:
+    """F1, precision and recall, overall and per type."""
+    contestants = list(dict.fromkeys(result.contestant for result in results))
+    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    for result in results:
+        groups[result.contestant, "all"].append(result)
+        groups[result.contestant, result.page_type].append(result)
+    types = ["all", *sorted({result.page_type for result in results})]
+    for title in ("f1", "precision", "recall"):
+        print(f"{'mean ' + title:22}" + "".join(f"{name:>15}" for name in types))
+        for contestant in contestants:
+            means = (_mean(getattr(r, title) for r in groups[contestant, name]) for name in types)
+            print(f"{contestant:22}" + "".join(f"{mean:15.3f}" for mean in means))
+        print()
+    counts = "".join(f"{len(groups[contestants[0], name]):15}" for name in types)
+    print(f"{'pages':22}{counts}\n")
+
+
+def print_speed(results: list[Result], size: int) -> None:
+    """Pages per CPU second of each contestant, and how many times as many the first makes."""
+    seconds: dict[str, float] = defaultdict(float)
+    pages: dict[str, int] = defaultdict(int)
+    raised: dict[str, int] = defaultdict(int)
+    for result in results:
+        raised[result.contestant] += result.raised
+        seconds[result.contestant] += result.seconds
+        pages[result.contestant] += 1
+    first = next(iter(seconds))
+    print(f"{'':22}{'pages/s':>15}{'ms/page':>15}{'MB/s':>15}{'raised':>15}{first + ' ÷':>20}")
+    for name, taken in seconds.items():
+        rate = pages[name] / taken
+        ratio = pages[first] / seconds[first] / rate
+        print(f"{name:22}{rate:15.1f}{1000 / rate:15.2f}{size / 1e6 / taken:15.1f}{raised[name]:15}{ratio:20.1f}")
+    print()
+
+
+def print_types(samples: list[Sample]) -> None:
+    """How often the type of the page is told rightly."""
+    hits: dict[str, list[float]] = defaultdict(list)
+    for sample in samples:
+        hit = float(ours(sample.html, sample.url, "model").page_type == sample.page_type)
+        hits["all"].append(hit)
+        hits[sample.page_type].append(hit)
+    print(
+        "Type of the page right: " + ", ".join(f"{name} {_mean(values):.3f}" for name, values in sorted(hits.items()))
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else 0.0
+
+
+if __name__ == "__main__":
+    main()
