@@ -1,12 +1,14 @@
-"""What a page may cost: apart from the parsers, so that the settings need not load them."""
+"""How pages are read and what one may cost: apart from the parsers, so that the settings need not load them."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import msgspec
 
 
 class ParseLimits(msgspec.Struct, frozen=True):
-    """What one page may cost."""
+    """How pages are read, and what one may cost."""
 
     max_bytes: int = 16 * 1024 * 1024
     """Bytes of a body that are read; the rest is ignored."""
@@ -18,3 +20,6 @@ class ParseLimits(msgspec.Struct, frozen=True):
     """Characters of main text kept per page."""
     max_refused: int = 100
     """Refused targets remembered per page."""
+    text: Literal["model", "rules", "token-range"] = "model"
+    """How the main text is found where no document rule cuts it out: a trained model, rules for furniture (three times
+    as fast), or the stretch with many words and few tags."""

@@ -144,9 +144,13 @@ def _body(text: str, kind: str = "Article") -> Structured:
     return _read(json.dumps({"@type": kind, "articleBody": text}))
 
 
-def test_a_body_that_stands_on_the_page_is_believed_and_loses_its_markup():
+def test_a_body_that_stands_on_the_page_and_was_not_found_there_is_believed_and_loses_its_markup():
     structured = _body(f"<p>{WORDS}</p><p>Tom &amp; Jerry&#39;s<br>end</p>")
-    assert trusted_body(structured, f"{WORDS} Tom & Jerry's end") == f"{WORDS}\nTom & Jerry's\nend"
+    assert trusted_body(structured, f"{WORDS} Tom & Jerry's end", "a line") == f"{WORDS}\nTom & Jerry's\nend"
+
+
+def test_a_body_is_the_text_of_a_page_that_a_script_is_to_draw():
+    assert trusted_body(_body(WORDS), "Please switch on JavaScript to read this page.", "Please switch on") == WORDS
 
 
 @pytest.mark.parametrize(
@@ -157,8 +161,8 @@ def test_a_body_that_stands_on_the_page_is_believed_and_loses_its_markup():
         (f"{WORDS} [...]", "Article", WORDS, ""),
         (WORDS, "DiscussionForumPosting", WORDS, ""),
         (WORDS, "Product", WORDS, ""),
-        (WORDS, "Article", "Quite another text", ""),
-        (WORDS, "Article", WORDS, WORDS * 3),
+        (WORDS, "Article", "Quite another text. " * 20, ""),
+        (WORDS, "Article", WORDS, WORDS[: 2 * len(WORDS) // 3]),
     ],
 )
 def test_a_body_that_may_not_be_the_text_is_not_believed(text, kind, page, extracted):
@@ -174,10 +178,10 @@ def test_visible_text_leaves_scripts_out():
 
 def test_a_believed_body_is_the_text_of_the_document():
     data = json.dumps({"@type": "Article", "articleBody": WORDS})
-    html = f'<script type="application/ld+json">{data}</script><article><p>{WORDS}</p></article>'
-    page = parse(html)
+    script = f'<script type="application/ld+json">{data}</script>'
+    page = parse(f"{script}<div id=app>Loading</div>")
     assert (page.method, page.text) == ("json-ld", WORDS)
-    assert parse(f"<article><p>{WORDS}</p></article>").method != "json-ld"
+    assert parse(f"{script}<article><p>{WORDS}</p></article>").method != "json-ld"
 
 
 _NAMES = "@type @id @graph mainEntity mainEntityOfPage author publisher image name datePublished articleBody".split()
