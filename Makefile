@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
-BENCH_PACKAGES := wrk python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc
+BENCH_PACKAGES := wrk python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
+  installation-guide-amd64 installation-guide-i386 libboost1.74-doc libboost1.81-doc
 
 .PHONY: help demo test test-only lint bench bench-setup docs soak fuzz lock clean
 
@@ -52,6 +53,8 @@ soak: $(VENV)/.ready ## 1,000 kills
 bench-setup: $(VENV)/.ready ## what the benchmarks need beside the project
 	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y nginx-light wget2 $(BENCH_PACKAGES)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/pip install --quiet --disable-pip-version-check 'newspaper4k>=0.9.6'
+	$(BIN)/pip install --quiet --disable-pip-version-check 'readability-lxml>=0.8.4'
 
 bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/crawl.py
@@ -61,6 +64,9 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/index.py
 	$(BIN)/python bench/query.py
 	$(BIN)/python bench/levels.py
+	$(BIN)/python bench/extraction.py
+	$(BIN)/python bench/dates.py
+	$(BIN)/python bench/duplicates.py
 
 docs: $(VENV)/.ready ## docs/settings.md from the code
 	$(BIN)/python -m gossamer.cli.reference > docs/settings.md
