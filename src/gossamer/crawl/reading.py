@@ -46,6 +46,7 @@ class PageReader:
         self._own = set(READERS.names())
         self._limits = config.limits
         self._near = near_method(config.near) if config.near != "none" else None
+        self._simhash = simhash if config.near == "simhash" else None
         self._rules = RuleBook(config.documents)
         self._categories = model_of(config.categories)
         self._memory = ReferenceMemory()
@@ -69,7 +70,7 @@ class PageReader:
     def _read_page(self, job: ParseJob, now: float) -> Parsed:
         context = ParseContext(
             canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,
-            content_hash=content_hash, simhash=simhash, memory=self._memory, rules=self._rules,
+            content_hash=content_hash, simhash=self._simhash, memory=self._memory, rules=self._rules,
         )  # fmt: skip
         media = true_type(media_type(job.content_type), job.body) if job.kind is Kind.PAGE else ""
         own = media in self._own

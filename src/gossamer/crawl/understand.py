@@ -218,7 +218,7 @@ def _fill_row(row: PageRow, parsed: Parsed) -> None:
     if parsed.category:
         row.category, row.category_source = parsed.category, parsed.category_source
     row.canonical = parsed.canonical or None
-    row.content_hash, row.simhash = parsed.content_hash or None, parsed.simhash
+    row.content_hash, row.simhash = parsed.content_hash or None, parsed.simhash or None
     row.links = len(parsed.links)
     row.ai_signals = parsed.ai_signals or None
 

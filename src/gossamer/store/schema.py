@@ -79,7 +79,7 @@ PAGES: tuple[Column, ...] = (
     Column("canonical", pa.string(), "target of the page's canonical link"),
     Column("target", pa.string(), "where a redirect, alias or duplicate points"),
     Column("content_hash", pa.string(), "hash of the normalised text"),
-    Column("simhash", pa.int64(), "SimHash of the text: 64 bits, read as a signed number"),
+    Column("simhash", pa.int64(), "SimHash of the text, a signed number, where `dedup.near` is `simhash`"),
     Column("cluster", pa.int64(), "documents with the same number are near duplicates; null: too short to compare"),
     Column("joined", pa.bool_(), "whether others had founded the cluster before"),
     Column("etag", pa.string(), "ETag of the response"),
