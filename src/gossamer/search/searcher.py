@@ -165,7 +165,7 @@ class Searcher:
         if not page.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
             asked, matching, found = self._find(view, built, query, request, DEPTH, [])
             page = self._page(view, request, found[:DEPTH], first, size)
-        counted = tally(view, asked, matching, request.facets, self._collapses(request))
+        counted = tally(view, asked, matching, found, request.facets, self._collapses(request))
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(built.needles)
