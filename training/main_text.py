@@ -39,14 +39,14 @@ from _labels import block_shares  # noqa: E402
 from _extraction_data import DATA, bucket, read_samples, word_scores  # noqa: E402
 from gossamer.parse.blocks import read_blocks  # noqa: E402
 from gossamer.parse.charset import decode  # noqa: E402
-from gossamer.parse.features import WORDS_CHARS, first_rows, second_rows  # noqa: E402
+from gossamer.parse.features import WORDS_CHARS, write_first, write_second  # noqa: E402
 from gossamer.parse.html import Tree  # noqa: E402
 from gossamer.parse.measures import Measures  # noqa: E402
 from gossamer.parse.page_type import PAGE_TYPES, page_shape  # noqa: E402
 from gossamer.parse.structured import read_structured  # noqa: E402
 from gossamer.parse.tags import TagReader, naming_tokens, words_of  # noqa: E402
 from gossamer.parse.text import page_facts  # noqa: E402
-from gossamer.parse.text_model import MAX_BLOCKS, chosen, matrix, second_matrix, type_matrix  # noqa: E402
+from gossamer.parse.text_model import MAX_BLOCKS, Rows, chosen, type_matrix  # noqa: E402
 
 FOLDS = 5
 TAG_DOMAINS, WORD_DOMAINS = 4, 6
@@ -243,7 +243,9 @@ def main() -> None:
         reader = TagReader(tags)
         for example in (e for e in examples if e.fold == fold):
             example.measures = Measures(read_blocks(example.body, reader, MAX_BLOCKS))
-            example.first = matrix(first_rows(example.measures, example.facts.title, words))
+            example.rows = Rows(example.measures.count)
+            example.first, example.second = example.rows.first, example.rows.all
+            write_first(example.first, example.measures, example.facts.title, words)
     _say(began, "features")
     learn_first(examples, options.first_trees)
     _say(began, "first verdicts")
@@ -269,9 +271,9 @@ def learn_first(examples, trees: int) -> None:
         model = fit_blocks([e for e in examples if e.fold != fold], "first", trees, 0.15)
         for example in (e for e in examples if e.fold == fold):
             example.alone = model.predict_proba(example.first.T)[:, 1].astype(np.float32)
-            example.second_rows = second_rows(example.measures, example.alone)
+            write_second(example.rows.second, example.measures, example.alone)
             example.shape = page_shape(example.measures)
-            example.type_facts = type_matrix(example.facts, example.shape, example.second_rows)
+            example.type_facts = type_matrix(example.facts, example.shape, example.rows)
     report(examples, [f1_of(e, e.alone) for e in examples], "first model, out of fold")
 
 
@@ -281,7 +283,7 @@ def learn_types(examples) -> None:
         model = fit_types([e for e in examples if e.fold != fold])
         for example in (e for e in examples if e.fold == fold):
             example.types = model.predict_proba(example.type_facts.T)[0].astype(np.float32)
-            example.second = second_matrix(example.first, example.second_rows, example.shape, example.types)
+            example.rows.write_page(example.types, example.shape)
     hits = [PAGE_TYPES[int(e.types.argmax())] == e.page_type for e in examples]
     report(examples, [float(hit) for hit in hits], "types, out of fold")
 

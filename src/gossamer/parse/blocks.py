@@ -5,8 +5,9 @@ numbered in document order, so an element holds a range of them, and sums over a
 element are differences of running sums: nothing visits a block once per ancestor.
 
 The pass follows the parser's own order of nodes and keeps the open elements on a stack,
-so that no depth of nesting can exhaust it. What an element's names say is remembered by
-`TagReader`.
+so that no depth of nesting can exhaust it. It is where an extraction spends most of its
+time in Python, so it only notes numbers: what elements say is looked up afterwards, for
+all of them together (`TagReader`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import re
 import msgspec
 
 from gossamer.parse.html import Element, Text
-from gossamer.parse.tags import BLOCK, BREAK, INLINE, KINDS, LINK, RULE, Tag, TagReader
+from gossamer.parse.tags import BLOCK, BREAK, KINDS, LINK, RULE, Names, TagReader, Tags
 
 _LINE_BREAK = "\0"
 """Stands for `<br>`, and for the end of a line in `<pre>`, until white space is collapsed: no text has a NUL."""
 _INVISIBLE = re.compile(r"display:\s*none|visibility:\s*hidden")
+_RARE = "[role],[style],[hidden],[aria-hidden],[itemscope],[itemprop],[aria-label]"
+"""Elements with attributes that matter beside class and id: to find them first takes less than to ask each one."""
+_BODY: Names = ("body", None, None, None, None, None, False, False)
 
 
 class Page(msgspec.Struct):
@@ -36,87 +40,49 @@ class Page(msgspec.Struct):
     """The innermost block element of each block."""
     parents: list[int]
     """The parent of each block element; the body, element 0, is its own."""
-    tags: list[Tag]
     first: list[int]
     """The first block of each element."""
     end: list[int]
     """One past the last block of each element."""
-    depths: list[int]
-    facts: list[int]
-    """Bits of each element and its ancestors."""
-    lows: list[float]
-    """The lowest score of each element and its ancestors."""
-    sums: list[float]
-    """Sum of the scores of each element and its ancestors."""
-    looks: list[int]
-    """Equal for elements with equal names up to the body."""
+    tags: Tags
+    """What each element says."""
 
 
-class _Writer:
-    """The state of the pass over a tree."""
+class _Blocks:
+    """The blocks found so far, and the text that will be the next one."""
 
-    def __init__(self, reader: TagReader, max_blocks: int) -> None:
-        self._reader = reader
+    def __init__(self, max_blocks: int) -> None:
         self._max_blocks = max_blocks
-        body = reader["body", None, None, None, None, None, False, False]
-        self.page = Page([], [], [], [], [0], [body], [0], [0], [0], [body.bits], [body.low], [body.score], [0])
-        self.node = 0
+        self.texts: list[str] = []
+        self.linked: list[int] = []
+        self.links: list[int] = []
+        self.holders: list[int] = []
         self.parts: list[str] = []
         self.anchors = 0
         self.anchor_chars = 0
 
-    def end_block(self) -> None:
+    def end(self, holder: int, name: str) -> None:
         """What was gathered becomes a block, if it is more than white space."""
-        page = self.page
         raw = "".join(self.parts)
         self.parts.clear()
-        if "\n" in raw and page.tags[self.node].name == "pre":
+        if name == "pre":
             raw = raw.replace("\n", _LINE_BREAK)
-        text = _plain(raw)
-        if text and len(page.texts) < self._max_blocks:
-            page.texts.append(text)
-            page.linked.append(self.anchor_chars)
-            page.links.append(self.anchors)
-            page.holders.append(self.node)
+        text = " ".join(raw.split()) if _LINE_BREAK not in raw else _lines(raw)
+        if text and len(self.texts) < self._max_blocks:
+            self.texts.append(text)
+            self.linked.append(self.anchor_chars)
+            self.links.append(self.anchors)
+            self.holders.append(holder)
             self.anchors = self.anchor_chars = 0
-
-    def open(self, element: Element, name: str) -> None:
-        """A block element begins."""
-        attr = element.attr
-        style = attr("style")
-        hidden = (
-            attr("aria-hidden") == "true"
-            or attr("hidden") is not None
-            or (style is not None and _INVISIBLE.search(style) is not None)
-        )
-        item = attr("itemscope") is not None
-        tag = self._reader[
-            name, attr("class"), attr("id"), attr("role"), attr("itemprop"), attr("aria-label"), hidden, item
-        ]
-        page, node = self.page, self.node
-        count = len(page.texts)
-        page.parents.append(node)
-        page.first.append(count)
-        page.end.append(count)
-        page.facts.append(page.facts[node] | tag.bits)
-        low = page.lows[node]
-        page.lows.append(low if low < tag.low else tag.low)
-        page.sums.append(page.sums[node] + tag.score)
-        page.looks.append(hash((page.looks[node], tag.look)))
-        page.depths.append(page.depths[node] + 1)
-        self.node = len(page.tags)
-        page.tags.append(tag)
-
-    def close(self) -> None:
-        """The innermost block element ends."""
-        self.page.end[self.node] = len(self.page.texts)
-        self.node = self.page.parents[self.node]
 
 
 def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
     """The blocks of a body; what follows the first `max_blocks` is left out."""
-    writer = _Writer(reader, max_blocks)
-    parts, texts, kinds = writer.parts, writer.page.texts, KINDS
+    blocks = _Blocks(max_blocks)
+    parts, texts, kinds = blocks.parts, blocks.texts, KINDS
+    parents, first, end, names = [0], [0], [0], [_BODY]
+    rare = set(body.select(_RARE))
+    node = 0  # the innermost open block element
     around: list[tuple[Element, int]] = []
     parent: Element = body
     kind = BLOCK
@@ -126,8 +92,9 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
         while above is not parent:
             if kind == BLOCK:
                 if parts:
-                    writer.end_block()
-                writer.close()
+                    blocks.end(node, names[node][0])
+                end[node] = len(texts)
+                node = parents[node]
             elif kind == LINK:
                 in_link = False
             after_text = False
@@ -138,40 +105,58 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
             if parts or not data.isspace():
                 parts.append(data)
             if in_link:
-                writer.anchor_chars += len(data)
+                blocks.anchor_chars += len(data)
         elif type(child) is Element:
             name = child.tag
             around.append((parent, kind))
             parent = child
-            kind = kinds.get(name, INLINE)
-            if kind == INLINE and "-" in name:
-                kind = BLOCK
+            kind = kinds[name]
             if kind == BLOCK:
                 if parts:
-                    writer.end_block()
+                    blocks.end(node, names[node][0])
                 if len(texts) >= max_blocks:
                     break
-                writer.open(child, name)
+                parents.append(node)
+                node = len(names)
+                if child in rare:
+                    names.append(_all_names(child, name))
+                else:
+                    names.append((name, child.attr("class"), child.attr("id"), None, None, None, False, False))
+                first.append(len(texts))
+                end.append(0)
             elif kind == LINK:
                 in_link = True
-                writer.anchors += 1
+                blocks.anchors += 1
                 if parts and not after_text:  # two links without a space between are two words
                     parts.append(" ")
             elif kind == BREAK:
                 parts.append(_LINE_BREAK)
             elif kind == RULE and parts:
-                writer.end_block()
+                blocks.end(node, names[node][0])
             after_text = False
     if parts:
-        writer.end_block()
-    while writer.node:
-        writer.close()
-    writer.page.end[0] = len(texts)
-    return writer.page
+        blocks.end(node, names[node][0])
+    while node:
+        end[node] = len(texts)
+        node = parents[node]
+    end[0] = len(texts)
+    telling = [called if stop > start else called[:2] for called, start, stop in zip(names, first, end, strict=True)]
+    return Page(texts, blocks.linked, blocks.links, blocks.holders, parents, first, end, reader.read(telling))
 
 
-def _plain(raw: str) -> str:
-    """A block's text: white space collapsed, line breaks kept."""
-    if _LINE_BREAK not in raw:
-        return " ".join(raw.split())
+def _all_names(element: Element, name: str) -> Names:
+    """What an element is called that has any of `_RARE`."""
+    attr = element.attr
+    style = attr("style")
+    hidden = (
+        attr("aria-hidden") == "true"
+        or attr("hidden") is not None
+        or (style is not None and _INVISIBLE.search(style) is not None)
+    )
+    item = attr("itemscope") is not None
+    return name, attr("class"), attr("id"), attr("role"), attr("itemprop"), attr("aria-label"), hidden, item
+
+
+def _lines(raw: str) -> str:
+    """White space collapsed, line breaks kept."""
     return "\n".join([line for part in raw.split(_LINE_BREAK) if (line := " ".join(part.split()))])

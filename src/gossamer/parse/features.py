@@ -2,240 +2,284 @@
 
 Every feature is a row over the blocks, made of running sums and gathers in NumPy: a page
 costs a fixed number of array operations, and no Python per block but for a look at its
-first words. `first_rows` is what the first model sees; `second_rows` is what its verdicts
-about a block's neighbours, ancestors and lookalikes add for the second.
+first words. Small pages cost little else than those operations, so rows that are made
+alike are made together, and all are written where the models read them.
+
+`write_first` gives what the first model sees; `write_second` what its verdicts about a
+block's neighbours, ancestors and lookalikes add for the second. `FIRST` and `SECOND` are
+the names of the rows, in order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import accumulate, chain, pairwise, repeat
 
 import numpy as np
 
-from gossamer.parse.measures import Floats, Integers, Measures, group_means, ranges, shifted
+from gossamer.parse.measures import LEVELS, Floats, Integers, Measures, group_means, ranges, running_sums
 from gossamer.parse.tags import FACTS
 
-Rows = list[tuple[str, Floats]]
-_LEVELS = 6
-"""Elements around a block that are looked at, from the innermost."""
 PAGE_STATISTICS = 6
-"""The last rows of `second_rows`, which are the same for all blocks of a page."""
+"""The last rows of `SECOND`, which are the same for all blocks of a page."""
 WORDS_CHARS = 80
 """Characters of a block whose words are looked up."""
 _ALIKE_CHARS = 200
 """Blocks are the same when they begin with the same so many characters."""
+_NEAR = 3
+"""Blocks before and after one that are near it."""
+_SHARES = np.array([[0.4], [0.7], [0.9]])
+"""Of the running text that an element holds to be the centre of the page."""
+_REACHES = np.array([[2], [5], [12], [30]])
+
+_OWN = (
+    *("chars", "words", "link density", "links", "unlinked words", "word length", "upper", "digits", "others", "ends"),
+    *("ends per word", "commas", "last char", "first char"),
+)
+_WORDS = ("word score", "word low", "title overlap", "title cover", "repeat", "repeats")
+_PLACE = (
+    *("index", "index share", "index from end", "chars before", "heading", "since heading", "last heading"),
+    *("from h1", "h1s so far", "headings so far", "headings", "page blocks", "page chars", "page density"),
+)
+_HELD = (
+    *("score", "tag low", "tag high", "twins", "held", "held share", "held density"),
+    *("held blocks", "held words", "held ends"),
+)
+_HELD_LOGS = np.array([_HELD.index(name) for name in ("twins", "held", "held blocks")])
+_ELEMENT = (
+    *("depth", "low", "sum"),
+    *(f"{name} {level}" for level in range(3) for name in _HELD),
+    "sum 2",
+    *(f"{name} {level}" for level in range(3, LEVELS) for name in _HELD),
+    "sum 5",
+)
+_LOOK = ("alike", "alike words", "alike density", "alike share")
+_CENTRE = (
+    *("off centre 0.4", "off centre 0.7", "centre share", "off centre 0.9"),
+    *("page good", "good before", "good near"),
+)
+_OFFSETS = np.array([0, 1, 3])
+_COPIED = ("low", "word score", "score 0", "chars", "sum", "link density", "heading", "upper")
+_STEPS = (-2, -1, 1, 2)
+_NEIGHBOUR = tuple(f"{name} at {step:+}" for step in _STEPS for name in _COPIED)
+_OWN_FACTS = [FACTS.index(name) for name in ("div", "p", "td", "li", "button")]
+_FACT = (*(f"in {name}" for name in FACTS), *(f"is {FACTS[fact]}" for fact in _OWN_FACTS))
+_PARTS = (_OWN, _WORDS, _PLACE, _ELEMENT, _LOOK, _CENTRE, _NEIGHBOUR, _FACT)
+FIRST = tuple(chain.from_iterable(_PARTS))
+_SLICES = [slice(*borders) for borders in pairwise(accumulate(map(len, _PARTS), initial=0))]
+_LOGARITHMS = (
+    *("chars", "words", "links", "unlinked words", "ends", "commas", "index", "index from end"),
+    *("headings so far", "headings", "page blocks", "page chars", "alike", "page good", "good near"),
+)
+_LOGS = np.array([FIRST.index(name) for name in _LOGARITHMS])
+_COPIED_ROWS = np.array([FIRST.index(name) for name in _COPIED])
+
+_VERDICT_STEPS = (-3, -2, -1, 1, 2, 3)
+SECOND = (
+    "p",
+    *(f"p at {step:+}" for step in _VERDICT_STEPS),
+    *(f"p {what} {reach}" for reach in _REACHES.flat for what in ("words", "mean")),
+    *(f"p {what} {level}" for level in range(LEVELS + 1) for what in ("in", "share")),
+    *("p alike", "p alike mean", "p before", "p rank"),
+    *("p total", "p whole", "p best", "p doubt", "p sure", "p sure blocks"),
+)
 
 
-def first_rows(m: Measures, title: str, word_scores: Mapping[str, float]) -> Rows:
+def write_first(rows: Floats, m: Measures, title: str, word_scores: Mapping[str, float]) -> None:
     """What is known about blocks before any verdict."""
-    rows = _own_rows(m)
-    rows += _word_rows(m, title, word_scores)
-    rows += _place_rows(m)
-    rows += _element_rows(m)
-    rows += _look_rows(m)
-    rows += _centre_rows(m)
-    rows += _neighbour_rows(dict(rows))
-    rows += _fact_rows(m)
-    return rows
+    own, words, place, element, look, centre, neighbour, fact = [rows[part] for part in _SLICES]
+    _write_own(own, m)
+    _write_words(words, m, title, word_scores)
+    _write_place(place, m)
+    held = ranges(m.running_sums, m.first, m.end)
+    _write_element(element, m, held)
+    _write_look(look, m)
+    _write_centre(centre, m, held[-1])
+    rows[_LOGS] = np.log1p(rows.take(_LOGS, axis=0))
+    _write_shifted(neighbour, rows.take(_COPIED_ROWS, axis=0), _STEPS)
+    _write_fact(fact, m)
 
 
-def second_rows(m: Measures, verdicts: Floats) -> Rows:
+def write_second(rows: Floats, m: Measures, verdicts: Floats) -> None:
     """What the first verdicts say about the surroundings of each block."""
     weights = m.words + np.float32(0.5)
     weighed = verdicts * weights
     total = max(float(weighed.sum()), 1e-6)
-    rows: Rows = [("p", verdicts)]
-    rows += [(f"p at {step:+}", shifted(verdicts, step)) for step in (-3, -2, -1, 1, 2, 3)]
-    index = np.arange(m.count)
-    for reach in (2, 5, 12, 30):
-        start, stop = np.maximum(index - reach, 0), np.minimum(index + reach + 1, m.count)
-        rows.append((f"p words {reach}", ranges(weighed, start, stop) / ranges(weights, start, stop)))
-        rows.append((f"p mean {reach}", ranges(verdicts, start, stop) / (stop - start)))
-    held, size = ranges(weighed, m.first, m.end), ranges(weights, m.first, m.end)
-    node = m.holders
-    for level in range(_LEVELS + 1):
-        rows.append((f"p in {level}", held[node] / np.maximum(size[node], 0.5)))
-        rows.append((f"p share {level}", held[node] / total))
-        node = m.parents[node]
-    rows.append(("p alike", group_means(m.look_groups, weighed, weights)))
-    rows.append(("p alike mean", group_means(m.look_groups, verdicts, np.ones_like(verdicts))))
-    rows.append(("p before", (np.cumsum(weighed) - weighed) / total))
-    ranks = np.argsort(np.argsort(-verdicts, kind="stable"), kind="stable")
-    rows.append(("p rank", (ranks / m.count).astype(np.float32)))
+    rows[0] = verdicts
+    row = 1 + len(_VERDICT_STEPS)
+    _write_shifted(rows[1:row], verdicts[None], _VERDICT_STEPS)
+    running = running_sums([weighed, weights, verdicts])
+    start, stop = _windows(m, _REACHES)
+    held, size, summed = ranges(running, start, stop)
+    pairs = rows[row : row + 2 * len(_REACHES)].reshape(len(_REACHES), 2, m.count)
+    pairs[:, 0] = held / size
+    pairs[:, 1] = summed / (stop - start)
+    row += 2 * len(_REACHES)
+    held, size, _ = ranges(running, m.first, m.end)
+    per_element = np.array([held / np.maximum(size, 0.5), held / total], np.float32)
+    levels = rows[row : row + 2 * (LEVELS + 1)].reshape(LEVELS + 1, 2, m.count)
+    levels[:] = per_element.take(m.around, axis=1).swapaxes(0, 1)
+    row += 2 * (LEVELS + 1)
+    rows[row] = group_means(m.look_groups, weighed, weights)
+    rows[row + 1] = group_means(m.look_groups, verdicts)
+    rows[row + 2] = (np.add.accumulate(weighed) - weighed) / total
+    rows[row + 3, (-verdicts).argsort(kind="stable")] = m.index / m.count
+    rows[row + 4 :] = np.array(_page_statistics(verdicts, weights, total))[:, None]
+
+
+def _page_statistics(verdicts: Floats, weights: Floats, total: float) -> list[float]:
+    """How much of the page the first verdicts take, and how sure they are."""
     sure = verdicts > 0.5
     everything = float(weights.sum())
-    for name, value in (
-        ("p total", np.log1p(total)),
-        ("p whole", total / everything),
-        ("p best", verdicts.max()),
-        ("p doubt", (verdicts * (1 - verdicts) * weights).sum() / everything),
-        ("p sure", weights[sure].sum() / everything),
-        ("p sure blocks", np.log1p(sure.sum())),
-    ):
-        rows.append((name, np.full(m.count, value, np.float32)))
-    return rows
-
-
-def _own_rows(m: Measures) -> Rows:
-    sample = np.maximum(m.sampled, 1)
     return [
-        ("chars", np.log1p(m.chars)),
-        ("words", np.log1p(m.words)),
-        ("link density", m.density),
-        ("links", np.log1p(m.links)),
-        ("unlinked words", np.log1p(m.words * (1 - m.density))),
-        ("word length", (sample - m.spaces) / (m.spaces + 1)),
-        ("upper", m.upper / sample),
-        ("digits", m.digits / sample),
-        ("others", m.others / sample),
-        ("ends", np.log1p(m.ends)),
-        ("ends per word", m.ends / np.maximum(m.words, 1)),
-        ("commas", np.log1p(m.commas)),
-        ("last char", m.last_kind),
-        ("first char", m.first_kind),
+        np.log1p(total),
+        total / everything,
+        verdicts.max(),
+        (verdicts * (1 - verdicts) * weights).sum() / everything,
+        weights[sure].sum() / everything,
+        np.log1p(np.count_nonzero(sure)),
     ]
 
 
-def _word_rows(m: Measures, title: str, scores: Mapping[str, float]) -> Rows:
+def _write_own(rows: Floats, m: Measures) -> None:
+    sample = np.maximum(m.sampled, 1)
+    rows[0] = m.chars
+    rows[1] = m.words
+    rows[2] = m.density
+    rows[3] = m.links
+    rows[4] = m.words * (1 - m.density)
+    rows[5] = (sample - m.spaces) / (m.spaces + 1)
+    np.divide(m.shown, sample, out=rows[6:9])
+    rows[9] = m.ends
+    rows[10] = m.ends / np.maximum(m.words, 1)
+    rows[11] = m.commas
+    rows[12] = m.last_kind
+    rows[13] = m.first_kind
+
+
+def _write_words(rows: Floats, m: Measures, title: str, scores: Mapping[str, float]) -> None:
     titled = frozenset(title[:300].lower().split())
     beginnings = [text[:WORDS_CHARS].lower().split() for text in m.texts]
-    sizes = np.array([len(words) for words in beginnings], np.float32)
-    get = scores.get
-    found = [[get(word, 0.0) for word in words] for words in beginnings]
-    common = np.array([len(titled.intersection(words)) for words in beginnings], np.float32)
-    nths = []
-    seen: dict[str, int] = {}
+    sizes = np.array(list(map(len, beginnings)))
+    starts = np.add.accumulate(sizes) - sizes
+    found = np.array(list(map(scores.get, chain.from_iterable(beginnings), repeat(0.0))))
+    rows[0] = np.add.reduceat(found, starts) / sizes
+    rows[1] = np.minimum.reduceat(found, starts)
+    common = np.array(list(map(len, map(titled.intersection, beginnings))))
+    rows[2] = common / sizes
+    rows[3] = common / max(len(titled), 1)
     keys = [text[:_ALIKE_CHARS] for text in m.texts]
+    rows[4] = 0
+    rows[5] = 1
+    if len(set(keys)) < len(keys):
+        rows[4], rows[5] = _repeats(keys)
+
+
+def _repeats(keys: list[str]) -> tuple[list[int], list[int]]:
+    """For each key how often it stood before, and how often it stands anywhere."""
+    seen = dict.fromkeys(keys, 0)
+    before = []
     for key in keys:
-        nth = seen.get(key, 0)
-        seen[key] = nth + 1
-        nths.append(nth)
-    return [
-        ("word score", np.array(list(map(sum, found)), np.float32) / sizes),
-        ("word low", np.array(list(map(min, found)), np.float32)),
-        ("title overlap", common / sizes),
-        ("title cover", common / max(len(titled), 1)),
-        ("repeat", np.array(nths, np.float32)),
-        ("repeats", np.array([seen[key] for key in keys], np.float32)),
-    ]
+        number = seen[key]
+        seen[key] = number + 1
+        before.append(number)
+    return before, [seen[key] for key in keys]
 
 
-def _place_rows(m: Measures) -> Rows:
-    count = m.count
-    index = np.arange(count, dtype=np.float32)
-    levels = m.heading_levels
+def _write_place(rows: Floats, m: Measures) -> None:
+    count, index, levels = m.count, m.index, m.heading_levels
     heading = levels > 0
+    first_level = levels == 1
     last = np.maximum.accumulate(np.where(heading, index, -1))
-    behind = levels[np.maximum(last, 0).astype(np.int64)]
-    first = np.flatnonzero(levels == 1)
-    return [
-        ("index", np.log1p(index)),
-        ("index share", index / count),
-        ("index from end", np.log1p(count - 1 - index)),
-        ("chars before", (np.cumsum(m.chars) - m.chars) / m.total),
-        ("heading", levels),
-        ("since heading", np.where(last < 0, -1, index - last)),
-        ("last heading", np.where(last < 0, 7, behind)),
-        ("from h1", (index - first[0]) / count if len(first) else np.full(count, -2)),
-        ("h1s so far", np.cumsum(levels == 1)),
-        ("headings so far", np.log1p(np.cumsum(heading))),
-        ("headings", np.full(count, np.log1p(heading.sum()))),
-        ("page blocks", np.full(count, np.log1p(count))),
-        ("page chars", np.full(count, np.log1p(m.total))),
-        ("page density", np.full(count, m.linked.sum() / m.total)),
-    ]
+    before = last < 0
+    rows[0] = index
+    rows[1] = index / count
+    rows[2] = count - 1 - index
+    rows[3] = (np.add.accumulate(m.chars) - m.chars) / m.total
+    rows[4] = levels
+    rows[5] = np.where(before, -1, index - last)
+    rows[6] = np.where(before, 7, levels[last])
+    first = first_level.argmax()
+    rows[7] = (index - first) / count if first_level[first] else -2
+    rows[8] = np.add.accumulate(first_level)
+    so_far = np.add.accumulate(heading)
+    rows[9] = so_far
+    rows[10] = so_far[-1]
+    rows[11] = count
+    rows[12] = m.total
+    rows[13] = m.linked.sum() / m.total
 
 
-def _element_rows(m: Measures) -> Rows:
+def _write_element(rows: Floats, m: Measures, held: Floats) -> None:
     """What the elements around a block hold and are called."""
-    chars, linked, words, ends = (ranges(v, m.first, m.end) for v in (m.chars, m.linked, m.words, m.ends))
+    chars, linked, words, ends, _ = held
     blocks = np.maximum(m.end - m.first, 1).astype(np.float32)
-    tags = m.page.tags
-    per_element = [
-        ("score", np.array([tag.score for tag in tags], np.float32)),
-        ("tag low", np.array([tag.low for tag in tags], np.float32)),
-        ("tag high", np.array([tag.high for tag in tags], np.float32)),
-        ("twins", np.log1p(m.twins)),
-        ("held", np.log1p(chars)),
-        ("held share", chars / np.float32(m.total)),
-        ("held density", linked / np.maximum(chars, 1)),
-        ("held blocks", np.log1p(blocks)),
-        ("held words", words / blocks),
-        ("held ends", ends / np.maximum(words, 1)),
-    ]
-    sums = np.array(m.page.sums, np.float32)
-    rows: Rows = [
-        ("depth", m.depths[m.holders].astype(np.float32)),
-        ("low", np.array(m.page.lows, np.float32)[m.holders]),
-        ("sum", sums[m.holders]),
-    ]
-    table = np.array([row for _, row in per_element], np.float32)
-    node = m.holders
-    for level in range(_LEVELS):
-        gathered = table[:, node]
-        rows += [(f"{name} {level}", row) for (name, _), row in zip(per_element, gathered, strict=True)]
-        node = m.parents[node]
-        if level in (2, 5):
-            rows.append((f"sum {level}", sums[node]))
-    return rows
+    table = np.empty((len(_HELD), len(blocks)), np.float32)
+    table[:3] = m.page.tags.scores
+    table[3] = m.twins
+    table[4] = chars
+    table[5] = chars / np.float32(m.total)
+    table[6] = linked / np.maximum(chars, 1)
+    table[7] = blocks
+    table[8] = words / blocks
+    table[9] = ends / np.maximum(words, 1)
+    table[_HELD_LOGS] = np.log1p(table.take(_HELD_LOGS, axis=0))
+    around = table.take(m.around[:LEVELS], axis=1).swapaxes(0, 1)
+    rows[0] = m.depths[m.holders]
+    rows[1] = m.lows[m.holders]
+    rows[2] = m.sums[m.holders]
+    half = 3 * len(_HELD)
+    rows[3 : 3 + half].reshape(3, len(_HELD), m.count)[:] = around[:3]
+    rows[4 + half : -1].reshape(3, len(_HELD), m.count)[:] = around[3:]
+    rows[3 + half] = m.sums[m.around[3]]
+    rows[-1] = m.sums[m.around[LEVELS]]
 
 
-def _look_rows(m: Measures) -> Rows:
+def _write_look(rows: Floats, m: Measures) -> None:
     """Blocks in elements that look the same up to the body."""
     groups = m.look_groups
     counts = np.bincount(groups)
     chars = np.bincount(groups, m.chars)
-    return [
-        ("alike", np.log1p(counts)[groups]),
-        ("alike words", (np.bincount(groups, m.words) / counts)[groups]),
-        ("alike density", (np.bincount(groups, m.linked) / np.maximum(chars, 1))[groups]),
-        ("alike share", (chars / m.total)[groups]),
-    ]
+    rows[0] = counts[groups]
+    rows[1] = (np.bincount(groups, m.words) / counts)[groups]
+    rows[2] = (np.bincount(groups, m.linked) / np.maximum(chars, 1))[groups]
+    rows[3] = (chars / m.total)[groups]
 
 
-def _centre_rows(m: Measures) -> Rows:
+def _write_centre(rows: Floats, m: Measures, held: Floats) -> None:
     """Where a block lies to the smallest elements that hold much, or nearly all, of the running text."""
     good = m.running_words
-    held = ranges(good, m.first, m.end)
     total = float(good.sum())
-    index = np.arange(m.count)
     size = (m.end - m.first) * 1000 - np.minimum(m.depths, 999)
-    rows: Rows = []
-    for share in (0.4, 0.7, 0.9):
-        enough = np.flatnonzero(held >= share * total - 1e-3)
-        smallest = enough[np.argmin(size[enough])]
-        start, stop = int(m.first[smallest]), int(m.end[smallest])
-        offset = np.minimum(index - start, 0) + np.maximum(index - stop + 1, 0)
-        rows.append((f"off centre {share}", np.sign(offset) * np.log1p(np.abs(offset))))
-        if share == 0.7:
-            rows.append(("centre share", np.full(m.count, (stop - start) / m.count)))
-    running = np.cumsum(good)
-    near = ranges(good, np.maximum(index - 3, 0), np.minimum(index + 4, m.count))
-    rows.append(("page good", np.full(m.count, np.log1p(total))))
-    rows.append(("good before", (running - good) / max(total, 1)))
-    rows.append(("good near", np.log1p(near)))
-    return rows
+    least = (_SHARES * total - 1e-3).astype(np.float32)
+    smallest = np.where(held >= least, size, np.inf).argmin(axis=1)
+    start, stop = m.first[smallest], m.end[smallest]
+    offset = np.minimum(m.index - start[:, None], 0) + np.maximum(m.index - stop[:, None] + 1, 0)
+    rows[_OFFSETS] = np.copysign(np.log1p(np.abs(offset)), offset)
+    rows[2] = (stop[1] - start[1]) / m.count
+    rows[4] = total
+    rows[5] = (np.add.accumulate(good) - good) / max(total, 1)
+    rows[6] = ranges(m.running_sums[-1:], *_windows(m, _NEAR))
 
 
-_NEIGHBOURS = ("low", "word score", "score 0", "chars", "sum", "link density", "heading", "upper")
+def _windows(m: Measures, reach: Integers | int) -> tuple[Integers, Integers]:
+    """The first of the blocks within reach of each block, and one past the last."""
+    return np.maximum(m.index - reach, 0), np.minimum(m.index + (reach + 1), m.count)
 
 
-def _neighbour_rows(known: Mapping[str, Floats]) -> Rows:
-    table = np.array([known[name] for name in _NEIGHBOURS], np.float32)
-    rows: Rows = []
-    for step in (-2, -1, 1, 2):
-        near = shifted(table, step)
-        rows += [(f"{name} at {step:+}", row) for name, row in zip(_NEIGHBOURS, near, strict=True)]
-    return rows
+def _write_shifted(rows: Floats, values: Floats, steps: tuple[int, ...]) -> None:
+    """For each step all values so many blocks further on; -1 beyond the ends."""
+    height, count = values.shape
+    reach = max(steps)
+    padded = np.empty((height, count + 2 * reach), np.float32)
+    padded[:, :reach] = padded[:, reach + count :] = -1
+    padded[:, reach : reach + count] = values
+    for number, step in enumerate(steps):
+        rows[number * height : (number + 1) * height] = padded[:, reach + step : reach + step + count]
 
 
-def _fact_rows(m: Measures) -> Rows:
-    everywhere = _bits(np.array([m.page.facts[holder] for holder in m.page.holders], np.int64))
-    own = _bits(np.array([m.page.tags[holder].bits for holder in m.page.holders], np.int64))
-    rows: Rows = [(f"in {name}", row) for name, row in zip(FACTS, everywhere, strict=True)]
-    rows += [(f"is {name}", own[FACTS.index(name)]) for name in ("div", "p", "td", "li", "button")]
-    return rows
-
-
-def _bits(masks: Integers) -> Floats:
-    return ((masks >> np.arange(len(FACTS))[:, None]) & 1).astype(np.float32)
+def _write_fact(rows: Floats, m: Measures) -> None:
+    masks = np.array([m.page.tags.bits[m.holders], m.facts[m.holders]], "<i8")
+    own, everywhere = np.unpackbits(masks.view(np.uint8).reshape(2, m.count, 8), axis=2, bitorder="little")
+    rows[: len(FACTS)] = everywhere[:, : len(FACTS)].T
+    rows[len(FACTS) :] = own[:, _OWN_FACTS].T

@@ -2,7 +2,8 @@
 
 The trees are symmetric: all nodes of a level ask the same question. So a tree of depth
 six is six questions whose answers are the bits of a leaf's number, and all questions of
-all trees are one comparison of two arrays, without a walk down any tree.
+all trees are one comparison of two arrays, without a walk down any tree. A third of the
+questions is asked by several trees, and answered once.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ _CHUNK = 512
 
 
 class Forest:
-    """Trees with one or more outputs."""
+    """Trees with one or more outputs, of a depth of at most eight: the number of a leaf is a byte."""
 
     def __init__(self, arrays: Mapping[str, npt.NDArray[np.generic]], name: str) -> None:
-        self._features = np.asarray(arrays[f"{name}.features"], np.int64)  # trees × depth
-        self._borders = np.asarray(arrays[f"{name}.borders"], np.float32)  # trees × depth
+        features = np.asarray(arrays[f"{name}.features"], np.int64)  # trees × depth
+        borders = np.asarray(arrays[f"{name}.borders"], np.float32)  # trees × depth
         leaves = np.asarray(arrays[f"{name}.leaves"], np.float32)  # trees × 2^depth × outputs
         self._bias = np.asarray(arrays[f"{name}.bias"], np.float32)
-        trees, self._depth = self._features.shape
-        self._order = np.ascontiguousarray(self._features.T).ravel()
-        self._limits = np.ascontiguousarray(self._borders.T).ravel()[:, None]
+        trees, self._depth = features.shape
+        questions = list(zip(features.T.ravel().tolist(), borders.T.ravel().tolist(), strict=True))
+        asked = sorted(set(questions))
+        numbers = {question: number for number, question in enumerate(asked)}
+        self._asked_of = np.array([feature for feature, _ in asked])
+        self._limits = np.array([limit for _, limit in asked], np.float32)[:, None]
+        self._numbers = np.array([numbers[question] for question in questions])
         self._starts = (np.arange(trees) * leaves.shape[1])[:, None]
         self._leaves = np.ascontiguousarray(leaves.reshape(-1, leaves.shape[2]))
         if leaves.shape[2] == 1:
@@ -38,12 +43,15 @@ class Forest:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _chunk(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        answers = (rows[self._order] > self._limits).view(np.uint8).reshape(self._depth, -1, rows.shape[1])
-        numbers = answers[0].astype(np.uint16)
-        for level in range(1, self._depth):
-            numbers |= answers[level].astype(np.uint16) << level
-        found = self._leaves[numbers + self._starts]
-        total: npt.NDArray[np.float32] = found.sum(axis=0, dtype=np.float32) + self._bias
+        answers = (rows.take(self._asked_of, axis=0) > self._limits).view(np.uint8)
+        levels = answers.take(self._numbers, axis=0).reshape(self._depth, -1, rows.shape[1])
+        leaf = levels[-1]
+        for level in range(self._depth - 2, -1, -1):
+            leaf += leaf
+            leaf |= levels[level]
+        places = leaf.astype(np.int64)
+        places += self._starts
+        total: npt.NDArray[np.float32] = np.add.reduce(self._leaves.take(places, axis=0), axis=0) + self._bias
         return total
 
 

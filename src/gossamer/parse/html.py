@@ -24,9 +24,8 @@ _MUTE = (
 )
 """Never text, whatever they hold."""
 _FURNITURE = ("nav", "footer", "dialog", "menu")
-_FURNITURE_ROLES = ",".join(
-    f"[role={role}]" for role in "navigation contentinfo dialog alertdialog menu menubar".split()
-)
+_FURNITURE_ROLES = ("navigation", "contentinfo", "dialog", "alertdialog", "menu", "menubar")
+_FURNITURE_SELECTOR = ",".join((*_FURNITURE, *(f"[role={role}]" for role in _FURNITURE_ROLES)))
 _KEPT_SHARE = 0.4
 """Share of the text from which on an element is no furniture, whatever it is called."""
 _READINGS = 3
@@ -80,9 +79,12 @@ class Tree:
         body = self.silenced_body()
         if body is None:
             return None
-        size = len(body.text)
+        found = body.select(_FURNITURE_SELECTOR)
+        size = len(body.text) if found else 0
         budget = size * _READINGS
-        for element in (*body.iter_elements(_FURNITURE), *body.select(_FURNITURE_ROLES)):
+        by_name = [element for element in found if element.tag in _FURNITURE]
+        by_role = [element for element in found if element.attr("role") in _FURNITURE_ROLES]
+        for element in (*by_name, *by_role):
             held = len(element.text)
             budget -= held
             if held < size * _KEPT_SHARE:

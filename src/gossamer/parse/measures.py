@@ -12,15 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.parse.blocks import Page
+from gossamer.parse.tags import LOW, NAME_NUMBERS, SCORE
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
 
+LEVELS = 6
+"""Elements around a block that are looked at, from the innermost."""
 _SAMPLE = 600
 """Characters of a block that are counted by kind; the rest is taken to be like them."""
 _LOWER, _UPPER, _DIGIT, _SPACE, _END, _COMMA, _WIDE, _OTHER = range(8)
-_KINDS = 8
+_FIELD_BITS = 10
+_FIELD = (1 << _FIELD_BITS) - 1
+"""Holds a count up to `_SAMPLE`."""
 _LARGE_PRIME = 2_654_435_761
+_FIRST_WIDE = 0x3040
 _WORDS_PER_WIDE_CHAR = 0.6
 """A Chinese or Japanese word takes 1.7 characters on average."""
 
@@ -32,87 +38,118 @@ class Measures:
         self.page = page
         self.texts = page.texts
         self.count = len(page.texts)
+        self.index = np.arange(self.count)
         self.holders = np.array(page.holders)
-        self.parents = np.array(page.parents)
-        self.first = np.array(page.first)
-        self.end = np.array(page.end)
-        self.depths = np.array(page.depths)
+        self.parents, self.first, self.end = np.array([page.parents, page.first, page.end])
+        self.around = np.empty((LEVELS + 1, self.count), np.int64)
+        """The elements around each block, from the innermost; the body is its own parent."""
+        self.around[0] = self.holders
+        for level in range(LEVELS):
+            self.around[level + 1] = self.parents[self.around[level]]
         self._count_chars()
+        self._follow_paths()
+        self.holder_names = page.tags.names[self.holders]
+        self.heading_levels = _LEVEL_OF[self.holder_names]
+        """1 to 6 for headings, 0 for other blocks."""
+        running = (self.words >= 12) & (self.density < 0.35) & (self.ends >= 1)
+        self.running_words = np.where(running, self.words, np.float32(0))
+        """Words of each block that reads like sentences, 0 for the others."""
+        self.running_sums = running_sums([self.chars, self.linked, self.words, self.ends, self.running_words])
 
     def _count_chars(self) -> None:
         page = self.page
-        self.chars = np.array([len(text) for text in self.texts], np.float32)
+        sizes = np.array([len(text) for text in self.texts])
+        self.chars = sizes.astype(np.float32)
         self.total = max(float(self.chars.sum()), 1.0)
-        self.sampled = np.minimum(self.chars, _SAMPLE)
-        sizes = self.sampled.astype(np.int64)
-        joined = "".join([text[:_SAMPLE] for text in self.texts])
+        sizes = np.minimum(sizes, _SAMPLE)
+        self.sampled = sizes.astype(np.float32)
+        self.joined = joined = "".join([text[:_SAMPLE] for text in self.texts])
         codes = np.frombuffer(joined.encode("utf-32-le", "replace"), np.uint32)
-        kinds = _KIND_OF[np.minimum(codes, len(_KIND_OF) - 1)]
-        ends = np.cumsum(sizes)
-        self.first_kind = kinds[ends - sizes].astype(np.float32)
-        self.last_kind = kinds[ends - 1].astype(np.float32)
-        owners = np.repeat(np.arange(self.count) * _KINDS, sizes)
-        counts = np.bincount(owners + kinds, minlength=_KINDS * self.count).reshape(self.count, _KINDS)
-        by_kind = counts.T.astype(np.float32)
+        if not joined.isascii():
+            codes = np.minimum(codes, len(_KIND_OF) - 1)
+        ends = np.add.accumulate(sizes)
+        starts = ends - sizes
+        self.first_kind = _KIND_OF[codes[starts]]
+        self.last_kind = _KIND_OF[codes[ends - 1]]
+        packed = np.add.reduceat(_ONE_OF_KIND[codes], starts)
+        by_kind = ((packed >> _SHIFTS) & _FIELD).astype(np.float32)
+        self.spaces, self.shown = by_kind[0], by_kind[1:4]
+        """`shown`: capital letters, digits, and what is none of the kinds."""
         scale = self.chars / np.maximum(self.sampled, 1)
-        self.spaces, self.upper, self.digits = by_kind[_SPACE], by_kind[_UPPER], by_kind[_DIGIT]
-        self.others = by_kind[_OTHER]
-        self.ends, self.commas = by_kind[_END] * scale, by_kind[_COMMA] * scale
-        self.words = (self.spaces + 1 + by_kind[_WIDE] * np.float32(_WORDS_PER_WIDE_CHAR)) * scale
+        self.ends, self.commas = by_kind[4:] * scale
+        words = self.spaces + 1
+        if not joined.isascii() and codes.max() >= _FIRST_WIDE:
+            wide = np.add.reduceat((_KIND_OF[codes] == _WIDE).astype(np.float32), starts)
+            words += wide * np.float32(_WORDS_PER_WIDE_CHAR)
+        self.words = words * scale
         self.linked = np.minimum(np.array(page.linked, np.float32), self.chars)
         self.links = np.array(page.links, np.float32)
         self.density = self.linked / np.maximum(self.chars, 1)
 
-    @cached_property
-    def running_words(self) -> Floats:
-        """Words of each block that reads like sentences, 0 for the others."""
-        running = (self.words >= 12) & (self.density < 0.35) & (self.ends >= 1)
-        return np.where(running, self.words, np.float32(0))
+    def _follow_paths(self) -> None:
+        """What each element says together with all elements around it, in as many steps as the depth has bits.
 
-    @cached_property
-    def heading_levels(self) -> Floats:
-        """1 to 6 for headings, 0 for other blocks."""
+        Each step doubles the number of elements a path has been followed through. The body,
+        at the end of all paths, is its own parent, and counts for nothing on the way.
+        """
         tags = self.page.tags
-        return np.array([_LEVEL_OF.get(tags[holder].name, 0) for holder in self.page.holders], np.float32)
+        sums = np.array([tags.scores[SCORE], np.ones(len(tags)), tags.scores[LOW]])
+        sums[:2, 0] = 0
+        facts = np.array([tags.bits, tags.looks]).view(np.uint64)
+        facts[1, 0] = 0
+        above, factor = self.parents, _LARGE_PRIME
+        while np.count_nonzero(above):
+            further = sums.take(above, axis=1)
+            sums[:2] += further[:2]
+            np.minimum(sums[2], further[2], out=sums[2])
+            more = facts.take(above, axis=1)
+            facts[0] |= more[0]
+            facts[1] += more[1] * np.uint64(factor)
+            above, factor = above[above], factor * factor % 2**64
+        self.sums, self.depths, lows = sums
+        self.sums += tags.scores[SCORE, 0]
+        self.lows = np.minimum(lows, lows[0])
+        self.facts = facts[0] | facts[0, 0]
+        """Bits of each element and those around it."""
+        self.looks = facts[1]
+        """Equal for elements with equal names and classes up to the body."""
 
     @cached_property
     def look_groups(self) -> Integers:
         """A number for each block, equal for blocks in elements that look the same up to the body."""
-        looks = self.page.looks
         numbers: dict[int, int] = {}
-        return np.array([numbers.setdefault(looks[holder], len(numbers)) for holder in self.page.holders])
+        looks = self.looks[self.holders].tolist()
+        return np.array([numbers.setdefault(look, len(numbers)) for look in looks])
 
     @cached_property
-    def twins(self) -> Floats:
+    def twins(self) -> Integers:
         """Elements of the same name and class under the same parent, itself included."""
-        looks = np.array([tag.look for tag in self.page.tags])
-        _, groups, counts = np.unique(looks ^ (self.parents * _LARGE_PRIME), return_inverse=True, return_counts=True)
-        twins: Floats = counts[groups].astype(np.float32)
+        keys = self.page.tags.looks ^ (self.parents * _LARGE_PRIME)
+        order = keys.argsort()
+        ordered = keys[order]
+        groups = np.zeros(len(keys), np.int64)
+        np.add.accumulate(ordered[1:] != ordered[:-1], out=groups[1:])
+        twins = np.empty_like(groups)
+        twins[order] = np.bincount(groups)[groups]
         return twins
 
 
-def ranges(values: Floats, first: Integers, end: Integers) -> Floats:
-    """Sums of `values[first:end]` for many ranges."""
-    running = np.zeros(len(values) + 1)
-    np.cumsum(values, out=running[1:])
-    return (running[end] - running[first]).astype(np.float32)
+def running_sums(rows: list[Floats]) -> npt.NDArray[np.float64]:
+    """For each row its sums up to each block, beginning with 0."""
+    running = np.zeros((len(rows), len(rows[0]) + 1))
+    np.add.accumulate(np.array(rows, np.float64), axis=1, out=running[:, 1:])
+    return running
 
 
-def group_means(groups: Integers, values: Floats, weights: Floats) -> Floats:
-    """For each block the sum of values of its group ÷ the sum of weights."""
+def ranges(running: npt.NDArray[np.float64], first: Integers, end: Integers) -> Floats:
+    """Sums of the rows that `running` was made of from first to end, for many ranges."""
+    return (running.take(end, axis=1) - running.take(first, axis=1)).astype(np.float32)
+
+
+def group_means(groups: Integers, values: Floats, weights: Floats | None = None) -> npt.NDArray[np.float64]:
+    """For each block the sum of values of its group ÷ the sum of weights, or ÷ the number of blocks."""
     means = np.bincount(groups, values) / np.bincount(groups, weights)
-    return means[groups].astype(np.float32)
-
-
-def shifted(rows: Floats, step: int) -> Floats:
-    """The values `step` blocks further on; -1 beyond the ends."""
-    result = np.full(rows.shape, -1, np.float32)
-    if abs(step) < rows.shape[-1]:
-        if step > 0:
-            result[..., :-step] = rows[..., step:]
-        else:
-            result[..., -step:] = rows[..., :step]
-    return result
+    return means[groups]
 
 
 def _kinds() -> npt.NDArray[np.uint8]:
@@ -127,7 +164,7 @@ def _kinds() -> npt.NDArray[np.uint8]:
             table[code] = _UPPER
         elif char.isalpha():
             table[code] = _LOWER
-    for start, stop in ((0x3040, 0xA000), (0xAC00, 0xD7A4), (0xF900, 0xFB00)):
+    for start, stop in ((_FIRST_WIDE, 0xA000), (0xAC00, 0xD7A4), (0xF900, 0xFB00)):
         table[start:stop] = _WIDE
     for char in ".!?\u2026\u3002\uff01\uff1f\u061f\u0964":
         table[ord(char)] = _END
@@ -137,4 +174,11 @@ def _kinds() -> npt.NDArray[np.uint8]:
 
 
 _KIND_OF = _kinds()
-_LEVEL_OF = {f"h{level}": level for level in range(1, 7)}
+_ONE_OF_KIND = np.zeros(len(_KIND_OF), np.int64)
+"""A character as a 1 in the field of its kind: the sum over a block has all counts side by side in one number."""
+for _place, _kind in enumerate((_SPACE, _UPPER, _DIGIT, _OTHER, _END, _COMMA)):
+    _ONE_OF_KIND[_kind == _KIND_OF] = 1 << (_place * _FIELD_BITS)
+_SHIFTS = (np.arange(6) * _FIELD_BITS)[:, None]
+_LEVEL_OF = np.zeros(len(NAME_NUMBERS) + 1, np.float32)
+for _level in range(1, 7):
+    _LEVEL_OF[NAME_NUMBERS[f"h{_level}"]] = _level

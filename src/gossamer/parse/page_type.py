@@ -7,7 +7,6 @@ blogs put an Article on their front pages.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection
 from math import log1p
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from gossamer.parse.measures import Measures
+from gossamer.parse.tags import NAME_NUMBERS
 
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 """Collection: a category of things to buy; listing: other lists of links; service: what a company offers."""
@@ -41,13 +41,16 @@ _COUNTED = """
     p li h1 h2 h3 h4 table tr td form article section main nav aside pre button figure dl details blockquote label
     header
 """.split()
+_COUNTED_NUMBERS = [NAME_NUMBERS.get(name, 0) for name in _COUNTED]
+"""0, which stands for no element here, for what is no block: the models were trained with a place for it."""
+SHAPE = len(_COUNTED) + 10
+"""How many numbers `page_shape` gives."""
 _LETTERS = re.compile(r"[^a-z]+")
 _YEAR = re.compile(r"/(?:19|20)\d\d[/-]")
 _URL_CHARS = 2_000
 _PRICE_CHARS = 40
 _LONG = 20
 """Words of a block that is more than a label."""
-_PLACES = {"p": 1, "li": 2}
 
 
 def page_claims(url: str, open_graph: str, names: str, schema_types: Collection[str]) -> list[float]:
@@ -67,25 +70,33 @@ def page_claims(url: str, open_graph: str, names: str, schema_types: Collection[
 
 def page_shape(m: Measures) -> list[float]:
     """What the page is made of: numbers of elements, then of other things, then shares."""
-    tags = m.page.tags
-    names = Counter([tag.name for tag in tags])
-    words = max(float(m.words.sum()), 1.0)
+    elements = m.page.tags.names
+    counts = np.bincount(elements, minlength=len(NAME_NUMBERS) + 1).tolist()
+    total = float(m.words.sum())
+    words = max(total, 1.0)
     long = m.words > _LONG
-    places = np.array([_PLACES.get(tags[holder].name, 0) for holder in m.page.holders])
-    prices = sum([1 for text in m.texts if len(text) < _PRICE_CHARS and ("$" in text or "€" in text or "£" in text)])
+    prices = _prices(m.texts) if _has_price(m.joined) else 0
     return [
-        *[log1p(names[name]) for name in _COUNTED],
+        *[log1p(counts[number]) if number else 0.0 for number in _COUNTED_NUMBERS],
         log1p(float(m.links.sum())),
-        log1p(len(tags)),
+        log1p(len(elements)),
         log1p(prices),
         float(m.words[long].sum()) / words,
-        log1p(int(long.sum())),
+        log1p(np.count_nonzero(long)),
         log1p(float(m.words.max())),
-        float(m.words.mean()),
-        float(m.chars[places == _PLACES["p"]].sum()) / m.total,
-        float(m.chars[places == _PLACES["li"]].sum()) / m.total,
+        total / m.count,
+        float(m.chars[m.holder_names == NAME_NUMBERS["p"]].sum()) / m.total,
+        float(m.chars[m.holder_names == NAME_NUMBERS["li"]].sum()) / m.total,
         float(m.ends.sum()) / words,
     ]
+
+
+def _has_price(text: str) -> bool:
+    return "$" in text or "€" in text or "£" in text
+
+
+def _prices(texts: list[str]) -> int:
+    return sum([len(text) < _PRICE_CHARS and _has_price(text) for text in texts])
 
 
 def _address(url: str) -> list[float]:

@@ -1,18 +1,24 @@
 """What an element says about the text inside it.
 
 An element is read once per set of names and remembered, since pages of a site share them:
-its kind (block, link, line break, …), some facts as bits of one integer, and what its words
-are worth. A word of a class, an id, a role or a label has a score learnt from annotated
-pages: how much more, or less, main text than elsewhere on its page is found in elements
-that carry it.
+some facts as bits of one integer, and what its words are worth. A word of a class, an id,
+a role or a label has a score learnt from annotated pages: how much more, or less, main
+text than elsewhere on its page is found in elements that carry it.
+
+The pass over a tree only notes names; each set of names has a number, and what is known
+of it is looked up for all elements of a page at once, in two arrays.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from threading import Lock
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 INLINE, LINK, BREAK, RULE, BLOCK = range(5)
 """Kinds of elements; from RULE on they end a block of text."""
@@ -40,13 +46,14 @@ _REMEMBERED = 50_000
 
 Names = tuple[str, str | None, str | None, str | None, str | None, str | None, bool, bool]
 """Element, class, id, role, itemprop, aria-label; whether it is hidden, whether it is an item of microdata."""
+Look = tuple[str, str | None]
+"""Element and class: all that counts of an element that holds no text."""
 
 
 class Tag(msgspec.Struct, frozen=True, eq=False, gc=False):
     """What an element says."""
 
-    kind: int
-    name: str = ""
+    name: str
     bits: int = 0
     score: float = 0.0
     """Sum of the scores of its words."""
@@ -58,36 +65,88 @@ class Tag(msgspec.Struct, frozen=True, eq=False, gc=False):
     """Equal for elements of the same name and class."""
 
 
-KINDS = {
-    **dict.fromkeys(_BLOCK_NAMES.split(), BLOCK),
-    "a": LINK,
-    "br": BREAK,
-    "hr": RULE,
-}
-"""Kinds of the elements that are not inline; those of a site's own making, with a hyphen, are mostly boxes."""
+class _Kinds(dict[str, int]):
+    """Element → kind; those of a site's own making, with a hyphen, are mostly boxes."""
+
+    def __missing__(self, name: str) -> int:
+        return BLOCK if "-" in name else INLINE
+
+
+_INLINE_NAMES = "abbr b cite code em font i img input label picture q s small source span strong sub sup time u"
+KINDS = _Kinds(
+    {
+        **dict.fromkeys(_INLINE_NAMES.split(), INLINE),
+        **dict.fromkeys(_BLOCK_NAMES.split(), BLOCK),
+        "a": LINK,
+        "br": BREAK,
+        "hr": RULE,
+    }
+)
+NAME_NUMBERS = {name: number for number, name in enumerate(_BLOCK_NAMES.split(), 1)}
+"""Block elements → their columns in counts; 0 is for those of a site's own making."""
 _WORTHLESS = (0.0, 0.0, 0.0)
+SCORE, LOW, HIGH = range(3)
+"""Rows of `Tags.scores`."""
 
 
-class TagReader(dict[Names, Tag]):
-    """The names of a block element → what they say; forgets everything when full."""
+class Tags(msgspec.Struct):
+    """What the block elements of a page say."""
 
-    def __init__(self, scores: Mapping[str, float]) -> None:
+    known: list[Tag]
+    numbers: npt.NDArray[np.int64]
+    """Of each element, in `known`."""
+    scores: npt.NDArray[np.float64]
+    """Rows: SCORE, LOW, HIGH."""
+    names: npt.NDArray[np.int64]
+    """By `NAME_NUMBERS`."""
+    bits: npt.NDArray[np.int64]
+    looks: npt.NDArray[np.int64]
+
+    def __iter__(self) -> Iterator[Tag]:
+        return (self.known[number] for number in self.numbers.tolist())
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+class TagReader(dict[Names | Look, int]):
+    """The names of a block element → a number, and what is known by number; forgets everything when full."""
+
+    def __init__(self, word_scores: Mapping[str, float]) -> None:
         super().__init__()
-        self._scores = scores
-        self._tokens: dict[str, tuple[float, float, float]] = {}
+        self._word_scores = word_scores
+        self._lock = Lock()
+        self._forget()
 
-    def __missing__(self, names: Names) -> Tag:
-        if len(self) >= _REMEMBERED or len(self._tokens) >= _REMEMBERED:
-            self.clear()
-            self._tokens.clear()
-        tag = self._read(names)
-        if sum([len(name) for name in names[:6] if name]) < _NAME_CHARS:
-            self[names] = tag
-        return tag
+    def _forget(self) -> None:
+        self.clear()
+        self._tokens: dict[str, tuple[float, float, float]] = {}
+        self._tags: list[Tag] = []
+        self._scores, self._facts = array("d"), array("q")
+
+    def read(self, names: Iterable[Names | Look]) -> Tags:
+        """What the elements of a page say."""
+        with self._lock:  # numbers are given one after the other, and hold until everything is forgotten
+            if max(len(self._tags), len(self._tokens)) >= _REMEMBERED:
+                self._forget()
+            numbers = np.array(list(map(self.__getitem__, names)))
+            scores = np.frombuffer(self._scores).reshape(-1, 3)[numbers]
+            facts = np.frombuffer(self._facts, np.int64).reshape(-1, 3)[numbers]
+            return Tags(self._tags, numbers, scores.T, *np.ascontiguousarray(facts.T))
+
+    def __missing__(self, names: Names | Look) -> int:
+        number = len(self._tags)
+        tag = self._read(names) if len(names) > 2 else Tag(names[0], look=hash(names))
+        self._tags.append(tag)
+        self._scores.extend((tag.score, tag.low, tag.high))
+        self._facts.extend((NAME_NUMBERS.get(tag.name, 0), tag.bits, tag.look))
+        if len("".join(filter(None, names[:6]))) < _NAME_CHARS:
+            self[names] = number
+        return number
 
     def _read(self, names: Names) -> Tag:
         name = names[0]
-        score = self._scores.get(f"<{name}>", 0.0)
+        score = self._word_scores.get(f"<{name}>", 0.0)
         low, high = (score, 0.0) if score < 0 else (0.0, score)
         known = self._tokens
         for token in naming_tokens(names):
@@ -96,10 +155,10 @@ class TagReader(dict[Names, Tag]):
                 score += worth[0]
                 low = worth[1] if worth[1] < low else low
                 high = worth[2] if worth[2] > high else high
-        return Tag(BLOCK, name, _facts(names), score, low, high, hash(names[:2]))
+        return Tag(name, _facts(names), score, low, high, hash(names[:2]))
 
     def _weigh(self, token: str) -> tuple[float, float, float]:
-        get = self._scores.get
+        get = self._word_scores.get
         found = [score for word in words_of(token) if (score := get(word))]
         worth = (sum(found), min(found), max(found)) if found else _WORTHLESS
         self._tokens[token] = worth
@@ -121,6 +180,8 @@ def words_of(token: str) -> list[str]:
     lower = token.lower()
     if lower != token:
         token = _HUMPS.sub("-", token).lower()
+    elif token.isalnum():
+        return [token]
     words = token.replace("_", "-").split("-")
     return [lower] if len(words) == 1 else [lower, *dict.fromkeys(words)]
 

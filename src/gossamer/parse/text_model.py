@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.parse.blocks import Page, read_blocks
-from gossamer.parse.features import PAGE_STATISTICS, Rows, first_rows, second_rows
+from gossamer.parse.features import FIRST, PAGE_STATISTICS, SECOND, write_first, write_second
 from gossamer.parse.forest import Forest, sigmoid, softmax
 from gossamer.parse.html import Element
 from gossamer.parse.measures import Floats, Measures
-from gossamer.parse.page_type import PAGE_TYPES, page_claims, page_shape
-from gossamer.parse.tags import TagReader
+from gossamer.parse.page_type import PAGE_TYPES, SHAPE, page_claims, page_shape
+from gossamer.parse.tags import NAME_NUMBERS, TagReader
 
 MAX_BLOCKS = 20_000
 _FILE = "main_text.npz"
@@ -77,43 +77,46 @@ class TextModel:
 
     def probabilities(self, measures: Measures, facts: PageFacts) -> tuple[Floats, Floats]:
         """For each block that it is main text, and for each type that the page is of it."""
-        first = matrix(first_rows(measures, facts.title, self._words))
-        alone = sigmoid(self._first.scores(first))
-        second = second_rows(measures, alone)
+        rows = Rows(measures.count)
+        write_first(rows.first, measures, facts.title, self._words)
+        write_second(rows.second, measures, sigmoid(self._first.scores(rows.first)))
         shape = page_shape(measures)
-        types = softmax(self._type.scores(type_matrix(facts, shape, second)))[0]
-        return sigmoid(self._second.scores(second_matrix(first, second, shape, types))), types
+        types = softmax(self._type.scores(type_matrix(facts, shape, rows)))[0]
+        rows.write_page(types, shape)
+        return sigmoid(self._second.scores(rows.all)), types
 
 
-def type_matrix(facts: PageFacts, shape: list[float], second: Rows) -> Floats:
+class Rows:
+    """The features of the second model × blocks: those of the first, its verdicts, facts about the whole page."""
+
+    def __init__(self, blocks: int) -> None:
+        self.all = np.empty((len(FIRST) + len(SECOND) + len(PAGE_TYPES) + SHAPE, blocks), np.float32)
+        self.first = self.all[: len(FIRST)]
+        self.second = self.all[len(FIRST) : len(FIRST) + len(SECOND)]
+
+    def write_page(self, types: Floats, shape: list[float]) -> None:
+        """What is the same for all blocks."""
+        self.all[len(FIRST) + len(SECOND) :] = np.array([*types.tolist(), *shape], np.float32)[:, None]
+
+
+def type_matrix(facts: PageFacts, shape: list[float], rows: Rows) -> Floats:
     """The features of the type model: one column."""
     claims = page_claims(facts.url, facts.open_graph, facts.names, facts.schema_types)
-    statistics = [float(row[0]) for _, row in second[-PAGE_STATISTICS:]]
+    statistics = rows.second[-PAGE_STATISTICS:, 0].tolist()
     return np.array([*claims, *shape, *statistics], np.float32)[:, None]
-
-
-def second_matrix(first: Floats, second: Rows, shape: list[float], types: Floats) -> Floats:
-    """The features of the second model: those of the first, its verdicts, and facts about the whole page."""
-    page_wide = np.array([*types.tolist(), *shape], np.float32)[:, None]
-    return np.concatenate([first, matrix(second), np.broadcast_to(page_wide, (len(page_wide), first.shape[1]))])
-
-
-def matrix(rows: Rows) -> Floats:
-    """Features × blocks."""
-    return np.array([row for _, row in rows], np.float32)
 
 
 def chosen(page: Page, words: Floats, probabilities: Floats) -> list[int]:
     """The blocks that make the expected F1 the highest, in document order, each text once."""
-    order = np.argsort(-probabilities, kind="stable")
-    gained = np.cumsum((probabilities * words)[order])
-    expected = 2 * gained / (np.cumsum(words[order]) + gained[-1] + 1e-9)
+    order = (-probabilities).argsort(kind="stable")
+    gained = np.add.accumulate((probabilities * words)[order])
+    expected = 2 * gained / (np.add.accumulate(words[order]) + gained[-1] + 1e-9)
     taken = np.zeros(len(words), bool)
     taken[order[: int(expected.argmax()) + 1]] = True
     _take_code(page, taken)
     seen: set[str] = set()
     kept = []
-    for index in np.flatnonzero(taken).tolist():
+    for index in taken.nonzero()[0].tolist():
         text = page.texts[index]
         if len(text) >= _REPEATED_CHARS:
             if text in seen:
@@ -125,11 +128,12 @@ def chosen(page: Page, words: Floats, probabilities: Floats) -> list[int]:
 
 def _take_code(page: Page, taken: npt.NDArray[np.bool_]) -> None:
     """Code belongs to the text it stands in: the pages that taught the model have too little of it."""
-    for index in np.flatnonzero(~taken).tolist():
-        holder = page.holders[index]
-        if page.tags[holder].name == "pre":
-            around = page.parents[holder]
-            taken[index] = taken[page.first[around] : page.end[around]].any()
+    code = page.tags.names == NAME_NUMBERS["pre"]
+    if not np.count_nonzero(code):
+        return
+    for index in np.flatnonzero(code[page.holders] & ~taken).tolist():
+        around = page.parents[page.holders[index]]
+        taken[index] = taken[page.first[around] : page.end[around]].any()
 
 
 @cache

@@ -1,8 +1,10 @@
 """A page as blocks: what is one block, what lies in which element, what a tag says."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.parse import tags as tags_module
 from gossamer.parse.blocks import read_blocks
 from gossamer.parse.html import Tree
 from gossamer.parse.measures import Measures
@@ -16,7 +18,7 @@ def blocks(html, scores=None, limit=LIMIT):
 
 
 def has(page, block, fact):
-    return bool(page.facts[page.holders[block]] >> FACTS.index(fact) & 1)
+    return bool(int(Measures(page).facts[page.holders[block]]) >> FACTS.index(fact) & 1)
 
 
 def test_borders_of_block_elements_cut_and_inline_elements_do_not():
@@ -62,10 +64,9 @@ def test_blocks_know_the_facts_of_all_elements_around_them():
 def test_words_of_class_and_id_are_weighed():
     scores = {"entry-content": 0.5, "sidebar": -0.4, "menu": -0.2}
     page = blocks('<div class="entry-content x"><p>0</div><div id=leftSidebar class=menu><p>1</div>', scores)
-    lows = [page.lows[holder] for holder in page.holders]
-    sums = [page.sums[holder] for holder in page.holders]
-    assert lows == [0, -0.4]
-    assert sums[0] == 0.5 and abs(sums[1] + 0.6) < 1e-9
+    measures = Measures(page)
+    assert measures.lows[page.holders].tolist() == [0, -0.4]
+    assert np.allclose(measures.sums[page.holders], [0.5, -0.6])
 
 
 def test_blocks_beyond_the_limit_are_left_out():
@@ -94,3 +95,56 @@ def test_words_are_counted_about_as_a_reader_would():
     latin, chinese = blocks("<p>five words in this block"), blocks("<p>这是一个很短的句子。")
     assert Measures(latin).words[0] == 5
     assert 4 <= Measures(chinese).words[0] <= 8
+
+
+NESTED = [
+    "<div class=menu>",
+    "<section>",
+    "<article hidden>",
+    "</div>",
+    "</section>",
+    "</article>",
+    "<p>w",
+    "<x-y id=box>",
+]
+
+
+@given(st.lists(st.sampled_from(NESTED), max_size=80))
+def test_what_elements_say_together_is_what_a_walk_up_to_the_body_finds(parts):
+    page = blocks("".join(parts) + "<p>w", {"menu": -0.25, "box": 0.5, "<section>": 0.125, "<body>": -0.0625})
+    measures, tags = Measures(page), list(page.tags)
+    paths = []
+    for node in range(len(tags)):
+        path = [node]
+        while path[-1]:
+            path.append(page.parents[path[-1]])
+        paths.append(path)
+    holding = [node for node in range(len(tags)) if page.end[node] > page.first[node]]
+    for node in holding:
+        around = [tags[above] for above in paths[node]]
+        assert measures.depths[node] == len(around) - 1
+        assert measures.sums[node] == sum(tag.score for tag in around)
+        assert measures.lows[node] == min(tag.low for tag in around)
+        assert int(measures.facts[node]) == np.bitwise_or.reduce([tag.bits for tag in around])
+    looks = [tuple(tags[above].look for above in path[:-1]) for path in paths]
+    assert len(set(measures.looks.tolist())) == len(set(looks))
+    pairs = [(page.parents[node], tags[node].look) for node in range(len(tags))]
+    assert measures.twins.tolist() == [pairs.count(pair) for pair in pairs]
+
+
+def test_deep_nesting_is_followed_to_the_body():
+    page = blocks("<div>" * 300 + "x", {"<div>": 0.5})
+    measures = Measures(page)
+    assert (measures.depths[300], measures.sums[300]) == (300, 150)
+
+
+def test_forgetting_names_does_not_change_what_they_say(monkeypatch):
+    html = "".join(f'<div class="menu n{n}"><p>{n}</p></div>' for n in range(30))
+    scores = {"menu": -0.5, "n3": 0.25}
+    expected = blocks(html, scores).tags.scores
+    monkeypatch.setattr(tags_module, "_REMEMBERED", 10)
+    reader = TagReader(scores)
+    for _ in range(3):
+        page = read_blocks(Tree(html, 1000).silenced_body(), reader, LIMIT)
+        assert np.array_equal(page.tags.scores, expected)
+    assert len(reader) <= len(page.tags)

@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.parse.blocks import read_blocks
-from gossamer.parse.features import first_rows, second_rows
+from gossamer.parse.features import FIRST, SECOND, write_first, write_second
 from gossamer.parse.forest import Forest
 from gossamer.parse.html import Tree
 from gossamer.parse.measures import Measures
-from gossamer.parse.page_type import PAGE_TYPES
+from gossamer.parse.page_type import PAGE_TYPES, page_shape
 from gossamer.parse.tags import TagReader
 from gossamer.parse.text import METHODS, main_text
+from gossamer.parse.text_model import Rows
 
 SENTENCES = (
     "The river rises in the hills above the town and turns the wheels of four mills before it reaches the sea. ",
@@ -115,12 +116,15 @@ def test_any_page_gives_a_text_and_no_exception(parts, url):
 def test_a_row_has_a_value_for_every_block_and_every_value_is_a_number():
     page = read_blocks(Tree(PAGE, 1000).silenced_body(), TagReader({}), 1000)
     measures = Measures(page)
-    rows = first_rows(measures, "The river", {"the": 0.5})
-    rows += second_rows(measures, np.linspace(0, 1, measures.count, dtype=np.float32))
-    assert len({name for name, _ in rows}) == len(rows)
-    for name, row in rows:
-        assert row.shape == (measures.count,), name
-        assert np.isfinite(row).all(), name
+    rows = Rows(measures.count)
+    rows.all.fill(np.nan)
+    write_first(rows.first, measures, "The river", {"the": 0.5})
+    write_second(rows.second, measures, np.linspace(0, 1, measures.count, dtype=np.float32))
+    rows.write_page(np.ones(len(PAGE_TYPES), np.float32), page_shape(measures))
+    assert len({*FIRST, *SECOND}) == len(FIRST) + len(SECOND)
+    unwritten = [name for name, row in zip((*FIRST, *SECOND), rows.all, strict=False) if not np.isfinite(row).all()]
+    assert not unwritten
+    assert np.isfinite(rows.all).all()
 
 
 def walked(features, borders, leaves, bias, sample):
