@@ -23,12 +23,12 @@ from gossamer.dedup.near.registry import near_method
 from gossamer.errors import UsageError
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.url import CanonicalRules
-from gossamer.parse.cutting import cut
-from gossamer.parse.date_forms import days_in, read_date
+from gossamer.parse.date.forms import days_in, read_date
 from gossamer.parse.html import Tree
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule, RuleBook
-from gossamer.parse.rules_toml import read_rules, write_rules
+from gossamer.parse.rules.cutting import cut
+from gossamer.parse.rules.toml import read_rules, write_rules
 from gossamer.scope.chain import ScopeConfig
 
 LIMIT = 1.0

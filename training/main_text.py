@@ -1,4 +1,4 @@
-"""Makes `src/gossamer/parse/models/main_text.npz`, the model that tells main text from furniture.
+"""Makes `src/gossamer/parse/text/models/main_text.npz`, the model that tells main text from furniture.
 
     python training/main_text.py --data ../shared/data/extraction/wcxb-dev.tar.zst
     python training/main_text.py --check 5      also cross-validates the second model, in 5 folds
@@ -37,16 +37,16 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "bench"), str(Path(__file__).paren
 from _labels import block_shares  # noqa: E402
 
 from _extraction_data import DATA, bucket, read_samples, word_scores  # noqa: E402
-from gossamer.parse.blocks import read_blocks  # noqa: E402
 from gossamer.parse.charset import decode  # noqa: E402
-from gossamer.parse.features import WORDS_CHARS, write_first, write_second  # noqa: E402
 from gossamer.parse.html import Tree  # noqa: E402
-from gossamer.parse.measures import Measures  # noqa: E402
-from gossamer.parse.page_type import PAGE_TYPES, page_shape  # noqa: E402
 from gossamer.parse.structured import read_structured  # noqa: E402
-from gossamer.parse.tags import TagReader, naming_tokens, words_of  # noqa: E402
 from gossamer.parse.text import page_facts  # noqa: E402
-from gossamer.parse.text_model import MAX_BLOCKS, Rows, chosen, type_matrix  # noqa: E402
+from gossamer.parse.text.blocks import read_blocks  # noqa: E402
+from gossamer.parse.text.features import WORDS_CHARS, write_first, write_second  # noqa: E402
+from gossamer.parse.text.measures import Measures  # noqa: E402
+from gossamer.parse.text.model import MAX_BLOCKS, Rows, chosen, type_matrix  # noqa: E402
+from gossamer.parse.text.page_type import PAGE_TYPES, page_shape  # noqa: E402
+from gossamer.parse.text.tags import TagReader, naming_tokens, words_of  # noqa: E402
 
 FOLDS = 5
 TAG_DOMAINS, WORD_DOMAINS = 4, 6
@@ -231,7 +231,7 @@ def main() -> None:
     parser.add_argument("--check", type=int, default=0, help="folds in which the second model is validated")
     parser.add_argument("--first-trees", type=int, default=120)
     parser.add_argument("--second-trees", type=int, default=220)
-    parser.add_argument("--out", type=Path, default=ROOT / "src/gossamer/parse/models/main_text.npz")
+    parser.add_argument("--out", type=Path, default=ROOT / "src/gossamer/parse/text/models/main_text.npz")
     options = parser.parse_args()
     began = time.monotonic()
     examples = [Example(sample) for sample in read_samples(options.data) if not sample.held_out]

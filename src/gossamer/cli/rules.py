@@ -20,7 +20,7 @@ from gossamer.frontier.database import open_database
 from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
 from gossamer.model.site import host_of, site_of
 from gossamer.parse.rules import DocumentRule, RuleBook
-from gossamer.parse.rules_toml import MAX_BYTES, read_rules, write_rules
+from gossamer.parse.rules.toml import MAX_BYTES, read_rules, write_rules
 from gossamer.settings import Settings
 
 command = App(name="rules", help="Rules that tell documents by their URL and cut title, text, date and author out.")

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from gossamer.model.site import host_of, registrable_domain, site_of
-from gossamer.parse.cutting import Cut, cut
 from gossamer.parse.html import Tree
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import Attempt, DocumentRule, RuleBook
+from gossamer.parse.rules.cutting import Cut, cut
 
 
 class Trial(msgspec.Struct):

@@ -16,9 +16,9 @@ from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.parse.html import Tree
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule
-from gossamer.parse.rules_toml import write_rules
-from gossamer.parse.selectors import Found, Sample, find_selectors
-from gossamer.parse.url_groups import MIN_PAGES, Group, Page, group_urls
+from gossamer.parse.rules.selectors import Found, Sample, find_selectors
+from gossamer.parse.rules.toml import write_rules
+from gossamer.parse.rules.url_groups import MIN_PAGES, Group, Page, group_urls
 
 MOST_PAGES = 5000
 """Documents of a site that are looked at."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from gossamer.parse.clean import clean_line
-from gossamer.parse.dateline import lines_below
+from gossamer.parse.date.dateline import lines_below
 from gossamer.parse.html import Element, Tree
 
 AUTHOR_CHARS = 200

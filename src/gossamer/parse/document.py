@@ -24,7 +24,6 @@ from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer, parse_base, resolve_base
 from gossamer.parse.charset import decode
 from gossamer.parse.clean import clean_line, clean_text
-from gossamer.parse.cutting import cut
 from gossamer.parse.date import Dates, confidence_on, find_dates
 from gossamer.parse.html import Tree
 from gossamer.parse.language import detect_language
@@ -33,6 +32,7 @@ from gossamer.parse.links import ReferenceMemory, Resolver, collect_links, follo
 from gossamer.parse.metadata import Metadata, apply_headers, read_metadata
 from gossamer.parse.naming import title_of
 from gossamer.parse.rules import RuleBook
+from gossamer.parse.rules.cutting import cut
 from gossamer.parse.sniff import Reader, choose_reader, media_type
 from gossamer.parse.structured import read_structured, trusted_body, visible_text
 from gossamer.parse.text import main_text

@@ -20,6 +20,6 @@ class ParseLimits(msgspec.Struct, frozen=True):
     """Characters of main text kept per page."""
     max_refused: int = 100
     """Refused targets remembered per page."""
-    text: Literal["model", "rules", "token-range"] = "model"
+    text: Literal["model", "furniture", "token-range"] = "model"
     """How the main text is found where no document rule cuts it out: a trained model, rules for furniture (three times
     as fast), or the stretch with many words and few tags."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from parse_kit import NOW, parse
 
 from gossamer.parse.date import CONFIDENCE, Dates, confidence_on, find_dates
-from gossamer.parse.date_forms import _MONTHS, MONTHS, days_in, read_date
+from gossamer.parse.date.forms import _MONTHS, MONTHS, days_in, read_date
 from gossamer.parse.html import Tree
 from gossamer.parse.structured import read_structured
 

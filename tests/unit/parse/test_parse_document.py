@@ -59,13 +59,13 @@ def test_what_holds_the_text_is_no_furniture_whatever_its_name(wrapper):
 
 def test_a_single_main_element_is_the_text():
     page = parse(f"<div>Around the text</div><main>{ARTICLE}</main>")
-    assert page.method == "rules"
+    assert page.method == "furniture"
     assert "Around" not in page.text
 
 
 def test_an_empty_main_element_is_not_believed():
     page = parse(f"<main></main>{ARTICLE}")
-    assert page.method == "rules"
+    assert page.method == "furniture"
     assert PARAGRAPH.strip() in page.text
 
 

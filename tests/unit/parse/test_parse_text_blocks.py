@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse import tags as tags_module
-from gossamer.parse.blocks import read_blocks
 from gossamer.parse.html import Tree
-from gossamer.parse.measures import Measures
-from gossamer.parse.tags import FACTS, TagReader
+from gossamer.parse.text import tags as tags_module
+from gossamer.parse.text.blocks import read_blocks
+from gossamer.parse.text.measures import Measures
+from gossamer.parse.text.tags import FACTS, TagReader
 
 LIMIT = 1000
 

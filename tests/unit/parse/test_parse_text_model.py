@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.parse.blocks import read_blocks
-from gossamer.parse.features import FIRST, SECOND, write_first, write_second
-from gossamer.parse.forest import Forest
 from gossamer.parse.html import Tree
-from gossamer.parse.measures import Measures
-from gossamer.parse.page_type import PAGE_TYPES, page_shape
-from gossamer.parse.tags import TagReader
 from gossamer.parse.text import METHODS, main_text
-from gossamer.parse.text_model import Rows
+from gossamer.parse.text.blocks import read_blocks
+from gossamer.parse.text.features import FIRST, SECOND, write_first, write_second
+from gossamer.parse.text.forest import Forest
+from gossamer.parse.text.measures import Measures
+from gossamer.parse.text.model import Rows
+from gossamer.parse.text.page_type import PAGE_TYPES, page_shape
+from gossamer.parse.text.tags import TagReader
 
 SENTENCES = (
     "The river rises in the hills above the town and turns the wheels of four mills before it reaches the sea. ",

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from parse_kit import NOW, parse
 
 from gossamer.errors import UsageError
-from gossamer.parse.cutting import cut
 from gossamer.parse.html import Tree
-from gossamer.parse.patterns import MAX_CHARS, compile_pattern
 from gossamer.parse.rules import DocumentRule, RuleBook
-from gossamer.parse.rules_toml import KEYS, read_rules, write_rules
+from gossamer.parse.rules.cutting import cut
+from gossamer.parse.rules.patterns import MAX_CHARS, compile_pattern
+from gossamer.parse.rules.toml import KEYS, read_rules, write_rules
 from gossamer.settings import toml_value
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Owls return | The Daily</title></head><body>

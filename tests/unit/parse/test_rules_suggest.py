@@ -11,12 +11,12 @@ from parse_kit import NOW
 
 from gossamer.errors import UsageError
 from gossamer.model.url import Canonicalizer
-from gossamer.parse.cutting import cut
 from gossamer.parse.html import Tree
-from gossamer.parse.patterns import compile_pattern, path_and_query
 from gossamer.parse.rules import DocumentRule
-from gossamer.parse.selectors import Sample, find_selectors
-from gossamer.parse.url_groups import Group, Page, group_urls, template_of
+from gossamer.parse.rules.cutting import cut
+from gossamer.parse.rules.patterns import compile_pattern, path_and_query
+from gossamer.parse.rules.selectors import Sample, find_selectors
+from gossamer.parse.rules.url_groups import Group, Page, group_urls, template_of
 
 HOST = "https://a.org"
 WORDS = "owl barn night river stone lamp field cloud road winter mouse hill bridge garden letter harbour".split()

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.token_range import best_range, densest_text
+from gossamer.parse.text.token_range import best_range, densest_text
 
 
 def by_definition(weights):

@@ -19,11 +19,11 @@ import msgspec
 
 from gossamer.errors import UsageError
 from gossamer.model.site import host_of, registrable_domain, site_of
-from gossamer.parse.patterns import MAX_CHARS, compile_pattern, path_and_query
+from gossamer.parse.rules.patterns import MAX_CHARS, compile_pattern, path_and_query
 
 
 class DocumentRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is known of one kind of documents; `rules_toml` checks it when it comes in."""
+    """What is known of one kind of documents; `rules.toml` checks it when it comes in."""
 
     domain: str
     """A registrable domain, which covers all its hosts, or a host."""

@@ -18,8 +18,8 @@ from statistics import median
 import msgspec
 
 from gossamer.parse.clean import clean_line
-from gossamer.parse.cutting import MUTE
 from gossamer.parse.html import Element, Tree, detach
+from gossamer.parse.rules.cutting import MUTE
 
 PRESENT = 0.8
 """Share of pages on which a selector must find something."""

@@ -19,13 +19,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.parse.blocks import Page, read_blocks
-from gossamer.parse.features import FIRST, PAGE_STATISTICS, SECOND, write_first, write_second
-from gossamer.parse.forest import Forest, sigmoid, softmax
 from gossamer.parse.html import Element
-from gossamer.parse.measures import Floats, Measures
-from gossamer.parse.page_type import PAGE_TYPES, SHAPE, page_claims, page_shape
-from gossamer.parse.tags import NAME_NUMBERS, TagReader
+from gossamer.parse.text.blocks import Page, read_blocks
+from gossamer.parse.text.features import FIRST, PAGE_STATISTICS, SECOND, write_first, write_second
+from gossamer.parse.text.forest import Forest, sigmoid, softmax
+from gossamer.parse.text.measures import Floats, Measures
+from gossamer.parse.text.page_type import PAGE_TYPES, SHAPE, page_claims, page_shape
+from gossamer.parse.text.tags import NAME_NUMBERS, TagReader
 
 MAX_BLOCKS = 20_000
 _FILE = "main_text.npz"
@@ -139,7 +139,10 @@ def _take_code(page: Page, taken: npt.NDArray[np.bool_]) -> None:
 @cache
 def text_model() -> TextModel:
     """The model that comes with the package, read when first asked for."""
-    with (files("gossamer.parse") / "models" / _FILE).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+    with (
+        (files("gossamer.parse.text") / "models" / _FILE).open("rb") as file,
+        np.load(file, allow_pickle=False) as arrays,
+    ):
         return TextModel(dict(arrays))
 
 

@@ -18,7 +18,7 @@ import re
 from urllib.parse import quote
 
 from gossamer.errors import UsageError
-from gossamer.parse.pattern_cost import check_cost
+from gossamer.parse.rules.pattern_cost import check_cost
 
 MAX_CHARS = 2000
 """Characters of path and query that are looked at; longer ones match nothing."""

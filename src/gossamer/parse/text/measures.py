@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.parse.blocks import Page
-from gossamer.parse.tags import LOW, NAME_NUMBERS, SCORE
+from gossamer.parse.text.blocks import Page
+from gossamer.parse.text.tags import LOW, NAME_NUMBERS, SCORE
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]

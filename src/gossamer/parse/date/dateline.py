@@ -18,7 +18,7 @@ from itertools import islice
 import msgspec
 from turbohtml import Text
 
-from gossamer.parse.date_forms import days_in
+from gossamer.parse.date.forms import days_in
 from gossamer.parse.html import Element, Tree
 
 _LEVELS = (("h1", 0.25, 0.75), ("h2", 0.0, 0.5), ("h3", 0.0, 0.5))

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gossamer.parse.cutting import cut
 from gossamer.parse.rules import DocumentRule
-from gossamer.parse.text_selector import PRESENT, Sample, find_text, names, once, plain
+from gossamer.parse.rules.cutting import cut
+from gossamer.parse.rules.text_selector import PRESENT, Sample, find_text, names, once, plain
 
 __all__ = ["Found", "Sample", "find_selectors"]
 

@@ -17,8 +17,8 @@ from itertools import accumulate, chain, pairwise, repeat
 
 import numpy as np
 
-from gossamer.parse.measures import LEVELS, Floats, Integers, Measures, group_means, ranges, running_sums
-from gossamer.parse.tags import FACTS
+from gossamer.parse.text.measures import LEVELS, Floats, Integers, Measures, group_means, ranges, running_sums
+from gossamer.parse.text.tags import FACTS
 
 PAGE_STATISTICS = 6
 """The last rows of `SECOND`, which are the same for all blocks of a page."""

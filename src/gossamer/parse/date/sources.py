@@ -9,7 +9,7 @@ from itertools import islice
 
 import msgspec
 
-from gossamer.parse.date_forms import MONTHS, days_in, read_date
+from gossamer.parse.date.forms import MONTHS, days_in, read_date
 from gossamer.parse.html import Element, Tree
 from gossamer.parse.structured import ARTICLE, Structured
 

@@ -27,9 +27,9 @@ from gossamer.errors import UsageError
 from gossamer.model.decision import Decision
 from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer
-from gossamer.parse.cutting import check_date_format, check_selector
-from gossamer.parse.patterns import compile_pattern
 from gossamer.parse.rules import DocumentRule
+from gossamer.parse.rules.cutting import check_date_format, check_selector
+from gossamer.parse.rules.patterns import compile_pattern
 
 KEYS = DocumentRule.__struct_fields__
 MAX_ITEMS = 50

@@ -2,9 +2,9 @@
 
 Methods, by name:
 
-- `model`: a small trained model chooses among the blocks of the page (`text_model`);
-- `rules`: elements that are furniture by name, class or id are taken out (`text_rules`);
-- `token-range`: the stretch with many words and few tags (`token_range`).
+- `model`: a small trained model chooses among the blocks of the page (`model.py`);
+- `furniture`: elements that are furniture by name, class or id are taken out (`furniture.py`);
+- `token-range`: the stretch with many words and few tags (`token_range.py`).
 
 The model has learnt from pages of the web as it is; about a page of a few lines it knows nothing, and
 there the rules decide. Where a method finds nothing, the whole body is the text (`body`), and a page without any
@@ -19,14 +19,14 @@ import msgspec
 
 from gossamer.parse.clean import clean_text
 from gossamer.parse.html import Tree, rendered
-from gossamer.parse.page_type import PAGE_TYPES
-from gossamer.parse.text_model import PageFacts, text_model
-from gossamer.parse.text_rules import text_by_rules
-from gossamer.parse.token_range import densest_text
+from gossamer.parse.text.furniture import text_without_furniture
+from gossamer.parse.text.model import PageFacts, text_model
+from gossamer.parse.text.page_type import PAGE_TYPES
+from gossamer.parse.text.token_range import densest_text
 
 __all__ = ["METHODS", "PAGE_TYPES", "MainText", "main_text", "page_facts"]
 
-METHODS = ("model", "rules", "token-range")
+METHODS = ("model", "furniture", "token-range")
 _FEW_CHARS = 600
 _FEW_BLOCKS = 6
 
@@ -50,8 +50,8 @@ def main_text(
         found = _by_model(tree, url, max_chars, schema_types)
     elif method == "token-range":
         found = MainText(clean_text(densest_text(tree.body_markup())[:max_chars]), method)
-    elif method == "rules":
-        found = MainText(clean_text(text_by_rules(tree)[:max_chars]), method)
+    elif method == "furniture":
+        found = MainText(clean_text(text_without_furniture(tree)[:max_chars]), method)
     else:
         raise ValueError(f"no method {method!r}: {', '.join(METHODS)}")
     return found if found.text else _whole_body(tree, max_chars, found)
@@ -77,7 +77,7 @@ def _by_model(tree: Tree, url: str, max_chars: int, schema_types: Collection[str
         return MainText("", "empty")
     page = model.read(body)
     if len(page.texts) < _FEW_BLOCKS or sum(map(len, page.texts)) < _FEW_CHARS:
-        return MainText(clean_text(text_by_rules(tree)[:max_chars]), "rules")
+        return MainText(clean_text(text_without_furniture(tree)[:max_chars]), "furniture")
     verdict = model.judge(page, facts)
     text = clean_text("\n".join(verdict.texts)[:max_chars])
     return MainText(text, "model", verdict.page_type, verdict.type_confidence)

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from gossamer.parse.measures import Measures
-from gossamer.parse.tags import NAME_NUMBERS
+from gossamer.parse.text.measures import Measures
+from gossamer.parse.text.tags import NAME_NUMBERS
 
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 """Collection: a category of things to buy; listing: other lists of links; service: what a company offers."""

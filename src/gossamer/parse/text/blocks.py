@@ -17,7 +17,7 @@ import re
 import msgspec
 
 from gossamer.parse.html import Element, Text
-from gossamer.parse.tags import BLOCK, BREAK, KINDS, LINK, RULE, Names, TagReader, Tags
+from gossamer.parse.text.tags import BLOCK, BREAK, KINDS, LINK, RULE, Names, TagReader, Tags
 
 _LINE_BREAK = "\0"
 """Stands for `<br>`, and for the end of a line in `<pre>`, until white space is collapsed: no text has a NUL."""

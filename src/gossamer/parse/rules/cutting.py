@@ -17,7 +17,7 @@ import turbohtml
 
 from gossamer.errors import UsageError
 from gossamer.parse.clean import clean_line, clean_text
-from gossamer.parse.date_forms import EARLIEST, MONTHS, read_date
+from gossamer.parse.date.forms import EARLIEST, MONTHS, read_date
 from gossamer.parse.html import Element, Tree, detach, rendered
 from gossamer.parse.rules import DocumentRule
 

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import msgspec
 
 from gossamer.errors import UsageError
-from gossamer.parse.patterns import PLACEHOLDERS, compile_pattern, path_and_query
+from gossamer.parse.rules.patterns import PLACEHOLDERS, compile_pattern, path_and_query
 
 MIN_PAGES = 3
 """Pages from which on a template is worth a rule."""

@@ -66,7 +66,7 @@ _VERDICTS = _Verdicts()
 _NAMELESS = (None, None)
 
 
-def text_by_rules(tree: Tree) -> str:
+def text_without_furniture(tree: Tree) -> str:
     """The main text, not yet cleaned. Consumes the tree."""
     body = tree.silenced_body()
     if body is None:

@@ -22,8 +22,8 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from gossamer.parse.date_sources import Found, Page, in_classes, in_path, in_times, stated_dates, stated_update
-from gossamer.parse.dateline import Shown, read_shown
+from gossamer.parse.date.dateline import Shown, read_shown
+from gossamer.parse.date.sources import Found, Page, in_classes, in_path, in_times, stated_dates, stated_update
 from gossamer.parse.html import Tree
 from gossamer.parse.structured import Structured
 
