@@ -69,6 +69,8 @@ def _folding() -> dict[int, str]:
 
 
 _FOLDED = _folding()
+_YO = re.compile("[ёЁ]\u0308*")
+_DOTTED = re.compile("İ\u0307*|[iI]\u0307+")
 
 
 def surface(text: str) -> str:
@@ -78,7 +80,9 @@ def surface(text: str) -> str:
     text = _unified(text)
     if _SPACELESS_RUN.search(text):
         text = _SPACELESS_RUN.sub(lambda run: f" {' '.join(run[0])} ", text)
-    return text.replace("ё", "е").replace("Ё", "Е")
+    if "ё" in text or "Ё" in text:
+        text = unicodedata.normalize("NFC", _YO.sub(lambda found: "е" if found[0][0] == "ё" else "Е", text))
+    return text
 
 
 def surface_words(text: str) -> list[str]:
@@ -93,7 +97,11 @@ def encodable(text: str) -> str:
 
 def _unified(text: str) -> str:
     """One spelling of letters that have several; `İ` is the one letter that lower case would take apart."""
-    return unicodedata.normalize("NFC", text).replace("İ", "I").replace("i\u0307", "i")
+    text = unicodedata.normalize("NFC", text)
+    if _DOTTED.search(text):
+        # Once more: an accent that stood behind the dot may now join the letter.
+        text = unicodedata.normalize("NFC", _DOTTED.sub(lambda found: "i" if found[0][0] == "i" else "I", text))
+    return text
 
 
 def fold(text: str) -> str:

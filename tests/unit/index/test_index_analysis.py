@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 import tantivy
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from indexing_kit import new_index, open_writer
 
@@ -226,6 +226,9 @@ def test_no_text_is_an_error_and_no_term_has_white_space(text, lang):
 
 @settings(max_examples=500)
 @given(ANY_TEXT | SCRIPTS, LANGUAGES)
+@example("İ\u03000", None)
+@example("I\u0307\u0307", None)
+@example("Ё\u0308\u0300", "ru")
 def test_analysing_twice_gives_the_same(text, lang):
     assert stems(text, lang) == stems(text, lang)
     assert surface_words(text) == surface_words(text)
