@@ -19,7 +19,7 @@ import tantivy
 from gossamer.index import schema
 from gossamer.search.ordering import Candidate
 from gossamer.search.results import Count, Facets
-from gossamer.search.view import View
+from gossamer.search.view import View, count_of
 
 EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
@@ -74,7 +74,7 @@ def _surplus(view: View, query: tantivy.Query, with_facets: bool) -> _Surplus:
     matching = Q.const_score_query(query, 0.0)  # nothing here asks for an order
     joined = Q.const_score_query(Q.term_query(view.schema, schema.JOINED, 1), 0.0)
     found = view.searcher.search(Q.boolean_query([(_MUST, matching), (_MUST, joined)]), EXACT)
-    number: int = found.count  # type: ignore[attr-defined]  # the library's stubs forget it
+    number = count_of(found)
     if not number:
         return _Surplus()
     clusters = sorted(set(view.numbers(schema.CLUSTER, [address for _, address in found.hits])))

@@ -32,7 +32,7 @@ from gossamer.search.results import (
     StoredPage,
 )
 from gossamer.search.suggest import complete, did_you_mean
-from gossamer.search.view import View, Views
+from gossamer.search.view import View, Views, count_of
 
 DEPTH = 1_000
 """Results that can be paged through."""
@@ -261,14 +261,9 @@ def _after_title(text: str, title: str) -> str:
 def _ask(view: View, query: tantivy.Query, limit: int, by_date: bool) -> tuple[int, list[Candidate]]:
     if by_date:
         result = view.searcher.search(query, limit, order_by_field=schema.DATE)
-        return _count(result), [(0.0, address) for _, address in result.hits]
+        return count_of(result), [(0.0, address) for _, address in result.hits]
     result = view.searcher.search(query, limit)
-    return _count(result), result.hits
-
-
-def _count(result: tantivy.SearchResult) -> int:
-    count: int = result.count  # type: ignore[attr-defined]  # the library's stubs forget it
-    return count
+    return count_of(result), result.hits
 
 
 def _respelled(query: Query, spelling: dict[str, str]) -> Query:

@@ -30,6 +30,12 @@ _VOCABULARY_AFTER = 0.1
 """Growth of the index, as a share, after which the vocabulary is read again."""
 
 
+def count_of(found: tantivy.SearchResult) -> int:
+    """How many pages matched."""
+    count: int = found.count  # type: ignore[attr-defined]  # the library's stubs forget it
+    return count
+
+
 class View:
     """A state of the index."""
 

@@ -23,12 +23,12 @@ from gossamer.parse.rules.patterns import MAX_CHARS, compile_pattern, path_and_q
 
 
 class DocumentRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is known of one kind of documents; `rules.toml` checks it when it comes in."""
+    """What is known of one kind of documents; `toml.py` checks it when it comes in."""
 
     domain: str
     """A registrable domain, which covers all its hosts, or a host."""
     urls: tuple[str, ...]
-    """Patterns (`parse.patterns`) of which one must match path and query."""
+    """Patterns (`patterns.py`) of which one must match path and query."""
     name: str = "document"
     """Unique within the domain."""
     not_urls: tuple[str, ...] = ()
