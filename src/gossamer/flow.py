@@ -24,10 +24,11 @@ class Stage(NamedTuple):
 
 
 FLOW: tuple[Stage, ...] = (
-    Stage("discover", "discover", "seeds, sitemaps", "Discovered", "a wrong seed is an error before the first request"),
+    Stage("discover", "discover", "seeds, sitemaps, feeds, push", "Discovered", "a wrong seed is an error at once"),
     Stage("canonical form", "model/url.py", "links", "canonical URLs", "equal strings mean the same page"),
     Stage("scope", "scope", "canonical URLs", "Decision", "who refused a URL, and why, is known"),
-    Stage("priority", "priority", "Discovered", "a level of 0…31", "first in, first out inside a level"),
+    Stage("priority", "priority", "Discovered, links", "a level of 0…31", "first in, first out inside a level"),
+    Stage("revisit", "revisit", "visits, changes", "the next visit", "the budget is kept; no page is forgotten"),
     Stage("frontier", "frontier", "Discovered", "Lease, Task", "one owner per site; nothing leaves the queue undone"),
     Stage("worker", "crawl", "Lease", "Result", "at most one request at a time per site and address"),
     Stage("robots", "robots", "robots.txt", "Decision or a time", "no answer is never a permission"),

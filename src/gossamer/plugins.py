@@ -20,9 +20,14 @@ from typing import Any, Generic, TypeVar
 
 from gossamer.errors import UsageError
 from gossamer.model.records import Parsed, ParseJob
+from gossamer.priority.backlinks import Backlinks
 from gossamer.priority.breadth import BreadthFirst
-from gossamer.priority.shuffled import Shuffled
-from gossamer.priority.strategy import Strategy
+from gossamer.priority.chance import RandomOrder
+from gossamer.priority.earlier import earlier
+from gossamer.priority.fica import Fica
+from gossamer.priority.fit import Fit
+from gossamer.priority.opic import Opic
+from gossamer.priority.strategy import Context, LinkStrategy, Strategy
 from gossamer.scope.chain import Rule
 
 T = TypeVar("T")
@@ -65,8 +70,8 @@ def _entries(point: str) -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=f"gossamer.{point}")}
 
 
-STRATEGIES: Point[Callable[[], Strategy]] = Point(
-    "strategies", "Gives new URLs their priority level; named by `crawl.strategy`."
+STRATEGIES: Point[Callable[[Context], Strategy | LinkStrategy]] = Point(
+    "strategies", "Says how good a URL is, and so what is fetched first; named by `crawl.strategy`."
 )
 RULES: Point[Callable[[], Rule]] = Point(
     "rules", "Refuses URLs, after the filters and trap guards; named by `scope.rules`."
@@ -74,10 +79,31 @@ RULES: Point[Callable[[], Rule]] = Point(
 READERS: Point[Callable[[ParseJob], Parsed]] = Point(
     "readers", "Reads documents of a media type that is not built in; named by the media type."
 )
+
+
+def _qrank(context: Context) -> Strategy:
+    from gossamer.priority.qrank.strategy import Network  # its word lists are read only where it is used
+
+    return Network(context)
+
+
+def _qrank_links(context: Context) -> LinkStrategy:
+    from gossamer.priority.qrank.strategy import NetworkAndGraph
+
+    return NetworkAndGraph(context)
+
+
 POINTS: tuple[Point[Any], ...] = (STRATEGIES, RULES, READERS)
 
-STRATEGIES.register("breadth", BreadthFirst)
-STRATEGIES.register("random", Shuffled)
+STRATEGIES.register("breadth", lambda _context: BreadthFirst())
+STRATEGIES.register("random", lambda _context: RandomOrder())
+STRATEGIES.register("fit", Fit)
+STRATEGIES.register("backlinks", lambda _context: Backlinks())
+STRATEGIES.register("opic", Opic)
+STRATEGIES.register("fica", lambda _context: Fica())
+STRATEGIES.register("earlier", earlier)
+STRATEGIES.register("qrank", _qrank)
+STRATEGIES.register("qrank-links", _qrank_links)
 
 
 def _read_pdf(job: ParseJob) -> Parsed:

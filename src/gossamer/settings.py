@@ -21,6 +21,7 @@ from typing import Any, Literal
 import msgspec
 
 from gossamer.clock import SystemClock
+from gossamer.discover.websub import PushConfig
 from gossamer.errors import UsageError
 from gossamer.fetch import AddressPolicy, DnsConfig, FetchConfig, Fetcher, Resolver, SiteAccess, check_contact
 from gossamer.frontier.contract import Budgets
@@ -28,7 +29,11 @@ from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
 from gossamer.plugins import RULES, STRATEGIES
+from gossamer.priority.product import build as build_strategy
+from gossamer.priority.strategy import Context, PriorityConfig
+from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.robots.verdict import RobotsConfig
+from gossamer.scope.automatic import FilterConfig
 from gossamer.scope.chain import ScopeConfig, build_chain
 from gossamer.scope.filters import FilterRule
 from gossamer.scope.traps import TrapLimits
@@ -71,8 +76,9 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     """Whether raw responses are kept as WARC."""
     index: bool = True
     """Whether the index follows the crawl, so that pages can be searched within seconds."""
-    strategy: str = "breadth"
-    """What is fetched first: breadth, random, or one of a plug-in."""
+    strategy: str = "fit * breadth"
+    """What is fetched first; scores of several strategies multiply: breadth, random, fit, backlinks, opic, fica,
+    earlier, qrank, qrank-links, or one of a plug-in. Of those that go by links one can be named."""
     max_redirects: int = 10
     """Redirects in a row that are followed."""
     min_free_disk: int = 256
@@ -122,6 +128,8 @@ class ServeSettings(msgspec.Struct, frozen=True):
     """Requests an address may make at once before the rate counts."""
     proxies: tuple[str, ...] = ()
     """Networks (CIDR) of reverse proxies whose X-Forwarded-For is believed."""
+    clicks: bool = False
+    """Count which results readers open, to look at those pages more often; nothing about the reader is kept."""
 
 
 class DedupSettings(msgspec.Struct, frozen=True):
@@ -142,6 +150,11 @@ class Settings(msgspec.Struct, frozen=True):
     urls: CanonicalRules = CanonicalRules()
     politeness: PolitenessConfig = PolitenessConfig()
     budget: Budgets = Budgets()
+    priority: PriorityConfig = PriorityConfig()
+    revisit: RevisitConfig = RevisitConfig()
+    feeds: FeedConfig = FeedConfig()
+    push: PushConfig = PushConfig()
+    filters: FilterConfig = FilterConfig()
     robots: RobotsConfig = RobotsConfig()
     fetch: FetchConfig = FetchConfig()
     parse: ParseLimits = ParseLimits()
@@ -162,7 +175,14 @@ class Settings(msgspec.Struct, frozen=True):
         self._check_numbers()
         if self.crawl.contact:
             check_contact(self.crawl.contact)
-        STRATEGIES.get(self.crawl.strategy)
+        # Any rank will do to see whether the strategies exist and go together; the file is read later.
+        context = Context(self.priority, ranks={0: 1.0} if self.priority.ranks else {})
+        build_strategy(self.crawl.strategy, lambda name: STRATEGIES.get(name)(context))
+        if self.revisit.floor > self.revisit.ceiling:
+            raise UsageError("revisit.floor is greater than revisit.ceiling")
+        if self.feeds.floor > self.feeds.ceiling:
+            raise UsageError("feeds.floor is greater than feeds.ceiling")
+        self.push.check()
         for rule in self.scope.rules:
             RULES.get(rule)
         # Built here to be thrown away: a worker must not be the first to find out.
@@ -197,6 +217,10 @@ _AT_LEAST: dict[str, float] = {
     "budget.retries": 1,
     "budget.patience": 1,
     "budget.lease": 2,
+    "revisit.every": 1,
+    "revisit.floor": 1,
+    "feeds.floor": 1,
+    "feeds.per_day": 0.001,
     "serve.threads": 1,
     "serve.burst": 1,
 }

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Added, Batch, Budgets, Frontier, Lease, SiteReport, Verdict, Visit
+from gossamer.frontier.contract import Added, Batch, Budgets, Frontier, Guidance, Lease, SiteReport, Verdict, Visit
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
@@ -20,12 +20,15 @@ from gossamer.model.decision import refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64, site_of
+from gossamer.revisit.config import FeedConfig, RevisitConfig
 
 NOW = 1_700_000_000.0
 DELAY = 2.0
 LEASE = 60.0
 POLITENESS = PolitenessConfig(delay=DELAY, ip_delay=3.0)
 NEAR = near_method("minhash")
+ONCE = Guidance(revisit=RevisitConfig(policy="none"), feeds=FeedConfig(poll=False))
+"""Breadth first, and nothing is visited again by itself."""
 NO = refuse("scope.host", "not in scope")
 
 _WORDS = [f"word{number}" for number in range(120)]
@@ -58,7 +61,7 @@ def pages(site: str, count: int, **fields: Any) -> list[Discovered]:
 
 def make_memory(folder: Path, budgets: Budgets) -> MemoryFrontier:
     """The reference."""
-    return MemoryFrontier(budgets, POLITENESS, shape_of, NEAR)
+    return MemoryFrontier(budgets, POLITENESS, shape_of, NEAR, ONCE.strategy)
 
 
 def make_sql(folder: Path, budgets: Budgets) -> SqlFrontier:
@@ -66,10 +69,11 @@ def make_sql(folder: Path, budgets: Budgets) -> SqlFrontier:
     return sql_on(open_database(folder / "frontier.db"), budgets)
 
 
-def sql_on(database: Database, budgets: Budgets) -> SqlFrontier:
+def sql_on(database: Database, budgets: Budgets, guidance: Guidance | None = None) -> SqlFrontier:
     """A frontier on an open database, not synced: the tests cut no power."""
     database.execute("PRAGMA synchronous = OFF")
-    return SqlFrontier(database, budgets, POLITENESS, shape_of, NEAR)
+    guidance = guidance or ONCE
+    return SqlFrontier(database, budgets, POLITENESS, shape_of, NEAR, guidance=guidance)
 
 
 Make = Callable[[Path, Budgets], AnyFrontier]
@@ -80,7 +84,7 @@ def dump(frontier: AnyFrontier) -> Any:
     """Everything a frontier knows."""
     if isinstance(frontier, SqlFrontier):
         return dump_tables(frontier.db)
-    state = {name: value for name, value in vars(frontier).items() if name not in ("_shape_of", "_near")}
+    state = {name: value for name, value in vars(frontier).items() if name not in ("_shape_of", "_near", "_strategy")}
     return {name: repr(value) for name, value in state.items()}
 
 

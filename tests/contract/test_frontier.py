@@ -150,9 +150,9 @@ class TestOrder:
     """Law 3, and the order of sites."""
 
     def test_lower_levels_first_and_each_level_in_order(self, crew: Crew) -> None:
-        levels = [5, 0, 31, 5, 0, 16, 5]
-        crew.add(*(page(f"https://{SITE}/{n}", level=level) for n, level in enumerate(levels)))
-        crew.add(page(f"https://{SITE}/late", level=0))
+        depths = [5, 0, 15, 5, 0, 10, 5]
+        crew.add(*(page(f"https://{SITE}/{n}", depth=depth) for n, depth in enumerate(depths)))
+        crew.add(page(f"https://{SITE}/late", depth=0))
         expected = [1, 4, "late", 0, 3, 6, 5, 2]
         assert crew.worker("w").urls() == [f"https://{SITE}/{n}" for n in expected]
 
@@ -652,9 +652,9 @@ class TestIntake:
         assert crew.worker("w").urls() == [A, B, C]
 
     def test_a_task_carries_what_was_found(self, crew: Crew) -> None:
-        crew.add(page(A, kind=Kind.SITEMAP, level=3, depth=2, hops=1))
+        crew.add(page(A, kind=Kind.SITEMAP, depth=2, hops=1))
         [lease] = crew.worker("w").take()
-        assert lease.tasks == [Task(A, key64(A), Kind.SITEMAP, 3, lease.tasks[0].seq, 2, 1, 0)]
+        assert lease.tasks == [Task(A, key64(A), Kind.SITEMAP, 0, lease.tasks[0].seq, 2, 1, 0)]
 
     def test_a_visited_url_is_not_queued_again(self, crew: Crew) -> None:
         worker = visited(crew, A)
@@ -667,10 +667,10 @@ class TestIntake:
         assert crew.worker("w").urls() == [B]
 
     def test_a_refused_url_is_revived_when_the_rules_allow_it(self, crew: Crew) -> None:
-        crew.add(page(A, refusal=NO, depth=9, level=9))
-        assert crew.add(page(A, depth=1, level=2)) == Added(new=1)
+        crew.add(page(A, refusal=NO, depth=9))
+        assert crew.add(page(A, depth=2)) == Added(new=1)
         [lease] = crew.worker("w").take()
-        assert [(task.url, task.depth, task.level) for task in lease.tasks] == [(A, 1, 2)]
+        assert [(task.url, task.depth, task.level) for task in lease.tasks] == [(A, 2, 2)]
         assert crew.add(page(A)) == Added(known=1)
 
     def test_one_allowed_sighting_outweighs_refused_ones(self, crew: Crew) -> None:

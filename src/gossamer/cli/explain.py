@@ -7,6 +7,7 @@ from datetime import datetime
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import Explanation, as_json, explain
+from gossamer.crawl.explain_order import Factor
 from gossamer.crawl.folder import DataFolder
 
 
@@ -39,6 +40,8 @@ def _print(answer: Explanation) -> None:
             rows.append(("fetched", f"{_time(record.fetched_at)}, status {record.status or 'none'}"))
         if record.segment:
             rows.append(("stored", f"segment {record.segment}, row {record.segment_row}"))
+        rows += [("priority", _factor(factor)) for factor in answer.priority]
+        rows += [("revisit", _factor(factor)) for factor in answer.revisit]
     for name, value in rows:
         out.print(f"  {name:8} {value}", markup=False)
     for decision in answer.rules:
@@ -46,6 +49,10 @@ def _print(answer: Explanation) -> None:
             f"  {'allows' if decision.allowed else 'refuses':8} {decision.rule}: {decision.reason}",
             markup=False,
         )
+
+
+def _factor(factor: Factor) -> str:
+    return f"{factor.name} {factor.value:.3g}: {factor.sentence}"
 
 
 def _time(seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +13,13 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.raw_pages import Html, html_from_bytes, newest_html
 from gossamer.crawl.rule_trial import Trial, try_rules
 from gossamer.crawl.suggesting import suggest
 from gossamer.errors import StorageError, UsageError
-from gossamer.frontier.database import open_database
+from gossamer.frontier.database import Database, open_database
+from gossamer.frontier.fitting import refit
 from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
 from gossamer.model.site import host_of, site_of
 from gossamer.parse.rules import DocumentRule, RuleBook
@@ -53,12 +56,24 @@ def import_(
     try:
         new, replaced = save_rules(db, rules, SystemClock().now())
         total = len(load_rules(db))
+        known, fit = _refit(db, data, {rule.domain for rule in rules}) if new or replaced else (0, 0)
     finally:
         db.close()
+    unchanged = len(rules) - new - replaced
     if json:
-        print_json({"new": new, "replaced": replaced, "unchanged": len(rules) - new - replaced, "rules": total})
+        counts = {"new": new, "replaced": replaced, "unchanged": unchanged, "rules": total}
+        print_json({**counts, "known": known, "fit": fit})
     else:
-        out.print(f"{new} new, {replaced} replaced, {len(rules) - new - replaced} unchanged; {total} rules now.")
+        out.print(f"{new} new, {replaced} replaced, {unchanged} unchanged; {total} rules now.")
+        if known:
+            out.print(f"{fit} of {known} known URLs of these domains fit.")
+
+
+def _refit(db: Database, data: Path, domains: Collection[str]) -> tuple[int, int]:
+    """Hold what is known already against the rules: how many URLs there are, and how many fit."""
+    guidance = guidance_of(settings_of_crawl(data), load_rules(db))
+    counts = [refit(db, domain, guidance, SystemClock().now()) for domain in sorted(domains)]
+    return sum(known for known, _ in counts), sum(fit for _, fit in counts)
 
 
 @command.command
@@ -93,6 +108,8 @@ def remove(domain: str, name: str = "", *, data: Data = DEFAULT_DATA, json: Json
     db = open_database(DataFolder(data).database)
     try:
         removed = remove_rules(db, host, name)
+        if removed:
+            _refit(db, data, {host})
     finally:
         db.close()
     if not removed:

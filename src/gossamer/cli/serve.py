@@ -13,14 +13,19 @@ from cyclopts import Parameter
 
 from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, err, out
+from gossamer.clock import SystemClock
+from gossamer.crawl.clicks import StoredClicks
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.leaders import StoredLeaders
+from gossamer.crawl.pushed import StoredPush
 from gossamer.crawl.stories import StoredStories
 from gossamer.frontier.database import require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.search.searcher import Searcher
 from gossamer.settings import ServeSettings, Settings
 from gossamer.web.app import create_app
+from gossamer.web.clicks import ClickService
+from gossamer.web.push import PushService
 from gossamer.web.server import beyond_loopback, run
 from gossamer.web.service import SearchService, StoryService
 
@@ -52,7 +57,9 @@ def command(
     given: dict[str, Any] = {"host": host, "port": port}
     changes = {"serve": {name: value for name, value in given.items() if value is not None}}
     settings = settings_file.load(data, changes)
-    serve(open_service(data, settings), settings.serve, open_browser, open_stories(data))
+    push = StoredPush(DataFolder(data), settings, settings.push, SystemClock()) if settings.push.callback else None
+    clicks = StoredClicks(DataFolder(data), settings.revisit, SystemClock()) if settings.serve.clicks else None
+    serve(open_service(data, settings), settings.serve, open_browser, open_stories(data), push, clicks)
 
 
 def _stop_with_stdin() -> None:
@@ -62,8 +69,9 @@ def _stop_with_stdin() -> None:
 
 
 def serve(
-    service: SearchService, settings: ServeSettings, open_browser: bool = False, stories: StoryService | None = None
-) -> None:
+    service: SearchService, settings: ServeSettings, open_browser: bool = False, stories: StoryService | None = None,
+    push: PushService | None = None, clicks: ClickService | None = None,
+) -> None:  # fmt: skip
     """Serve until a signal; the address is printed as soon as requests are answered."""
     if beyond_loopback(settings.host):
         err.print(
@@ -78,7 +86,7 @@ def serve(
         if open_browser:
             webbrowser.open(shown)
 
-    run(create_app(service, settings, stories=stories), settings, ready)
+    run(create_app(service, settings, stories=stories, push=push, clicks=clicks), settings, ready)
 
 
 def open_service(data: Path, settings: Settings) -> SearchService:

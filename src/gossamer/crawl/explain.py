@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from gossamer.crawl.explain_order import Factor, priority_factors, revisit_factors
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
@@ -18,7 +20,7 @@ from gossamer.frontier.copying import lowered_by, yield_of
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.mirror_table import load_mirrors
-from gossamer.frontier.rulebook import rules_for
+from gossamer.frontier.rulebook import load_rules, rules_for
 from gossamer.frontier.stories import cluster_of
 from gossamer.index.folder import IndexFolder
 from gossamer.model.decision import Decision
@@ -60,6 +62,10 @@ class Explanation(msgspec.Struct):
     """Its near duplicates, and which page represents them."""
     maps_to: str = ""
     """The same page on the main site, where the URL's site is a mirror."""
+    priority: list[Factor] = []
+    """What its level is made of."""
+    revisit: list[Factor] = []
+    """What the time of its next visit is made of."""
 
 
 def canonical_or_error(text: str, settings: Settings) -> str:
@@ -72,6 +78,10 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
     answer = _explain(db, settings, canonical_or_error(text, settings), now)
     answer.document_rule = _document_rule(db, answer.url)
     _add_copies(db, answer)
+    if answer.record is not None:
+        guidance = guidance_of(settings, load_rules(db))
+        answer.priority = priority_factors(db, guidance, answer.record)
+        answer.revisit = revisit_factors(db, guidance, answer.record, now)
     _add_mirror(db, settings, answer)
     if folder is not None:
         answer.index = _index(folder, answer.url)
@@ -122,7 +132,7 @@ def _index(folder: DataFolder, url: str) -> str:
 
 def _explain(db: Database, settings: Settings, url: str, now: float) -> Explanation:
     record = inspect.find_url(db, url)
-    chain = full_chain(scope_config(settings, db), settings.scope.rules)
+    chain = full_chain(scope_config(settings, db), settings.scope.rules, RuleBook(rules_for(db, url)).fits)
     decision = chain.decide(url, now)
     answer = Explanation(url, "unknown", "", chain.verdicts(url, now), _robots(db, settings, url, now), record)
     if record is None:
@@ -136,6 +146,8 @@ def _explain(db: Database, settings: Settings, url: str, now: float) -> Explanat
         _add_wait(db, answer, record, now)
         if not decision.allowed:
             answer.reason += f"; its turn will end with a refusal by {decision.rule}: {decision.reason}"
+    elif record.due_at is not None:
+        answer.reason += f"; to be visited again in {max(0.0, record.due_at - now):.0f} s"
     return answer
 
 

@@ -23,9 +23,11 @@ from typing import Any
 
 import msgspec
 
+from gossamer.crawl.guidance import guidance_of
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import BusyError, ClockError, StorageError
 from gossamer.frontier.database import Database, open_database, read_database
+from gossamer.frontier.rulebook import load_rules
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.scope.shape import path_shape
 from gossamer.settings import Settings
@@ -58,7 +60,10 @@ class DataFolder:
         database = open_database(self.database)
         # Without a method nothing has a fingerprint, and the default is never asked.
         near = near_method(DEFAULT if settings.dedup.near == "none" else settings.dedup.near)
-        return SqlFrontier(database, settings.budget, settings.politeness, path_shape, near, settings.dedup.mirrors)
+        guidance = guidance_of(settings, load_rules(database))
+        return SqlFrontier(
+            database, settings.budget, settings.politeness, path_shape, near, settings.dedup.mirrors, guidance
+        )
 
     def read(self) -> Database:
         """The frontier database, for reading."""
@@ -179,6 +184,10 @@ def _turn_back(db: Database, seconds: float) -> None:
         ("addresses", "not_before"),
         ("parts", "ready_at"),
         ("schedule", "due_at"),
+        ("revisits", "due_at"),
         ("urls", "due_at"),
+        ("urls", "checked_at"),
+        ("subscriptions", "asked_at"),
+        ("subscriptions", "expires_at"),
     ):
         db.execute(f"UPDATE {table} SET {column} = {column} - ? WHERE {column} > 0", (seconds,))

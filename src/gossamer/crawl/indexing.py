@@ -24,13 +24,14 @@ from gossamer.crawl.stored_rows import StoredRows
 from gossamer.errors import CorruptError
 from gossamer.frontier import changes
 from gossamer.frontier.database import Database
+from gossamer.frontier.delays import announced, note_searchable
 from gossamer.frontier.inspect import place_of, segment_ids
 from gossamer.index import commits
 from gossamer.index.anchors import AnchorStore
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
-from gossamer.model.site import site_of
+from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
 
 log = logging.getLogger(__name__)
@@ -109,11 +110,15 @@ class Indexer:
         until = last if len(taken) == len(segments) else taken[-1].seq
         self._read_links(taken)
         found: dict[int, tantivy.Document] = {}
+        places = []
         for segment in taken:
             for page in self._current_pages(segment):
                 found[page.key] = build(page)
+                places.append((key64(site_of(page.url)), page.key))
         gone = self._gone(changes.departed(self._db, start, until)) - found.keys()
         self._commit(found, gone, until)
+        if news := announced(self._db, places):
+            note_searchable(self._db, news, self._clock.now())
         return sum(segment.pages for segment in taken)
 
     def refresh(self, limit: int = _STEP_PAGES // 2) -> int:

@@ -13,6 +13,7 @@ from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule
 from gossamer.plugins import RULES
+from gossamer.scope.automatic import Fits
 from gossamer.scope.chain import Chain, ScopeConfig, build_chain
 
 CONFIG, JOB = b"C", b"J"
@@ -39,9 +40,9 @@ class ParserConfig(msgspec.Struct, frozen=True):
     """Sites and the origins that stand for them."""
 
 
-def full_chain(config: ScopeConfig, rules: Sequence[str]) -> Chain:
-    """The chain of the settings, with the plug-ins' rules at its end."""
-    chain = build_chain(config)
+def full_chain(config: ScopeConfig, rules: Sequence[str], fits: Fits) -> Chain:
+    """The chain of the settings, with the plug-ins' rules at its end; `fits`: whether a URL fits a document rule."""
+    chain = build_chain(config, fits)
     if not rules:
         return chain
     # Nothing is remembered: a rule of a plug-in may go by more than the URL and the day.

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from urllib.parse import urljoin
 
 from gossamer.categories.model import SOURCE, model_of
 from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.dedup.exact import content_hash
 from gossamer.dedup.near.registry import near_method
 from gossamer.dedup.simhash import simhash
+from gossamer.discover.feeds import looks_like_feed, parse_feed
 from gossamer.discover.sitemaps import parse_sitemap
+from gossamer.discover.websub import hub_and_topic
 from gossamer.model.decision import Decision
-from gossamer.model.records import Kind, Parsed, ParseJob
+from gossamer.model.records import Entry, Kind, Parsed, ParseJob
 from gossamer.model.site import key64
-from gossamer.model.url import Canonicalizer, resolve_base
+from gossamer.model.url import Base, Canonicalizer, resolve_base
 from gossamer.parse.document import ParseContext, complete, parse_document
 from gossamer.parse.links import ReferenceMemory
 from gossamer.parse.rules import RuleBook
@@ -42,12 +45,12 @@ class PageReader:
 
     def __init__(self, config: ParserConfig) -> None:
         self._canonicalizer = Canonicalizer(config.urls, config.mirrors)
-        self._chain = full_chain(config.scope, config.rules)
         self._own = set(READERS.names())
         self._limits = config.limits
         self._near = near_method(config.near) if config.near != "none" else None
         self._simhash = simhash if config.near == "simhash" else None
         self._rules = RuleBook(config.documents)
+        self._chain = full_chain(config.scope, config.rules, self._rules.fits)
         self._categories = model_of(config.categories)
         self._memory = ReferenceMemory()
         self._keys = _Keys()
@@ -55,7 +58,9 @@ class PageReader:
     def read(self, job: ParseJob) -> Parsed:
         """Everything the frontier and the segment want to know of a body."""
         now = time.time()
-        if job.kind is Kind.SITEMAP or looks_like_sitemap(job):
+        if job.kind is Kind.FEED or (job.kind is Kind.PAGE and looks_like_feed(job.body, job.content_type)):
+            parsed = self._read_feed(job, now)
+        elif job.kind is Kind.SITEMAP or looks_like_sitemap(job):
             parsed = self._read_sitemap(job, now)
         else:
             parsed = self._read_page(job, now)
@@ -82,6 +87,18 @@ class PageReader:
             parsed.category_source = SOURCE if parsed.category else ""
         return parsed
 
+    def _read_feed(self, job: ParseJob, now: float) -> Parsed:
+        feed = parse_feed(job.body)
+        parsed = Parsed(job.url, media_type=media_type(job.content_type), method="feed", title=feed.title)
+        if feed.problem and not feed.entries:
+            parsed.ok, parsed.problem = False, feed.problem
+            return parsed
+        base = resolve_base(job.url, None)
+        entries = [(urljoin(entry.base, entry.url), entry.dated, None) for entry in feed.entries]
+        self._name(parsed, base, entries, now)
+        parsed.push = hub_and_topic(job.url, job.link_headers, feed.hubs, feed.self_url)
+        return parsed
+
     def _read_sitemap(self, job: ParseJob, now: float) -> Parsed:
         sitemap = parse_sitemap(job.body)
         parsed = Parsed(job.url, media_type="application/xml", method="sitemap")
@@ -89,17 +106,24 @@ class PageReader:
             parsed.ok, parsed.problem = False, sitemap.problem
             return parsed
         base = resolve_base(job.url, None)
-        entries: dict[str, tuple[str, float]] = {}
-        for entry in sitemap.entries:
-            url = self._canonicalizer.resolve(base, entry.loc)
-            if not isinstance(url, Decision):
-                entries[url] = (entry.lastmod, 0.5 if entry.priority is None else entry.priority)
-        parsed.follow, refused = self._chain.split(list(entries), now)
-        parsed.entries = [(url, *entries[url]) for url in parsed.follow]
-        parsed.refused = _notable(refused)
+        entries = [(e.loc, e.published_at, 0.5 if e.priority is None else e.priority) for e in sitemap.entries]
+        self._name(parsed, base, entries, now)
         nested = [self._canonicalizer.resolve(base, loc) for loc in sitemap.nested]
         parsed.nested, _ = self._chain.split([url for url in nested if not isinstance(url, Decision)], now)
         return parsed
+
+    def _name(
+        self, parsed: Parsed, base: Base, listed: Sequence[tuple[str, float | None, float | None]], now: float
+    ) -> None:
+        """The entries of a feed or sitemap that belong to the crawl, each once."""
+        entries: dict[str, Entry] = {}
+        for text, published_at, priority in listed:
+            url = self._canonicalizer.resolve(base, text)
+            if not isinstance(url, Decision):
+                entries.setdefault(url, Entry(url, published_at, priority))
+        parsed.follow, refused = self._chain.split(list(entries), now)
+        parsed.entries = [entries[url] for url in parsed.follow]
+        parsed.refused = _notable(refused)
 
 
 def _notable(refused: Sequence[tuple[str, Decision]]) -> list[tuple[str, str, str]]:

@@ -12,19 +12,28 @@ from gossamer.crawl.robots import RobotsBook
 from gossamer.crawl.understand import Rules, of_mirror, of_page, of_response, plain_result
 from gossamer.fetch import Request
 from gossamer.frontier.contract import Lease
-from gossamer.model.decision import Decision
+from gossamer.model.decision import Decision, allow
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, Parsed, ParseJob, Response, Task
 from gossamer.model.url import parse_base
+from gossamer.scope.automatic import RULE as AUTOMATIC
 
-_XML = (
+_LISTS = (
     "application/xml",
+    "application/rss+xml",
+    "application/atom+xml",
+    "application/rdf+xml",
+    "application/feed+json",
+    "application/json",
     "text/xml",
     "text/plain",
     "application/gzip",
     "application/x-gzip",
     "application/octet-stream",
 )
+"""Types under which servers send sitemaps and feeds."""
+_ACCEPT = {Kind.PAGE: None, Kind.SITEMAP: _LISTS, Kind.FEED: (*_LISTS, "text/html")}
+"""Types that are read; an HTML page in place of a sitemap says politely that there is none."""
 
 
 class Workshop(Protocol):
@@ -148,16 +157,23 @@ class SiteRunner:
 
     async def _decide(self, task: Task) -> Decision:
         """What the scope says; a foreign host may be a seed that was injected just now."""
-        verdict = self._workshop.rules.decide(task.url, self.channel.now())
+        verdict = self._verdict(task)
         if verdict.allowed or not verdict.rule.startswith("scope."):
             return verdict
         await self._workshop.look_at_scope(self._filled_at)
-        return self._workshop.rules.decide(task.url, self.channel.now())
+        return self._verdict(task)
+
+    def _verdict(self, task: Task) -> Decision:
+        verdict = self._workshop.rules.decide(task.url, self.channel.now())
+        if verdict.rule.startswith(AUTOMATIC) and (task.previous or task.depth == 0):
+            # It is for what would be new: a filter takes no page away from readers, and no seed from the operator.
+            return allow(AUTOMATIC, f"a seed or known page, though {verdict.reason}")
+        return verdict
 
     async def _fetch(self, task: Task) -> Response | Rest:
         request = Request(
             task.url, etag=task.etag, last_modified=task.last_modified,
-            accept_types=_XML if task.kind is Kind.SITEMAP else None,
+            accept_types=_ACCEPT[task.kind],
         )  # fmt: skip
         response = await self.channel.request(request)
         if isinstance(response, Response) and self._is_cookie_wall(task, response):

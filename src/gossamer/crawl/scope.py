@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.frontier import mirror_table
 from gossamer.frontier.database import Database
+from gossamer.frontier.filters import load_filters
 from gossamer.frontier.rulebook import load_rules, rules_version
 from gossamer.model.url import Canonicalizer
+from gossamer.parse.rules import RuleBook
 from gossamer.scope.chain import Chain, ScopeConfig
 from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES, FilterRule
 from gossamer.settings import Settings
@@ -33,6 +35,8 @@ def scope_config(settings: Settings, database: Database, more_sites: Sequence[st
         filters=(*removed, *settings.scope.filters),
         deny_suffixes=DEFAULT_DENY_SUFFIXES if settings.scope.skip_files else (),
         traps=settings.traps,
+        automatic=load_filters(database) if settings.filters.mode == "on" else (),
+        probe=settings.filters.probe,
     )
 
 
@@ -43,28 +47,33 @@ class LiveScope:
         """`categories` is the stored classifier, for the parsers."""
         self._settings, self._database, self._categories = settings, database, categories
         self.config = scope_config(settings, database)
-        self.chain: Chain = full_chain(self.config, settings.scope.rules)
         self._rules_version = rules_version(database)
-        self._documents = load_rules(database)
+        self.documents = load_rules(database)
+        """The document rules."""
+        self.chain = self._built_chain()
         self._mirrors_version = mirror_table.version(database)
         self.mirrors = mirror_table.load_mirrors(database, settings.dedup.mirrors)
         """Sites and the origins that stand for them."""
 
     def refresh(self) -> bool:
         """Look for changes; whether there were any."""
-        changed = self._refresh_documents() | self._refresh_mirrors()
+        new_rules, new_mirrors = self._refresh_documents(), self._refresh_mirrors()
         config = scope_config(self._settings, self._database)
-        if config == self.config:
-            return changed
-        self.config, self.chain = config, full_chain(config, self._settings.scope.rules)
-        return True
+        if new_rules or config != self.config:
+            self.config = config
+            self.chain = self._built_chain()
+            return True
+        return new_mirrors
+
+    def _built_chain(self) -> Chain:
+        return full_chain(self.config, self._settings.scope.rules, RuleBook(self.documents).fits)
 
     def _refresh_documents(self) -> bool:
         version = rules_version(self._database)
         if version == self._rules_version:
             return False
         # The number first: rules that change while they are read are read again.
-        self._rules_version, self._documents = version, load_rules(self._database)
+        self._rules_version, self.documents = version, load_rules(self._database)
         return True
 
     def _refresh_mirrors(self) -> bool:
@@ -89,7 +98,7 @@ class LiveScope:
             settings.parse,
             settings.crawl.parse_memory,
             settings.dedup.near,
-            documents=self._documents,
+            documents=self.documents,
             categories=self._categories,
             mirrors=self.mirrors,
         )

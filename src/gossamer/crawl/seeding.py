@@ -16,6 +16,7 @@ from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import host_of, site_of
+from gossamer.scope.automatic import RULE as AUTOMATIC
 from gossamer.settings import Settings
 
 
@@ -55,10 +56,10 @@ def add_seeds(
 ) -> Added:
     """Make the seeds known, and their hosts part of the scope; those refused are remembered with the reason."""
     sites = [site_of(seed.url) for seed in seeds]
-    chain = full_chain(scope_config(settings, frontier.db, sites), settings.scope.rules)
+    chain = full_chain(scope_config(settings, frontier.db, sites), settings.scope.rules, frontier.guidance.fits)
     found = []
     for seed in seeds:
         verdict = chain.decide(seed.url, now)
-        refusal = None if verdict.allowed else verdict
-        found.append(Discovered(seed.url, Via.SEED, kind, level=0, refusal=refusal))
+        refusal = None if verdict.allowed or verdict.rule.startswith(AUTOMATIC) else verdict
+        found.append(Discovered(seed.url, Via.SEED, kind, refusal=refusal))
     return frontier.add_seeds(found, now)

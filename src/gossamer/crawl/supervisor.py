@@ -22,6 +22,7 @@ from gossamer.clock import Clock
 from gossamer.crawl.children import Child
 from gossamer.crawl.compacting import compact_once
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.pushing import HubCaller
 from gossamer.crawl.worker_process import Job
 from gossamer.errors import OperationError, StorageError
 from gossamer.frontier.inspect import Status, status
@@ -60,6 +61,9 @@ class Supervisor:
         self._children = list(companions)
         if settings.crawl.index:
             self._children.append(Child("indexer", "gossamer.crawl.indexer_process", [str(folder.root)]))
+        self._hubs = HubCaller(folder.database, settings, settings.push, clock)
+        self._filters: Child | None = None
+        self._next_filters = time.monotonic() + settings.filters.every
 
     def stop(self) -> None:
         """End the crawl in good order."""
@@ -75,6 +79,8 @@ class Supervisor:
             self._stop_workers()
         finally:
             self._kill_workers()
+            if self._filters is not None:
+                self._filters.kill()
             for child in self._children:
                 child.ask_to_finish()
         self._compact()
@@ -98,6 +104,8 @@ class Supervisor:
                 watch(standing)
             if self._is_over(standing, now) or (until is not None and now >= until):
                 return
+            self._hubs.tick()
+            self._look_for_filters()
             if time.monotonic() >= next_compaction:
                 self._compact()
                 self._check_disk()
@@ -152,6 +160,16 @@ class Supervisor:
                 f"only {free} MiB are free on the disk of {self._folder.root} (crawl.min_free_disk): "
                 "the crawl stopped in good order; free some space and start it again"
             )
+
+    def _look_for_filters(self) -> None:
+        """Now and then, a process of its own looks for what the crawl could do without."""
+        if self._filters is not None and not self._filters.is_running:
+            self._filters.wait(0)
+            self._filters = None
+        if self._filters is None and self._settings.filters.mode != "off" and time.monotonic() >= self._next_filters:
+            self._next_filters = time.monotonic() + self._settings.filters.every
+            self._filters = Child("search for filters", "gossamer.crawl.filter_process", [str(self._folder.root)])
+            self._filters.watch()
 
     def _compact(self) -> None:
         compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged)

@@ -3,6 +3,7 @@ which new URLs. No I/O: everything that happened comes in as values."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -16,9 +17,12 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer, parse_base
-from gossamer.priority.strategy import Strategy
 
 _PATIENT = (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE)
+_LISTS = ("listing", "collection")
+_LISTS_DEPTH = 2
+"""Links from a seed within which lists may name feeds of their own."""
+_COMMENTS = re.compile(r"\bcomments?\b")
 
 
 class Rules(msgspec.Struct):
@@ -30,8 +34,10 @@ class Rules(msgspec.Struct):
     """Whether a key is surely in the table, so that it need not be offered again."""
     budgets: Budgets
     max_redirects: int
-    strategy: Strategy
     worker: str
+    goes_by_links: bool = False
+    """Whether the strategy wants to know where pages link to."""
+    follow_feeds: bool = True
 
 
 def plain_result(site: str, part: int, task: Task, outcome: Outcome, verdict: Decision, now: float) -> Result:
@@ -46,7 +52,7 @@ def of_mirror(site: str, part: int, task: Task, mapped: str, rules: Rules, now: 
     result = plain_result(site, part, task, Outcome.REFUSED, refusal, now)
     verdict = rules.decide(mapped, now)
     if verdict.allowed or not verdict.rule.startswith("scope."):
-        item = Discovered(mapped, Via.REDIRECT, task.kind, task.depth, task.hops, task.level, task.url)
+        item = Discovered(mapped, Via.REDIRECT, task.kind, task.depth, task.hops, task.url)
         _add(result, item if verdict.allowed else msgspec.structs.replace(item, refusal=verdict))
     return result
 
@@ -74,9 +80,9 @@ def of_page(site: str, part: int, task: Task, response: Response, parsed: Parsed
     if parsed.unsupported or not parsed.ok:
         visit.outcome = Outcome.UNSUPPORTED_TYPE if parsed.unsupported else Outcome.PARSE_FAILED
         visit.reason = parsed.problem
-    elif parsed.method == "sitemap":
+    elif parsed.method in ("sitemap", "feed"):
         visit.outcome = Outcome.RESOURCE
-        _from_sitemap(result, parsed, rules)
+        _from_source(result, parsed, rules)
     elif parsed.refresh and parsed.refresh != task.url:
         _follow_redirect(result, parsed.refresh, Via.REFRESH, rules)
         _fill_row(row, parsed)
@@ -94,6 +100,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
     visit.content_hash = parsed.content_hash
     visit.fingerprint, visit.near_keys = parsed.fingerprint, parsed.near_keys
     visit.published = parsed.date if parsed.date_confidence >= MIN_CONFIDENCE else ""
+    visit.page_type = parsed.page_type
     if parsed.noindex:
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""
@@ -103,15 +110,30 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
     result.links = parsed.links
     depth = task.depth + 1
     fresh = [pair for pair in zip(parsed.follow, parsed.follow_keys, strict=True) if not rules.seen(pair[1])]
-    levels = rules.strategy.levels([url for url, _ in fresh], Via.LINK, depth)
-    result.found = [
-        Discovered(url, depth=depth, level=level, referrer=task.url)
-        for (url, _), level in zip(fresh, levels, strict=True)
-    ]
+    result.found = [Discovered(url, depth=depth, referrer=task.url) for url, _ in fresh]
     result.found_keys = [key for _, key in fresh]
+    _note_outlinks(visit, parsed, rules)
+    if rules.follow_feeds:
+        _offer_feeds(result, parsed, rules)
     _remember_refusals(result, parsed)
     if parsed.canonical:
         _join_canonical(result, parsed.canonical, rules)
+
+
+def _note_outlinks(visit: Visit, parsed: Parsed, rules: Rules) -> None:
+    """Where a page, feed or sitemap leads, for strategies that go by links."""
+    if rules.goes_by_links:
+        pairs = zip(parsed.follow, parsed.follow_keys, strict=True)
+        visit.outlinks = [(key64(site_of(url)), key) for url, key in pairs]
+
+
+def _offer_feeds(result: Result, parsed: Parsed, rules: Rules) -> None:
+    """The feeds of a start page, and of a list near it; those of single pages announce comments."""
+    task = result.visit.task
+    if task.depth == 0 or (task.depth <= _LISTS_DEPTH and parsed.page_type in _LISTS):
+        for url in parsed.feeds:
+            if not _COMMENTS.search(url) and rules.decide(url, result.visit.at).allowed:
+                _add(result, Discovered(url, kind=Kind.FEED, depth=task.depth, referrer=task.url))
 
 
 def _join_canonical(result: Result, canonical: str, rules: Rules) -> None:
@@ -119,24 +141,28 @@ def _join_canonical(result: Result, canonical: str, rules: Rules) -> None:
     if canonical == task.url or not rules.decide(canonical, visit.at).allowed:
         return
     visit.canonical = canonical
-    item = Discovered(
-        canonical, via=Via.CANONICAL, depth=task.depth, hops=task.hops, level=task.level, referrer=task.url
-    )
+    item = Discovered(canonical, via=Via.CANONICAL, depth=task.depth, hops=task.hops, referrer=task.url)
     _add(result, item)
 
 
-def _from_sitemap(result: Result, parsed: Parsed, rules: Rules) -> None:
-    task = result.visit.task
-    urls = [url for url, _, _ in parsed.entries]
-    levels = rules.strategy.levels(urls, Via.SITEMAP, 1, [priority for _, _, priority in parsed.entries])
+def _from_source(result: Result, parsed: Parsed, rules: Rules) -> None:
+    """What a sitemap or feed names."""
+    visit, task = result.visit, result.visit.task
+    visit.listed = [entry.published_at for entry in parsed.entries if entry.published_at]
+    visit.push = parsed.push
+    _note_outlinks(visit, parsed, rules)
     found, keys = [], []
-    for url, level, key in zip(urls, levels, parsed.follow_keys, strict=True):
+    # What a source listed when we first looked at it is no news: we cannot tell how fast we were.
+    watched = task.checked_at > 0
+    for entry, key in zip(parsed.entries, parsed.follow_keys, strict=True):
         if not rules.seen(key):
-            found.append(Discovered(url, via=Via.SITEMAP, depth=1, level=level, referrer=task.url))
+            announced = entry.published_at if watched else None
+            via = Via.FEED if parsed.method == "feed" else Via.SITEMAP
+            found.append(Discovered(entry.url, via, Kind.PAGE, 1, 0, task.url, None, entry.priority, announced))
             keys.append(key)
     for url in parsed.nested:
         if task.hops < rules.max_redirects:
-            item = Discovered(url, Via.SITEMAP, Kind.SITEMAP, hops=task.hops + 1, level=0, referrer=task.url)
+            item = Discovered(url, Via.SITEMAP, Kind.SITEMAP, hops=task.hops + 1, referrer=task.url)
             found.append(item)
             keys.append(key64(url))
     result.found, result.found_keys = found, keys
@@ -165,7 +191,7 @@ def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> N
             refusal = None if verdict.allowed else verdict
             _add(
                 result,
-                Discovered(target, via, task.kind, task.depth, task.hops + 1, task.level, task.url, refusal),
+                Discovered(target, via, task.kind, task.depth, task.hops + 1, task.url, refusal),
             )
 
 
@@ -229,5 +255,5 @@ def robots_sitemaps(urls: Sequence[str], origin: str, rules: Rules, now: float) 
     for text in urls[:100]:
         url = rules.canonicalizer.parse(text)
         if not isinstance(url, Decision) and rules.decide(url, now).allowed:
-            found.append(Discovered(url, Via.ROBOTS, Kind.SITEMAP, level=0, referrer=f"{origin}/robots.txt"))
+            found.append(Discovered(url, Via.ROBOTS, Kind.SITEMAP, referrer=f"{origin}/robots.txt"))
     return found

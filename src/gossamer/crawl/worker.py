@@ -30,6 +30,7 @@ from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.categorising import model_bytes
 from gossamer.crawl.channel import Address, Channel
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer, Pending, Result
 from gossamer.crawl.robots import RobotsBook
@@ -43,7 +44,7 @@ from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import Decision
 from gossamer.model.records import Response, Task
 from gossamer.model.url import Canonicalizer
-from gossamer.plugins import READERS, STRATEGIES
+from gossamer.plugins import READERS
 from gossamer.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -137,7 +138,8 @@ class Session:
         self._failure: GossamerError | None = None
         self.rules = understand.Rules(
             tools.scope.canonicalizer(), self._decide, self._frontier.seen.__contains__, settings.budget,
-            settings.crawl.max_redirects, STRATEGIES.get(settings.crawl.strategy)(), name,
+            settings.crawl.max_redirects, name, self._frontier.guidance.strategy.links is not None,
+            settings.feeds.poll,
         )  # fmt: skip
         self._addresses = AddressBook(name, tools.frontier, tools.thread, clock)
         borrowing = Borrowing(name, tools.frontier, tools.thread, clock, self, self._channel_to, self.release)
@@ -330,8 +332,12 @@ class Session:
         if self._scope_read_at >= since:
             return
         started = self.clock.now()
+        documents = self._tools.scope.documents
         if await self._thread.run(self._tools.scope.refresh):
             self.rules.canonicalizer = self._tools.scope.canonicalizer()
+            if self._tools.scope.documents is not documents:
+                guidance = guidance_of(self._settings, self._tools.scope.documents)
+                await self._thread.run(self._frontier.guide, guidance)
             self._tools.parsers.configure(self._tools.scope.parser_config())
         self._scope_read_at = started
 

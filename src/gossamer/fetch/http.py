@@ -6,7 +6,8 @@ decision of scope, robots and politeness.
 
 A server may close an unused connection at the very moment we send a request over
 it. That is nobody's fault: if not a byte of a response arrived, the request is
-sent once more over a new connection. On a new connection it never is.
+sent once more over a new connection. On a new connection it never is; and a form, which
+may do something at the server each time, gets a new connection at once.
 
 The hole that remains: bytes that a server sends beyond its response end the connection
 if they come before the next request is sent; later they are taken for its answer.
@@ -99,7 +100,9 @@ class Fetcher:
         more = validators(request.etag, request.last_modified)
         if request.headers:
             more += check_headers(request.headers, "request")
-        data, sent = self._heads.build(target, more)
+        data, sent = self._heads.build(target, more, request.form)
+        if request.form:
+            await slot.clear()
         reply = await self._talk(data, target, address, slot, partial(judge, self._config, request))
         now = self._clock.now()
         if self._config.keep_cookies and "set-cookie" in reply.fields:

@@ -3,11 +3,14 @@
 A head is the same for all pages of a site but for the path, the cookies and the
 validators, so its fixed part is made once per site. What the archive is told
 about a request names every header, but withholds the values that open doors.
+
+Pages are asked for with GET; a form, which follows its head, goes to hubs only.
 """
 
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -24,8 +27,10 @@ _URL = re.compile(r"(https?)://((?:\[[0-9a-f:.]+\]|[^/?#@:\[\]\\\x00-\x20\x7f-\U
                   r"(/[\x21\x22\x24-\x7e]*)?")  # fmt: skip
 _WITHHELD = "[withheld]"
 _SITES = 8192
+_FORM = "application/x-www-form-urlencoded"
 
 Headers = list[tuple[str, str]]
+Form = tuple[tuple[str, str], ...]
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -47,6 +52,8 @@ class Request(msgspec.Struct, frozen=True):
     """In place of both configured size limits; 0 leaves them."""
     truncate: bool = False
     """A longer body is cut at the limit, not refused (robots.txt: RFC 9309, 2.5)."""
+    form: Form = ()
+    """Fields to POST, UTF-8; none: GET. A form is never sent again by itself."""
 
 
 def target_of(url: str) -> Target:
@@ -73,8 +80,12 @@ class Heads:
         self._access = {_place(name): (entry, check_access(entry, name)) for name, entry in config.access.items()}
         self._fixed: dict[tuple[bool, str], tuple[str, Headers, dict[str, str]]] = {}
 
-    def build(self, target: Target, more: Headers) -> tuple[bytes, Headers]:
-        """The head to send, and its headers as the archive may know them."""
+    def build(self, target: Target, more: Headers, form: Form = ()) -> tuple[bytes, Headers]:
+        """The bytes to send, and the headers as the archive may know them."""
+        method, body = "GET", b""
+        if form:
+            method, body = "POST", urlencode(form, errors="replace").encode("ascii")
+            more = [*more, ("Content-Type", _FORM), ("Content-Length", str(len(body)))]
         key = (target.secure, target.site)
         fixed = self._fixed.get(key)
         if fixed is None:
@@ -92,7 +103,7 @@ class Heads:
         if more:
             text += _lines(more)
             shown = shown + more
-        return f"GET {path} HTTP/1.1\r\n{text}\r\n".encode("latin-1"), shown
+        return f"{method} {path} HTTP/1.1\r\n{text}\r\n".encode("latin-1") + body, shown
 
     def _for_site(self, target: Target) -> tuple[str, Headers, dict[str, str]]:
         origin = f"{'https' if target.secure else 'http'}://{target.site}"

@@ -12,7 +12,8 @@ Laws, checked by `tests/contract/test_frontier.py` for each implementation:
 1. A site is leased to at most one live worker, so a URL is handed out by at most one.
 2. After a worker's death its undone URLs are handed out again when its lease has run
    out, and the site counts as asked at the moment of the take-over.
-3. Inside a site, lower levels come first and each level is first in, first out.
+3. Inside a site, lower levels come first and each level is first in, first out; pages that are visited
+   again wait in levels of their own and have their share of the requests.
 4. A report by a worker that lost a lease changes nothing and raises `LeaseLost`.
 5. Of two pages with the same text in a registrable domain exactly one is a document.
 6. An address (IP) is held by at most one live worker at a time.
@@ -31,6 +32,9 @@ import msgspec
 from gossamer.frontier.politeness import SiteClock
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
+from gossamer.priority.breadth import BreadthFirst
+from gossamer.priority.product import Product
+from gossamer.revisit.config import FeedConfig, RevisitConfig
 
 
 class Budgets(msgspec.Struct, frozen=True):
@@ -57,6 +61,16 @@ class Budgets(msgspec.Struct, frozen=True):
     """Tries of a URL whose server asks us to come back later (429, 503, robots.txt)."""
     lease: float = 60.0
     """Seconds a worker may be silent before its sites are given to others."""
+
+
+class Guidance(msgspec.Struct, frozen=True):
+    """What is fetched first, and what is fetched again when."""
+
+    strategy: Product = Product([BreadthFirst()], names=["breadth"])
+    fits: Callable[[str], bool | None] = lambda _url: None
+    """Whether a URL fits a document rule; None where its domain has no rules."""
+    revisit: RevisitConfig = RevisitConfig()
+    feeds: FeedConfig = FeedConfig()
 
 
 class Lease(msgspec.Struct):
@@ -102,6 +116,13 @@ class Visit(msgspec.Struct):
     """Row of the page in the segment."""
     rule: str = ""
     """Who refused it, where it was refused."""
+    page_type: str = ""
+    outlinks: Sequence[tuple[int, int]] = ()
+    """Site and key of each page of the crawl that it links to, where the strategy goes by links."""
+    listed: Sequence[float] = ()
+    """Of a feed or sitemap: when its entries were published, as far as it says so."""
+    push: tuple[str, str] = ("", "")
+    """Of a feed: its hub and what the hub calls it."""
 
 
 class SiteReport(msgspec.Struct):

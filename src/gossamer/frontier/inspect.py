@@ -13,6 +13,7 @@ import msgspec
 from gossamer.frontier.database import Database
 from gossamer.frontier.schema import STATE_NAMES
 from gossamer.model.outcome import Outcome
+from gossamer.model.records import LEVELS
 from gossamer.model.site import key64, site_of
 
 
@@ -27,6 +28,8 @@ class Status(msgspec.Struct):
     """URLs accepted into the table."""
     urls_due: int
     """URLs waiting in the queue."""
+    revisits_due: int
+    """Of those, pages to be visited again."""
     urls_scheduled: int
     """URLs to be tried again later."""
     urls_refused: int
@@ -74,17 +77,19 @@ def status(db: Database, now: float) -> Status:
     levels = db.execute("SELECT level, queued FROM levels WHERE queued > 0 ORDER BY level")
     segments, size = db.execute("SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM segments WHERE merged_into IS NULL")[0]
     parts = db.execute(
-        "SELECT SUM(CASE WHEN owner IS NOT NULL THEN 1 ELSE 0 END), "
-        "SUM(CASE WHEN owner IS NULL AND ready_at IS NOT NULL THEN 1 ELSE 0 END), "
-        "SUM(CASE WHEN owner IS NULL AND ready_at > ? THEN 1 ELSE 0 END), "
-        "MIN(CASE WHEN owner IS NULL THEN ready_at END) FROM parts",
-        (now,),
+        "SELECT SUM(CASE WHEN p.owner IS NOT NULL THEN 1 ELSE 0 END), "
+        # A site whose pages are due later is neither waiting nor resting: it is done for now.
+        "SUM(CASE WHEN p.owner IS NULL AND (p.ready_at <= ? OR p.ready_at <= s.not_before) THEN 1 ELSE 0 END), "
+        "SUM(CASE WHEN p.owner IS NULL AND p.ready_at > ? AND p.ready_at <= s.not_before THEN 1 ELSE 0 END), "
+        "MIN(CASE WHEN p.owner IS NULL THEN p.ready_at END) FROM parts p JOIN sites s ON s.id = p.site_id",
+        (now, now),
     )[0]
     return Status(
         pages=outcomes.get("document", 0),
         fetched=fetched,
         urls_known=known,
         urls_due=sum(queued for _, queued in levels),
+        revisits_due=sum(queued for level, queued in levels if level >= LEVELS),
         urls_scheduled=db.execute("SELECT COUNT(*) FROM schedule")[0][0],
         urls_refused=refused + outcomes.get("robots_denied", 0) + outcomes.get("refused", 0),
         duplicates=outcomes.get("duplicate", 0) + outcomes.get("alias", 0),
@@ -138,11 +143,24 @@ class UrlRecord(msgspec.Struct):
     content_hash: str | None
     segment: str | None
     segment_row: int | None
+    fit: bool
+    """Whether it fitted a document rule when it was found."""
+    hub: bool
+    """Whether it is polled like a feed."""
+    checked_at: float | None
+    """When its content was last known for sure."""
+    change_a: float | None
+    change_b: float | None
+    """What visits have taught about its rate of change."""
+    clicks: int
+    announced_at: float | None
+    """When a feed said that it was published."""
 
 
 _RECORD = """SELECT u.url, u.state, s.name, u.kind, u.via, u.level, u.lowered, u.depth, u.found_at, f.url,
     u.attempts, u.due_at, u.outcome, u.rule, u.reason, u.status, u.fetched_at, u.target, u.content_hash, u.segment,
-    u.segment_row FROM urls u LEFT JOIN sites s ON s.id = u.site_id
+    u.segment_row, u.fit, u.hub, u.checked_at, u.change_a, u.change_b, u.clicks, u.announced_at
+    FROM urls u LEFT JOIN sites s ON s.id = u.site_id
     LEFT JOIN urls f ON f.site_id = u.found_site AND f.key = u.found_key"""
 
 
@@ -185,9 +203,9 @@ def queue_place(db: Database, url: str) -> int | None:
     """How many URLs of its site are fetched before a waiting URL."""
     site_id, key = key64(site_of(url)), key64(url)
     place = db.execute(
-        "SELECT q.part, q.level, q.seq FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.level = q.level "
-        "WHERE q.site_id = ? AND q.key = ? AND u.key = ? LIMIT 1",
-        (site_id, key, key),
+        "SELECT q.part, q.level, q.seq FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.key = q.key "
+        "WHERE q.site_id = ? AND q.key = ? AND (u.level = q.level OR q.level >= ?) LIMIT 1",
+        (site_id, key, LEVELS),
     )
     if not place:
         return None

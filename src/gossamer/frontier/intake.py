@@ -14,25 +14,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from gossamer.frontier.contract import Added, Budgets
+from gossamer.frontier.contract import Added, Budgets, Guidance
 from gossamer.frontier.copying import COPYING_RULE, copying_shapes, lowered_shapes
 from gossamer.frontier.database import Database
+from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import INSERT_QUEUE, chunks, count_levels, marks, queue_rows
 from gossamer.frontier.schema import QUEUED, REFUSED
 from gossamer.frontier.seen import SeenCache
+from gossamer.frontier.standing import Gifts, levels_of_new
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
-from gossamer.model.records import LEVELS, Discovered
+from gossamer.model.records import LEVELS, Discovered, Kind, Via
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
 _INSERT_URL = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level, lowered, depth, hops, found_at,
-    found_site, found_key, rule, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    found_site, found_key, rule, reason, fit, announced_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _REVIVE_URL = """UPDATE urls SET state = ?, kind = ?, via = ?, level = ?, lowered = ?, depth = ?, hops = ?,
-    found_at = ?, found_site = ?, found_key = ?, rule = NULL, reason = NULL WHERE site_id = ? AND key = ?"""
+    found_at = ?, found_site = ?, found_key = ?, rule = NULL, reason = NULL, fit = ?, announced_at = ?
+    WHERE site_id = ? AND key = ?"""
 _ADD_SHAPES = """INSERT INTO shapes (site_id, shape, urls) VALUES (?, ?, ?)
     ON CONFLICT (site_id, shape) DO UPDATE SET urls = shapes.urls + excluded.urls"""
 
@@ -47,14 +51,17 @@ class _Item(msgspec.Struct, gc=False):
     key: int
     found: Discovered
     row: int
+    verdict: Decision | None = None
+    """What refuses it."""
+    template: str = ""
+    """Its shape."""
     shape: int = 0
+    """The key of its shape."""
     lowered: int = 0
     """Levels by which it waits lower, because pages of its shape were copies."""
-
-    @property
-    def level(self) -> int:
-        """Where it waits."""
-        return min(self.found.level + self.lowered, LEVELS - 1)
+    level: int = 0
+    """Where it waits."""
+    fit: bool = False
 
 
 class _Record(msgspec.Struct):
@@ -67,10 +74,19 @@ class _Record(msgspec.Struct):
     """Whether there are URLs that may be revived."""
 
 
+class _Offer(NamedTuple):
+    """What a batch offers of one site."""
+
+    site_id: int
+    record: _Record
+    items: list[_Item]
+
+
 class _Writes:
     """Rows collected over the sites of a batch, written table by table."""
 
     def __init__(self) -> None:
+        self.prefixes = PrefixTally()
         self.urls: list[tuple[Any, ...]] = []
         self.revived: list[tuple[Any, ...]] = []
         self.shapes: list[tuple[int, int, int]] = []
@@ -89,6 +105,7 @@ class _Writes:
         db.many(_INSERT_URL, self.urls)
         db.many(_REVIVE_URL, self.revived)
         db.many(_ADD_SHAPES, self.shapes)
+        self.prefixes.flush(db)
         db.many("UPDATE sites SET known = known + ?, refused = refused + ? WHERE id = ?", self.sites)
         db.many(INSERT_QUEUE, self.queue)
         count_levels(db, Counter(row[2] for row in self.queue))
@@ -97,10 +114,15 @@ class _Writes:
 class Intake:
     """Adds discovered URLs; call `add` inside a transaction and `committed` after it."""
 
-    def __init__(self, database: Database, budgets: Budgets, shape_of: Callable[[str], str]) -> None:
+    def __init__(
+        self, database: Database, budgets: Budgets, shape_of: Callable[[str], str], guidance: Guidance
+    ) -> None:
         self._db = database
         self._budgets = budgets
         self._shape_of = shape_of
+        self.guidance = guidance
+        self.news: dict[str, list[Discovered]] = {}
+        """What the last call of `add` entered, by the page, feed or sitemap that led to it."""
         self.seen = SeenCache()
         """Keys that need not be offered again, whatever the rules say of them now."""
         self._refused = SeenCache(bits=18)
@@ -108,16 +130,26 @@ class Intake:
         self._pending: list[int] = []
         self._pending_refused: list[int] = []
 
-    def add(self, found: Sequence[Discovered], keys: Sequence[int] | None, now: float) -> Added:
-        """Queue the new ones, remember the refused ones."""
+    def add(
+        self, found: Sequence[Discovered], keys: Sequence[int] | None, now: float, gifts: Gifts | None = None
+    ) -> Added:
+        """Queue the new ones, remember the refused ones; `gifts` are what fetched pages give to their links."""
         items = self._unseen(found, keys)
         added = Added(known=len(found) - len(items))
+        self.news = {}
         if items:
             writes = _Writes()
             sites = _by_site(items)
             records = self._records([site_id for site_id, _, _ in sites])
+            offers = []
             for site_id, name, offered in sites:
-                self._add_site(site_id, name, offered, records.get(site_id), now, added, writes)
+                offer = self._offer(site_id, name, offered, records.get(site_id), now, added)
+                if offer is not None:
+                    self._judge(offer, writes)
+                    offers.append(offer)
+            self._place(offers, gifts or Gifts(), now)
+            for offer in offers:
+                self._store(offer, now, added, writes)
             writes.flush(self._db)
         return added
 
@@ -147,10 +179,11 @@ class Intake:
             items.setdefault(key, item)
         return items
 
-    def _add_site(
+    def _offer(
         self, site_id: int, name: str, offered: list[tuple[int, Discovered]], record: _Record | None, now: float,
-        added: Added, writes: _Writes,
-    ) -> None:  # fmt: skip
+        added: Added,
+    ) -> _Offer | None:  # fmt: skip
+        """What of a site's URLs may be queued."""
         known = self._known(site_id, sorted(key for key, _ in offered)) if record else set()
         refused = self._refused_rows(site_id, sorted(known)) if record and record.turned_away else {}
         items = []
@@ -163,13 +196,12 @@ class Intake:
                 added.known += 1
                 (self._pending_refused if key in refused else self._pending).append(key)
         if not items:
-            return
+            return None
         record = record or self._new_site(name, now)
         if record is None:
             added.refused += len(items)
-            return
-        verdicts = self._judge(site_id, items, record, writes)
-        self._store(site_id, items, verdicts, record, now, added, writes)
+            return None
+        return _Offer(site_id, record, items)
 
     def _learn_refusal(self, key: int, found: Discovered, verdict: Decision) -> None:
         """What need not be looked up again: a budget that is used up stays so, a shape that
@@ -240,25 +272,37 @@ class Intake:
         kept = self._db.execute("SELECT value FROM meta WHERE key = 'sites'")
         return int(kept[0][0] if kept else self._db.execute("SELECT COUNT(*) FROM sites")[0][0])
 
-    def _judge(self, site_id: int, items: list[_Item], record: _Record, writes: _Writes) -> list[Decision | None]:
+    def _judge(self, offer: _Offer, writes: _Writes) -> None:
         """What each item is refused by, if anything; counts the shapes of the others."""
+        site_id, record, items = offer
         shapes = self._shapes(site_id, items)
         traps = copying_shapes(self._db, site_id, shapes, self._budgets)
         lowered = lowered_shapes(self._db, site_id)
         new: Counter[int] = Counter()
         known = record.known
-        verdicts: list[Decision | None] = []
         for item in items:
             verdict = item.found.refusal
+            if verdict is None and item.found.kind is Kind.FEED:
+                verdict = self._too_many_feeds(site_id)
             if verdict is None and item.row != _VISITED:
                 verdict = traps.get(item.shape) or self._over_budget(known, shapes[item.shape] + new[item.shape])
                 if verdict is None:
                     item.lowered = lowered.get(item.shape, 0)
                     known += 1
                     new[item.shape] += 1
-            verdicts.append(verdict)
+            item.verdict = verdict
         writes.shapes.extend((site_id, shape, urls) for shape, urls in sorted(new.items()) if urls)
-        return verdicts
+
+    def _place(self, offers: Sequence[_Offer], gifts: Gifts, now: float) -> None:
+        """The levels in which the new URLs wait: asked once, for all of a batch together."""
+        fits = self.guidance.fits
+        places = [(offer.site_id, item) for offer in offers for item in offer.items if item.verdict is None]
+        keys = [(site_id, item.key) for site_id, item in places]
+        levels = levels_of_new(self._db, self.guidance.strategy, keys, [item.found for _, item in places], gifts, now)
+        for (_, item), level in zip(places, levels, strict=True):
+            if item.found.kind is Kind.PAGE:
+                item.fit = bool(fits(item.found.url))
+                item.level = 0 if item.found.via is Via.SEED else min(level + item.lowered, LEVELS - 1)
 
     def _over_budget(self, known: int, alike: int) -> Decision | None:
         budgets = self._budgets
@@ -271,24 +315,31 @@ class Intake:
             )
         return None
 
+    def _too_many_feeds(self, site_id: int) -> Decision | None:
+        """A site may name a feed for each tag it has."""
+        most = self.guidance.feeds.per_site
+        feeds = self._db.execute("SELECT COUNT(*) FROM sources WHERE site_id = ? AND kind = 'feed'", (site_id,))[0][0]
+        if feeds < most:
+            return None
+        return refuse("budget.feeds", f"the site has {feeds} feeds already (feeds.per_site)")
+
     def _shapes(self, site_id: int, items: list[_Item]) -> dict[int, int]:
         for item in items:
             if item.found.refusal is None:
-                item.shape = key64(self._shape_of(item.found.url))
+                item.template = self._shape_of(item.found.url)
+                item.shape = key64(item.template)
         counts = dict.fromkeys(sorted({item.shape for item in items}), 0)
         for chunk in chunks(list(counts)):
             sql = f"SELECT shape, urls FROM shapes WHERE site_id = ? AND shape IN ({marks(chunk)})"
             counts.update(self._db.execute(sql, (site_id, *chunk)))
         return counts
 
-    def _store(
-        self, site_id: int, items: list[_Item], verdicts: list[Decision | None], record: _Record, now: float,
-        added: Added, writes: _Writes,
-    ) -> None:  # fmt: skip
+    def _store(self, offer: _Offer, now: float, added: Added, writes: _Writes) -> None:
+        site_id, record, items = offer
         queued: list[tuple[int, int]] = []
         known, refused = record.known, record.refused
-        for item, verdict in zip(items, verdicts, strict=True):
-            key, found, row = item.key, item.found, item.row
+        for item in items:
+            key, found, row, verdict = item.key, item.found, item.row, item.verdict
             if verdict is not None:
                 if row != _NEW:
                     added.known += 1
@@ -302,11 +353,14 @@ class Intake:
             else:
                 queued.append((item.level, key))
                 self._pending.append(key)
-                known += row != _VISITED
                 refused -= row == _TURNED_AWAY
+                if row != _VISITED:
+                    known += 1
+                    writes.prefixes.entered(site_id, item.template, item.fit)
+                    self.news.setdefault(found.referrer, []).append(found)
             place = writes.place_of(found.referrer)
             if row == _NEW:
-                writes.urls.append(_url_row(site_id, item, verdict, now, place))
+                writes.urls.append(_url_row(site_id, item, now, place))
             else:
                 writes.revived.append(_revived_row(site_id, item, now, place))
         writes.sites.append((known - record.known, refused - record.refused, site_id))
@@ -321,15 +375,13 @@ def _by_site(items: dict[int, Discovered]) -> list[tuple[int, str, list[tuple[in
     return sorted((key64(name), name, offered) for name, offered in sites.items())
 
 
-def _url_row(
-    site_id: int, item: _Item, verdict: Decision | None, now: float, place: tuple[Any, Any]
-) -> tuple[Any, ...]:
-    found = item.found
+def _url_row(site_id: int, item: _Item, now: float, place: tuple[Any, Any]) -> tuple[Any, ...]:
+    found, verdict = item.found, item.verdict
     state = QUEUED if verdict is None else REFUSED
     rule, reason = (verdict.rule, verdict.reason) if verdict else (None, None)
     return (
         site_id, item.key, found.url, 0, state, found.kind.value, found.via.value, item.level, item.lowered,
-        found.depth, found.hops, now, *place, rule, reason,
+        found.depth, found.hops, now, *place, rule, reason, int(item.fit), found.announced_at,
     )  # fmt: skip
 
 
@@ -337,5 +389,5 @@ def _revived_row(site_id: int, item: _Item, now: float, place: tuple[Any, Any]) 
     found = item.found
     return (
         QUEUED, found.kind.value, found.via.value, item.level, item.lowered, found.depth, found.hops, now, *place,
-        site_id, item.key,
+        int(item.fit), found.announced_at, site_id, item.key,
     )  # fmt: skip

@@ -29,8 +29,10 @@ from gossamer.frontier.contract import (
 from gossamer.frontier.copying import COPIES, LOWERINGS, is_trap, lowered_by
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.model.outcome import Outcome
-from gossamer.model.records import LEVELS, Discovered, Task
+from gossamer.model.records import LEVELS, Discovered, Kind, Task, Via
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
+from gossamer.priority.levels import levels_of
+from gossamer.priority.product import Product
 
 _JOINED = (Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT)
 _STANDS = (Outcome.DOCUMENT, Outcome.NOINDEX, *_JOINED)
@@ -40,6 +42,7 @@ _READ = (Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE)
 
 class _Url(msgspec.Struct):
     found: Discovered
+    level: int = 0
     state: str = "queued"
     seq: int = 0
     attempts: int = 0
@@ -78,8 +81,11 @@ class MemoryFrontier:
     """The reference for the contract suite."""
 
     def __init__(
-        self, budgets: Budgets, config: PolitenessConfig, shape_of: Callable[[str], str], near: NearMethod
-    ) -> None:
+        self, budgets: Budgets, config: PolitenessConfig, shape_of: Callable[[str], str], near: NearMethod,
+        strategy: Product,
+    ) -> None:  # fmt: skip
+        """`strategy` goes by URLs alone; nothing is visited again by itself."""
+        self._strategy = strategy
         self._budgets, self._config, self._shape_of, self._near = budgets, config, shape_of, near
         self._clusters: dict[int, _Cluster] = {}
         self._next_cluster = 1
@@ -125,7 +131,12 @@ class MemoryFrontier:
             site.known += 1
             site.refused -= row is not None
         row = row or _Url(item)
-        self._urls[item.url] = row = msgspec.structs.replace(row, found=item, lowered=0)
+        level = (
+            0
+            if item.kind is not Kind.PAGE or item.via is Via.SEED
+            else int(levels_of(self._strategy.scores([item]))[0])
+        )
+        self._urls[item.url] = row = msgspec.structs.replace(row, found=item, level=level, lowered=0)
         if not visited:
             self._lower(row, self._lowered(item.url))
         self._enqueue(site, self._urls[item.url], now)
@@ -137,7 +148,7 @@ class MemoryFrontier:
         added.refused += 1
         site.refused += 1
         if site.refused <= self._budgets.refused_per_site:
-            self._urls[item.url] = _Url(item, "refused")
+            self._urls[item.url] = _Url(item, state="refused")
 
     def _refuses(self, site: _Site, item: Discovered) -> bool:
         if item.refusal is not None or site.known >= self._budgets.pages_per_site:
@@ -220,7 +231,7 @@ class MemoryFrontier:
         return self._best(rows, holding, urls)
 
     def _best(self, rows: Sequence[_Url], holding: Collection[int], urls: int) -> list[Task]:
-        queued = sorted((r for r in rows if r.state == "queued"), key=lambda r: (r.found.level, r.seq))
+        queued = sorted((r for r in rows if r.state == "queued"), key=lambda r: (r.level, r.seq))
         return [task for task in map(_task, queued) if task.key not in holding][: max(urls, 0)]
 
     def _lowered(self, url: str) -> int:
@@ -228,8 +239,7 @@ class MemoryFrontier:
         return lowered_by(self._copies[place], self._documents[place], self._near_copies[place])
 
     def _lower(self, row: _Url, by: int) -> None:
-        row.lowered = by
-        row.found = msgspec.structs.replace(row.found, level=min(row.found.level + by, LEVELS - 1))
+        row.lowered, row.level = by, min(row.level + by, LEVELS - 1)
 
     def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
         """Become the only worker that talks to an address, if it is free."""
@@ -482,7 +492,7 @@ class MemoryFrontier:
 def _task(row: _Url) -> Task:
     found = row.found
     return Task(
-        found.url, key64(found.url), found.kind, found.level, row.seq, found.depth, found.hops, row.attempts,
+        found.url, key64(found.url), found.kind, row.level, row.seq, found.depth, found.hops, row.attempts,
         row.keep_alias, row.etag, row.last_modified, row.content_hash, row.outcome.value if row.outcome else "",
         row.lowered,
     )  # fmt: skip

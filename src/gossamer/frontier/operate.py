@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection
 
 from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.clusters import leave
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import domain_key
 from gossamer.frontier.queueing import count_levels
-from gossamer.frontier.recording import change_tally, requeue, wake
+from gossamer.frontier.recording import change_tally, requeue, unschedule, wake
+from gossamer.frontier.revisits import NOT_COUNTED, count_documents, hour_of
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
+from gossamer.model.records import LEVELS
 from gossamer.model.site import key64, site_of
 
-_SELECT = "SELECT key, url, state, level, part, outcome, content_hash, cluster FROM urls WHERE site_id = ?"
+_SELECT = """SELECT key, url, state, level, part, outcome, content_hash, cluster, bucket, checked_at
+    FROM urls WHERE site_id = ?"""
 
 
 def matching(db: Database, prefix: str, state: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -62,12 +66,16 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
         )
         rows = [row for row in db.execute(_SELECT, (site_id,)) if row[1].startswith(prefix) and row[2] != REMOVED]
         keys = [row[0] for row in rows]
-        _drop_from_queue(db, site_id, {row[0]: row[3] for row in rows if row[2] == QUEUED})
+        _drop_from_queue(db, site_id, {row[0] for row in rows if row[2] == QUEUED})
+        unschedule(db, site_id, keys)
+        counted = [(row[8], hour_of(row[9])) for row in rows if row[8] is not None and row[8] != NOT_COUNTED]
+        count_documents(db, {place: -n for place, n in Counter(counted).items()})
         for key in keys:
             db.execute("DELETE FROM schedule WHERE site_id = ? AND key = ?", (site_id, key))
             db.execute(
                 "UPDATE urls SET state = ?, outcome = NULL, rule = 'removed', reason = ?, content_hash = NULL, "
-                "cluster = NULL, joined = NULL WHERE site_id = ? AND key = ?",
+                "cluster = NULL, joined = NULL, due_at = NULL, bucket = NULL, checked_at = NULL "
+                "WHERE site_id = ? AND key = ?",
                 (REMOVED, reason, site_id, key),
             )
         db.many(
@@ -84,16 +92,21 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
     return len(keys)
 
 
-def _drop_from_queue(db: Database, site_id: int, levels: dict[int, int]) -> None:
-    rows = db.execute("SELECT part, level, seq, key FROM queue WHERE site_id = ?", (site_id,))
-    leaving = [row for row in rows if row[3] in levels]
+def _drop_from_queue(db: Database, site_id: int, keys: Collection[int]) -> None:
+    rows = db.execute(
+        "SELECT q.part, q.level, q.seq, q.key, u.level FROM queue q "
+        "JOIN urls u ON u.site_id = q.site_id AND u.key = q.key WHERE q.site_id = ?",
+        (site_id,),
+    )
+    leaving = [row for row in rows if row[3] in keys]
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
-        [(site_id, part, level, seq) for part, level, seq, _ in leaving],
+        [(site_id, part, level, seq) for part, level, seq, _, _ in leaving],
     )
     counts: dict[int, int] = defaultdict(int)
-    for _, level, _, _ in leaving:
-        counts[level] -= 1
+    for _, level, _, _, waits_in in leaving:
+        if level >= LEVELS or level == waits_in:  # rows that a risen URL left behind are not counted
+            counts[level] -= 1
     count_levels(db, counts)
 
 

@@ -10,6 +10,7 @@ from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import JOINED, STANDS, lost_its_text, stands
 from gossamer.frontier.queueing import chunks, count_levels, enqueue, marks
+from gossamer.frontier.revisits import Planned
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Task
@@ -17,10 +18,14 @@ from gossamer.model.site import key64, site_of
 
 _UPDATE_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, outcome = ?, reason = ?, rule = ?, status = ?,
     fetched_at = COALESCE(?, fetched_at), target = ?, etag = ?, last_modified = ?, content_hash = ?, cluster = ?,
-    joined = ?, keep_alias = ?, segment = COALESCE(?, segment), segment_row = COALESCE(?, segment_row)
-    WHERE site_id = ? AND key = ?"""
+    joined = ?, keep_alias = ?, segment = COALESCE(?, segment), segment_row = COALESCE(?, segment_row),
+    checked_at = COALESCE(?, checked_at), change_a = COALESCE(?, change_a), change_b = COALESCE(?, change_b),
+    bucket = COALESCE(?, bucket) WHERE site_id = ? AND key = ?"""
 _KEEP_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, reason = ?, status = ?,
-    fetched_at = COALESCE(?, fetched_at) WHERE site_id = ? AND key = ?"""
+    fetched_at = COALESCE(?, fetched_at), checked_at = COALESCE(?, checked_at),
+    change_a = COALESCE(?, change_a), change_b = COALESCE(?, change_b), bucket = COALESCE(?, bucket)
+    WHERE site_id = ? AND key = ?"""
+_UNPLANNED = Planned(None, None, None, None, None)
 
 _REFUSALS = {Outcome.REFUSED, Outcome.ROBOTS_DENIED}
 _READ = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE}
@@ -31,8 +36,8 @@ _UNSETTLED = {outcome.value for outcome in Outcome if outcome.meaning.retry} | {
 
 
 def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
-    """Keys of the visited URLs that an operator removed while they were fetched."""
-    if not db.execute("SELECT 1 FROM removals LIMIT 1"):
+    """Keys of the visited URLs that an operator removed, or a new filter refused, while they were fetched."""
+    if not db.execute("SELECT 1 FROM removals UNION ALL SELECT 1 FROM filters WHERE state = 'active' LIMIT 1"):
         return set()
     sites: dict[int, list[int]] = {}
     for visit in visits:
@@ -40,34 +45,50 @@ def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
     keys: set[int] = set()
     for site_id, visited in sorted(sites.items()):
         for chunk in chunks(sorted(visited)):
-            sql = f"SELECT key FROM urls WHERE state = ? AND site_id = ? AND key IN ({marks(chunk)})"
-            keys.update(row[0] for row in db.execute(sql, (REMOVED, site_id, *chunk)))
+            sql = f"SELECT key FROM urls WHERE state IN (?, ?) AND site_id = ? AND key IN ({marks(chunk)})"
+            keys.update(row[0] for row in db.execute(sql, (REMOVED, REFUSED, site_id, *chunk)))
     return keys
 
 
+def judged_visits(
+    visits: Sequence[Visit], verdicts: Sequence[Verdict], gone: Collection[int]
+) -> list[tuple[Visit, Verdict, int]]:
+    """Visits with their verdicts and the keys of their sites, without URLs that are `gone` from the table."""
+    return [
+        (visit, verdict, key64(visit.site))
+        for visit, verdict in zip(visits, verdicts, strict=True)
+        if visit.task.key not in gone
+    ]
+
+
 def record_visits(
-    db: Database, batch: Batch, verdicts: Sequence[Verdict], gone: Collection[int], now: float
-) -> list[tuple[int, int]]:
-    """Outcomes, queue and schedule, tallies, aliases; URLs `gone` from the table stay as they are.
+    db: Database, judged: Sequence[tuple[Visit, Verdict, int]], segment: str,
+    planned: Mapping[tuple[int, int], Planned], now: float,
+) -> list[tuple[int, int]]:  # fmt: skip
+    """Outcomes, queue, schedule and next visits, tallies, aliases.
 
     Returns site and key of the URLs that were documents and are so no longer.
     """
-    judged = [
-        (visit, verdict, key64(visit.site))
-        for visit, verdict in zip(batch.visits, verdicts, strict=True)
-        if visit.task.key not in gone
-    ]
     judged_by_key = sorted(judged, key=lambda one: (one[2], one[0].task.key))
     changed, kept, departed = [], [], []
     for visit, verdict, site_id in judged_by_key:
+        plan = planned.get((site_id, visit.task.key), _UNPLANNED)
         if keeps_outcome(visit, verdict):
-            kept.append(_kept_values(visit, site_id))
+            kept.append(_kept_values(visit, site_id, plan))
             continue
-        changed.append(_url_values(visit, verdict, site_id, batch.segment))
+        changed.append(_url_values(visit, verdict, site_id, segment, plan))
         if visit.task.previous == Outcome.DOCUMENT.value and verdict.outcome is not Outcome.DOCUMENT:
             departed.append((site_id, visit.task.key))
     db.many(_UPDATE_URL, changed)
     db.many(_KEEP_URL, kept)
+    db.many(
+        "INSERT INTO revisits (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [
+            (site_id, visit.part, due_at, visit.task.key)
+            for visit, _, site_id in judged_by_key
+            if (due_at := planned.get((site_id, visit.task.key), _UNPLANNED).due_at) is not None
+        ],
+    )
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
         sorted((site_id, visit.part, visit.task.level, visit.task.seq) for visit, _, site_id in judged),
@@ -107,14 +128,14 @@ def keeps_outcome(visit: Visit, verdict: Verdict) -> bool:
     return visit.retry_at is not None and visit.task.previous not in _UNSETTLED
 
 
-def _kept_values(visit: Visit, site_id: int) -> tuple[Any, ...]:
+def _kept_values(visit: Visit, site_id: int, plan: Planned) -> tuple[Any, ...]:
     return (
-        DONE if visit.retry_at is None else SCHEDULED, _attempts(visit), visit.retry_at, visit.reason,
-        visit.status or None, visit.at if visit.fetched else None, site_id, visit.task.key,
+        DONE if visit.retry_at is None else SCHEDULED, _attempts(visit), visit.retry_at or plan.due_at, visit.reason,
+        visit.status or None, visit.at if visit.fetched else None, *plan[1:], site_id, visit.task.key,
     )  # fmt: skip
 
 
-def _url_values(visit: Visit, verdict: Verdict, site_id: int, segment: str) -> tuple[Any, ...]:
+def _url_values(visit: Visit, verdict: Verdict, site_id: int, segment: str, plan: Planned) -> tuple[Any, ...]:
     retry = visit.retry_at is not None
     outcome = verdict.outcome
     state = SCHEDULED if retry else REFUSED if outcome in _REFUSALS else DONE
@@ -123,7 +144,7 @@ def _url_values(visit: Visit, verdict: Verdict, site_id: int, segment: str) -> t
     return (
         state,
         _attempts(visit),
-        visit.retry_at,
+        visit.retry_at if retry else plan.due_at,
         outcome.value,
         visit.reason,
         (visit.rule or outcome.value) if state == REFUSED else None,
@@ -138,6 +159,7 @@ def _url_values(visit: Visit, verdict: Verdict, site_id: int, segment: str) -> t
         int(task.keep_alias and retry),
         None if retry or visit.row is None else segment,
         None if retry else visit.row,
+        *plan[1:],
         site_id,
         task.key,
     )
@@ -239,6 +261,7 @@ def _let_go(db: Database, target_site: int, target_key: int, site_id: int, key: 
 def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_alias: bool = False) -> int:
     """Put finished URLs of a site back into the queue; those already waiting stay where they are."""
     ready: list[tuple[int, int, int]] = []
+    unschedule(db, site_id, keys)
     for key in keys:
         rows = db.execute(
             "UPDATE urls SET state = ?, attempts = 0, due_at = NULL, "
@@ -251,6 +274,20 @@ def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_al
     for part in sorted({part for part, _, _ in ready}):
         enqueue(db, site_id, part, [(level, key) for p, level, key in ready if p == part], now, not_before)
     return len(ready)
+
+
+def unschedule(db: Database, site_id: int, keys: Sequence[int]) -> None:
+    """Take finished URLs out of the plan of further visits."""
+    for chunk in chunks(sorted(keys)) if keys else ():
+        rows = db.execute(
+            "SELECT part, due_at, key FROM urls WHERE due_at IS NOT NULL AND state <> ? AND site_id = ? "
+            f"AND key IN ({marks(chunk)})",
+            (SCHEDULED, site_id, *chunk),
+        )
+        db.many(
+            "DELETE FROM revisits WHERE site_id = ? AND part = ? AND due_at = ? AND key = ?",
+            [(site_id, *row) for row in rows],
+        )
 
 
 def record_sites(db: Database, batch: Batch) -> None:

@@ -8,7 +8,7 @@ file for each page fetched at ten million URLs; so it writes 13.) The other tabl
 by site: a batch touches a few sites, so it touches few pages of the file.
 
 The queue holds only what is due; what is to be tried later waits in `schedule`
-by time. A URL's row in `urls` says in which of the two it is.
+by time, and what is to be visited again in `revisits`. A URL's row in `urls` says in which it is.
 
 Whoever follows the crawl (the index) reads *changes*: each transaction that stores pages or
 makes documents leave has a number, counted up inside it (`meta.change`), so that what is
@@ -17,7 +17,7 @@ committed is always seen in order and without gaps. `segments.seq` and `departur
 
 from __future__ import annotations
 
-VERSION = 3
+VERSION = 4
 
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
@@ -103,6 +103,15 @@ CREATE TABLE urls (
     joined INTEGER,
     segment TEXT,
     segment_row INTEGER,
+    fit INTEGER NOT NULL DEFAULT 0,
+    hub INTEGER NOT NULL DEFAULT 0,
+    checked_at DOUBLE PRECISION,
+    change_a DOUBLE PRECISION,
+    change_b DOUBLE PRECISION,
+    bucket INTEGER,
+    clicks INTEGER NOT NULL DEFAULT 0,
+    announced_at DOUBLE PRECISION,
+    searchable_at DOUBLE PRECISION,
     PRIMARY KEY (site_id, key)
 );
 CREATE INDEX urls_refused ON urls (site_id, key) WHERE state = 3;
@@ -121,6 +130,93 @@ CREATE TABLE schedule (
     key BIGINT NOT NULL,
     PRIMARY KEY (site_id, part, due_at, key)
 ) {clustered};
+CREATE TABLE revisits (
+    site_id BIGINT NOT NULL,
+    part INTEGER NOT NULL,
+    due_at DOUBLE PRECISION NOT NULL,
+    key BIGINT NOT NULL,
+    PRIMARY KEY (site_id, part, due_at, key)
+) {clustered};
+CREATE TABLE freshness (
+    bucket INTEGER NOT NULL,
+    hour BIGINT NOT NULL,
+    pages BIGINT NOT NULL,
+    PRIMARY KEY (bucket, hour)
+) {clustered};
+CREATE TABLE change_classes (
+    class BIGINT PRIMARY KEY,
+    visits BIGINT NOT NULL,
+    changes BIGINT NOT NULL,
+    exposure DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE standings (
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    base DOUBLE PRECISION NOT NULL,
+    cash DOUBLE PRECISION NOT NULL,
+    history DOUBLE PRECISION NOT NULL,
+    at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (site_id, key)
+) {clustered};
+CREATE TABLE sources (
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    found BIGINT NOT NULL DEFAULT 0,
+    found_at DOUBLE PRECISION NOT NULL DEFAULT 0,
+    habit BYTEA NOT NULL,
+    retired TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (site_id, key)
+) {clustered};
+CREATE TABLE subscriptions (
+    id TEXT PRIMARY KEY,
+    topic TEXT NOT NULL UNIQUE,
+    feed TEXT NOT NULL,
+    hub TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    state TEXT NOT NULL,
+    asked_at DOUBLE PRECISION NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    expires_at DOUBLE PRECISION NOT NULL DEFAULT 0,
+    received BIGINT NOT NULL DEFAULT 0,
+    received_at DOUBLE PRECISION NOT NULL DEFAULT 0,
+    refused BIGINT NOT NULL DEFAULT 0,
+    problem TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE deliveries (
+    subscription TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    received_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (subscription, digest)
+) {clustered};
+CREATE TABLE delays (
+    bucket INTEGER PRIMARY KEY,
+    documents BIGINT NOT NULL
+);
+CREATE TABLE prefixes (
+    site_id BIGINT NOT NULL,
+    prefix BIGINT NOT NULL,
+    text TEXT NOT NULL,
+    known BIGINT NOT NULL DEFAULT 0,
+    fit BIGINT NOT NULL DEFAULT 0,
+    visited BIGINT NOT NULL DEFAULT 0,
+    documents BIGINT NOT NULL DEFAULT 0,
+    failed BIGINT NOT NULL DEFAULT 0,
+    duplicates BIGINT NOT NULL DEFAULT 0,
+    near BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (site_id, prefix)
+) {clustered};
+CREATE TABLE filters (
+    site TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    pattern TEXT NOT NULL,
+    state TEXT NOT NULL,
+    made_by TEXT NOT NULL,
+    evidence TEXT NOT NULL,
+    proposed_at DOUBLE PRECISION NOT NULL,
+    changed_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (site, kind, pattern)
+);
 CREATE TABLE levels (
     level INTEGER PRIMARY KEY,
     queued BIGINT NOT NULL
@@ -278,6 +374,32 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         "CREATE INDEX copies_many ON copies (site_id) WHERE copies + near >= 10",
         *(_create(name) for name in ("clusters", "near_keys", "members", "mirrors", "mirror_signs", "rules")),
         "CREATE INDEX clusters_several ON clusters (pages) WHERE pages > 1",
+    ),
+    3: (
+        "ALTER TABLE urls ADD COLUMN fit INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE urls ADD COLUMN hub INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE urls ADD COLUMN checked_at DOUBLE PRECISION",
+        "ALTER TABLE urls ADD COLUMN change_a DOUBLE PRECISION",
+        "ALTER TABLE urls ADD COLUMN change_b DOUBLE PRECISION",
+        "ALTER TABLE urls ADD COLUMN bucket INTEGER",
+        "ALTER TABLE urls ADD COLUMN clicks INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE urls ADD COLUMN announced_at DOUBLE PRECISION",
+        "ALTER TABLE urls ADD COLUMN searchable_at DOUBLE PRECISION",
+        *(
+            _create(name)
+            for name in (
+                "revisits",
+                "freshness",
+                "change_classes",
+                "standings",
+                "sources",
+                "subscriptions",
+                "deliveries",
+                "delays",
+                "prefixes",
+                "filters",
+            )
+        ),
     ),
 }
 """What leads from a version to the next."""

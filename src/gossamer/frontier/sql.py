@@ -12,13 +12,27 @@ from contextlib import contextmanager
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
 from gossamer.frontier import changes, clusters, duplicates, leases, recording
-from gossamer.frontier.contract import Added, Batch, Budgets, Lease, SiteReport, Verdict, WritePages
+from gossamer.frontier.contract import (
+    Added,
+    Batch,
+    Budgets,
+    Guidance,
+    Lease,
+    SiteReport,
+    Verdict,
+    Visit,
+    WritePages,
+)
 from gossamer.frontier.copying import LOWERINGS, count_copies, lowered_shapes
 from gossamer.frontier.database import Database
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.mirrors import find_mirrors
 from gossamer.frontier.politeness import PolitenessConfig
+from gossamer.frontier.prefixes import count_prefixes
+from gossamer.frontier.revisits import NOT_COUNTED, Planned, Revisits
 from gossamer.frontier.seen import SeenCache
+from gossamer.frontier.sources import Sources, note_hubs
+from gossamer.frontier.standing import collect_gifts, raise_known
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64, site_of
@@ -37,16 +51,29 @@ class SqlFrontier:
         shape_of: Callable[[str], str],
         near: NearMethod,
         mirrors: bool = True,
+        guidance: Guidance | None = None,
     ) -> None:
-        """`mirrors`: whether they are looked for."""
+        """`mirrors`: whether they are looked for; `guidance`: breadth first and the usual revisits where not given."""
         self.db = database
         self._mirrors = mirrors
         self._near = near
         self._budgets = budgets
         self._politeness = politeness
         self._shape_of = shape_of
-        self._intake = Intake(database, budgets, shape_of)
+        self._intake = Intake(database, budgets, shape_of, guidance or Guidance())
+        self.guide(guidance or Guidance())
         clusters.adopt_method(database, near.name)
+
+    def guide(self, guidance: Guidance) -> None:
+        """Go by this from now on; what waits already stays where it is."""
+        self._intake.guidance = self._guidance = guidance
+        self._revisits = Revisits(self.db, guidance.revisit)
+        self._sources = Sources(self.db, guidance.feeds, guidance.revisit.ceiling)
+
+    @property
+    def guidance(self) -> Guidance:
+        """What is fetched first, and what is fetched again when."""
+        return self._guidance
 
     def add(self, found: Sequence[Discovered], now: float) -> Added:
         """Queue what is new; remember what was refused."""
@@ -116,7 +143,9 @@ class SqlFrontier:
             with self.db.transaction():
                 leases.promote(self.db, site_id, part, now)
         if self._page_limit() is None and not lowered_shapes(self.db, site_id):
-            return leases.tasks(self.db, site_id, part, set(holding), urls)
+            handful = leases.tasks(self.db, site_id, part, set(holding), urls, self._guidance.revisit.share)
+            if not handful.stale:
+                return handful.tasks
         with self.db.transaction():
             allowed = min(urls, self._page_allowance())
             tasks = self._tasks(site_id, part, set(holding), allowed, now) if allowed > 0 else []
@@ -126,13 +155,15 @@ class SqlFrontier:
     def _tasks(self, site_id: int, part: int, holding: Collection[int], urls: int, now: float) -> list[Task]:
         """The best due URLs of a site; those whose shape has turned out to bring copies move down first."""
         lowered = lowered_shapes(self.db, site_id)
+        share = self._guidance.revisit.share
         for _ in range(LOWERINGS):
-            tasks = leases.tasks(self.db, site_id, part, holding, urls)
-            late = [(task, by) for task in tasks if lowered and (by := self._lowered_now(task, lowered))]
+            handful = leases.tasks(self.db, site_id, part, holding, urls, share)
+            leases.drop_stale(self.db, site_id, part, handful.stale)
+            late = [(task, by) for task in handful.tasks if lowered and (by := self._lowered_now(task, lowered))]
             if not late:
-                break
+                return handful.tasks
             leases.lower(self.db, site_id, part, late, now)
-        return leases.tasks(self.db, site_id, part, holding, urls) if late else tasks
+        return leases.tasks(self.db, site_id, part, holding, urls, share).tasks
 
     def _lowered_now(self, task: Task, lowered: Mapping[int, int]) -> int:
         """Levels by which a first visit is to wait lower that does not do so yet."""
@@ -159,20 +190,28 @@ class SqlFrontier:
         for visit in batch.visits:
             if (visit.site, visit.part) not in leased:
                 raise LeaseLost(f"a visit to {visit.site} comes without the site's lease")
+        strategy = self._guidance.strategy
+        gifts = collect_gifts(self.db, strategy, batch.visits, now)
         # First, because a canonical target can stand for a page only if it was let in.
-        self._intake.add(batch.found, batch.found_keys, now)
+        self._intake.add(batch.found, batch.found_keys, now, gifts)
+        raise_known(self.db, strategy, gifts, now)
         removed = recording.removed(self.db, batch.visits)
         verdicts = duplicates.judge(self.db, batch.visits, removed, batch.segment, worker)
         before = clusters.current_clusters(self.db, batch.visits)
         clusters.assign(self.db, self._near, batch.visits, verdicts, before)
         if write_pages is not None:
             write_pages(verdicts)
-        departed = recording.record_visits(self.db, batch, verdicts, removed, now)
+        judged = recording.judged_visits(batch.visits, verdicts, removed)
+        shapes = [self._shape_of(visit.task.url) for visit, _, _ in judged]
+        planned = self._plan(judged, shapes, now)
+        departed = recording.record_visits(self.db, judged, batch.segment, planned, now)
+        count_prefixes(self.db, judged, shapes, recording.keeps_outcome)
         clusters.leave(self.db, recording.left_clusters(batch.visits, verdicts, removed, before))
         count_copies(self.db, batch.visits, verdicts, self._shape_of)
         if self._mirrors:
             find_mirrors(self.db, batch.visits, verdicts, now)
         recording.record_sites(self.db, batch)
+        note_hubs(self.db, batch.visits, now)
         stored = sum(visit.row is not None for visit in batch.visits)
         if stored or departed:
             change = changes.next_change(self.db)
@@ -184,6 +223,18 @@ class SqlFrontier:
             )
         self._count(worker, batch)
         return verdicts
+
+    def _plan(
+        self, judged: Sequence[tuple[Visit, Verdict, int]], shapes: Sequence[str], now: float
+    ) -> dict[tuple[int, int], Planned]:
+        """When what was visited is visited again; a source when its habit says so, where that is earlier."""
+        planned = self._revisits.plan_visits(judged, shapes, now)
+        for place, due in self._sources.plan_polls(judged, self._intake.news, now).items():
+            plan = planned.get(place)
+            if plan is not None and (plan.due_at is None or due < plan.due_at or plan.bucket == NOT_COUNTED):
+                at = next(visit.at for visit, _, site_id in judged if (site_id, visit.task.key) == place)
+                planned[place] = plan._replace(due_at=due, checked_at=plan.checked_at or at)
+        return planned
 
     def release(
         self, worker: str, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]], now: float

@@ -15,7 +15,8 @@ from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
 
 LEVELS = 32
-"""Priority levels; 0 is fetched first (S3.8)."""
+"""Priority levels; 0 is fetched first (S3.8). Pages to be visited again wait in as many levels of their own,
+`LEVELS` further down, and have a share of the requests."""
 
 
 class Kind(Enum):
@@ -49,10 +50,13 @@ class Discovered(msgspec.Struct, frozen=True, gc=False):
     """Links followed from the nearest seed; a redirect or canonical link does not count."""
     hops: int = 0
     """Redirects in a row that led here."""
-    level: int = 16
     referrer: str = ""
     refusal: Decision | None = None
     """Set where a rule refused the URL: it is remembered, not queued."""
+    hint: float | None = None
+    """The webmaster's priority of 0…1, where a sitemap gave one."""
+    announced_at: float | None = None
+    """When a feed or a news sitemap says that it was published, where it was news to us."""
 
 
 class Task(msgspec.Struct, frozen=True, gc=False):
@@ -78,6 +82,20 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     """The outcome of the last visit, `""` before the first."""
     lowered: int = 0
     """Levels by which it waited lower, because pages of its shape were copies."""
+    fit: bool = False
+    """Whether it fitted a document rule when it was found."""
+    hub: bool = False
+    """Whether it is polled like a feed."""
+    checked_at: float = 0.0
+    """When its content was last known for sure, 0 before the first visit."""
+    change: tuple[float, float] = (0.0, 0.0)
+    """What visits have taught about its rate of change (`revisit.change`)."""
+    bucket: int | None = None
+    """Class of its rate of change (`revisit.rates`), None before the first visit."""
+    clicks: int = 0
+    """Clicks on it among search results."""
+    announced_at: float = 0.0
+    """When a feed said that it was published, 0 where none did."""
 
 
 class Response(msgspec.Struct):
@@ -140,6 +158,15 @@ class ParseJob(msgspec.Struct, frozen=True):
     """Values of X-Robots-Tag."""
     link_headers: list[str] = []
     """Values of Link (canonical, next)."""
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a sitemap or feed names, its URL in canonical form."""
+
+    url: str
+    published_at: float | None = None
+    priority: float | None = None
+    """The webmaster's, 0…1."""
 
 
 class Parsed(msgspec.Struct):
@@ -208,8 +235,10 @@ class Parsed(msgspec.Struct):
     """`model.site.key64` of each of them, worked out where there is a core to spare."""
     refused: list[tuple[str, str, str]] = []
     """Targets on known hosts that a rule refused: URL, rule, reason."""
-    entries: list[tuple[str, str, float]] = []
-    """Of a sitemap or feed: URL, last modification, priority (0…1)."""
+    entries: list[Entry] = []
+    """Of a sitemap or feed."""
+    push: tuple[str, str] = ("", "")
+    """Of a feed: its hub, and what the hub calls it."""
     nested: list[str] = []
     """Of a sitemap index: further sitemaps."""
 

@@ -39,8 +39,6 @@ from gossamer.parse.text import main_text
 
 Decide = Callable[[Sequence[str], float], tuple[list[str], list[tuple[str, Decision]]]]
 """The scope's batch decision: URLs and the time → allowed URLs, refused URLs with the reason."""
-SitemapReader = Callable[[bytes], tuple[list[tuple[str, str, float]], list[str], str]]
-"""A body → entries (URL, last modification, priority), nested sitemaps, problem."""
 
 
 class ParseContext(msgspec.Struct, frozen=True):
@@ -57,7 +55,6 @@ class ParseContext(msgspec.Struct, frozen=True):
     """Text → SimHash; not computed where None."""
     memory: ReferenceMemory | None = None
     """What references meant on earlier pages; None: each page works its own out."""
-    read_sitemap: SitemapReader | None = None
     rules: RuleBook | None = None
     """The operator's document rules."""
     agent: str = "gossamer"
@@ -77,8 +74,6 @@ def parse_document(job: ParseJob, context: ParseContext) -> Parsed:
 
 def _parse(job: ParseJob, context: ParseContext) -> Parsed:
     media = media_type(job.content_type)
-    if job.kind is Kind.SITEMAP and context.read_sitemap is not None:
-        return _parse_sitemap(job, media, context.read_sitemap)
     reader = Reader.NONE if job.kind is not Kind.PAGE else choose_reader(media, job.body)
     if reader is Reader.HTML:
         return _parse_html(job, media, context)
@@ -86,12 +81,6 @@ def _parse(job: ParseJob, context: ParseContext) -> Parsed:
         return _parse_plain(job, media, context)
     problem = f"no reader for a {job.kind.value} of type {media or 'unknown'}"
     return Parsed(job.url, ok=False, problem=problem, unsupported=True, media_type=media)
-
-
-def _parse_sitemap(job: ParseJob, media: str, read: SitemapReader) -> Parsed:
-    entries, nested, problem = read(job.body)
-    ok = not problem or bool(entries or nested)
-    return Parsed(job.url, ok=ok, problem=problem, media_type=media, entries=entries, nested=nested)
 
 
 def _parse_plain(job: ParseJob, media: str, context: ParseContext) -> Parsed:

@@ -7,7 +7,8 @@ allowed. The chain that `build_chain` makes reads:
     reject what is outside the hosts of the crawl,
     then among the filters let the first that matches decide: an allow rule saves the
       URL from the filters below it, and from nothing else,
-    then reject what looks like a trap.
+    then reject what looks like a trap,
+    then what the crawler has found to be useless by itself (`automatic`).
 
 So an allow filter never brings in a foreign host or a trap. A rule that crashes
 rejects, under its name with `.crashed`, and is counted: a promise is not kept by
@@ -27,6 +28,7 @@ from typing import Final, Protocol
 import msgspec
 
 from gossamer.model.decision import Decision, allow, refuse
+from gossamer.scope.automatic import AutomaticFilter, AutomaticRule, Fits
 from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES, FilterRule, Filters, deny_suffixes
 from gossamer.scope.hosts import HostScope, Mode
 from gossamer.scope.traps import TrapGuard, TrapLimits
@@ -170,10 +172,17 @@ class ScopeConfig(msgspec.Struct, frozen=True):
     """Endings of paths that are not fetched, asked after the filters; empty for none."""
     traps: TrapLimits = TrapLimits()
     """How far a URL may go before it counts as a trap."""
+    automatic: tuple[AutomaticFilter, ...] = ()
+    """Filters that the crawler made itself."""
+    probe: int = 0
+    """One in so many URLs that these match is let through; 0: none."""
 
 
-def build_chain(config: ScopeConfig) -> Chain:
-    """The chain that a configuration describes; `UsageError` where it is wrong."""
+def build_chain(config: ScopeConfig, fits: Fits = lambda _url: None) -> Chain:
+    """The chain that a configuration describes; `UsageError` where it is wrong. `fits` tells which URLs fit a
+    document rule: those no automatic filter refuses."""
     filters = (*config.filters, *deny_suffixes(config.deny_suffixes))
     rules: list[Rule] = [HostScope(config.mode, config.hosts), Filters(filters), TrapGuard(config.traps)]
+    if config.automatic:
+        rules.append(AutomaticRule(config.automatic, fits, config.probe))
     return Chain(rules, REMEMBERED_URLS)

@@ -20,6 +20,8 @@ from gossamer.errors import GossamerError, UsageError
 from gossamer.settings import ServeSettings
 from gossamer.web import api
 from gossamer.web.assets import Assets
+from gossamer.web.clicks import PATH as CLICK_PATH
+from gossamer.web.clicks import ClickPages, ClickService
 from gossamer.web.clients import Clients
 from gossamer.web.guard import Guard
 from gossamer.web.links import Links
@@ -28,6 +30,7 @@ from gossamer.web.openapi import document
 from gossamer.web.pages import Pages
 from gossamer.web.parameters import BadParameter
 from gossamer.web.pool import SearchPool
+from gossamer.web.push import PushDoor, PushService
 from gossamer.web.rendering import Renderer, json_response
 from gossamer.web.service import SearchService, Services, StoryService
 from gossamer.web.stories import StoryPages
@@ -36,14 +39,22 @@ _NOT_HERE = "There is nothing at this address."
 
 
 def create_app(
-    service: SearchService, settings: ServeSettings, clock: Clock | None = None, stories: StoryService | None = None
+    service: SearchService,
+    settings: ServeSettings,
+    clock: Clock | None = None,
+    stories: StoryService | None = None,
+    push: PushService | None = None,
+    clicks: ClickService | None = None,
 ) -> Starlette:
-    """The whole server as an ASGI application; without `stories` it shows no versions and no near duplicates."""
+    """The whole server as an ASGI application; without `stories` it shows no versions and no near duplicates,
+    without `push` hubs find nothing here, without `clicks` nobody counts what readers open."""
     check_base_url(settings.base_url)
     links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
     assets = Assets(links)
     renderer = Renderer(settings.title, links, assets.url)
-    pool = SearchPool(settings.threads)
+    renderer.environment.globals["clicks"] = links.to(CLICK_PATH) if clicks is not None else ""
+    posts = (CLICK_PATH,) if clicks is not None else ()
+    pool, push_pool = SearchPool(settings.threads), SearchPool(1)
     services = Services(service, stories)
 
     def origin(request: Request) -> str:
@@ -55,6 +66,9 @@ def create_app(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
         pool.close()
+        push_pool.close()
+        if clicks is not None:
+            clicks.close()
 
     app = Starlette(
         routes=[
@@ -64,9 +78,11 @@ def create_app(
             *api.routes(services, pool),
             *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
             *_static(assets, renderer),
+            *(ClickPages(clicks, clients, clock, settings.base_url).routes() if clicks is not None else []),
         ],
         middleware=[
-            Middleware(Guard, settings=settings, clients=clients, clock=clock, refuse=renderer.refuse),
+            *([Middleware(PushDoor, service=push, pool=push_pool)] if push is not None else []),
+            Middleware(Guard, settings=settings, clients=clients, clock=clock, refuse=renderer.refuse, posts=posts),
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
         ],
         exception_handlers=_errors(renderer),

@@ -1,9 +1,9 @@
 """What every request passes before anything reads it, and what every response carries.
 
 Refused here, with a page for people and JSON for programs: other methods than
-GET and HEAD, bodies, addresses and heads that are too long, host names that are
-not ours, clients that ask too often. What a handler did not catch becomes a
-500 without details; the log has them.
+GET and HEAD, and bodies, but where a path is for them; addresses and heads that
+are too long, host names that are not ours, clients that ask too often. What a
+handler did not catch becomes a 500 without details; the log has them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import ipaddress
 import logging
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
@@ -43,8 +43,8 @@ SECURITY_HEADERS = {
 
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _FREE = ("/static/", "/healthz", "/readyz", "/robots.txt", "/favicon.svg", "/opensearch.xml")
-_CHEAP = {"/suggest": 0.2, "/api/v1/suggest": 0.2}
-"""Suggestions come with every few letters typed."""
+_CHEAP = {"/suggest": 0.2, "/api/v1/suggest": 0.2, "/click": 0.2}
+"""Suggestions come with every few letters typed, and a click must not take a search from its reader."""
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +55,13 @@ Refuse = Callable[[Scope, int, str], Response]
 class Guard:
     """ASGI middleware; `refuse` makes the responses that say no."""
 
-    def __init__(self, app: ASGIApp, settings: ServeSettings, clients: Clients, clock: Clock, refuse: Refuse) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: ServeSettings, clients: Clients, clock: Clock, refuse: Refuse,
+        posts: Collection[str] = (),
+    ) -> None:  # fmt: skip
+        """`posts`: paths that take POST and nothing else, whose handlers limit what they read."""
         self._app = app
+        self._posts = posts
         self._refuse = refuse
         self._now = clock.now
         self._clients = clients
@@ -81,7 +86,7 @@ class Guard:
 
         refusal = self._refusal(scope)
         if refusal is not None:
-            await refusal(scope, receive, guarded)
+            await (_closing(refusal) if scope["method"] == "POST" else refusal)(scope, receive, guarded)
             return
         try:
             await self._app(scope, receive, guarded)
@@ -94,11 +99,14 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers: list[tuple[bytes, bytes]] = scope["headers"]
-        if scope["method"] not in ("GET", "HEAD"):
-            response = self._refuse(scope, 405, f"{scope['method'][:20]} is not possible here: only GET and HEAD are.")
-            response.headers["allow"] = "GET, HEAD"
+        posts = scope["path"] in self._posts
+        methods = ("POST",) if posts else ("GET", "HEAD")
+        if scope["method"] not in methods:
+            sentence = f"{scope['method'][:20]} is not possible here, only {' and '.join(methods)}."
+            response = self._refuse(scope, 405, sentence)
+            response.headers["allow"] = ", ".join(methods)
             return _closing(response)
-        if any(
+        if not posts and any(
             name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers
         ):
             return _closing(self._refuse(scope, 413, "A request here has no body."))

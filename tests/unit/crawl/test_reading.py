@@ -53,7 +53,7 @@ def job(
 
 
 def test_a_rule_of_a_plug_in_is_asked_after_the_built_in_ones(cats: str) -> None:
-    chain = full_chain(SCOPE, (cats,))
+    chain = full_chain(SCOPE, (cats,), lambda _url: None)
     assert chain.decide("http://a.test/cat", 0.0).rule == "cats"
     assert chain.decide("http://a.test/dog", 0.0).allowed
     assert chain.decide("http://b.test/cat", 0.0).rule == "scope.host"
@@ -62,7 +62,7 @@ def test_a_rule_of_a_plug_in_is_asked_after_the_built_in_ones(cats: str) -> None
 
 
 def test_what_a_plug_in_says_is_not_remembered(cats: str) -> None:
-    chain = full_chain(SCOPE, (cats,))
+    chain = full_chain(SCOPE, (cats,), lambda _url: None)
     reasons = [chain.split(["http://a.test/cat"], 0.0)[1][0][1].reason for _ in range(2)]
     assert reasons == ["no cats, question 1", "no cats, question 2"]
 
@@ -88,7 +88,7 @@ def test_a_sitemap_is_read_packed_or_not(pack: Callable[[bytes], bytes]) -> None
     )
     parsed = reader().read(job(body, "application/xml", Kind.SITEMAP, "http://a.test/map.xml"))
     assert parsed.ok and parsed.method == "sitemap"
-    assert [url for url, _, _ in parsed.entries] == parsed.follow == ["http://a.test/1", "http://a.test/2"]
+    assert [entry.url for entry in parsed.entries] == parsed.follow == ["http://a.test/1", "http://a.test/2"]
     assert [rule for _, rule, _ in parsed.refused] == ["filter.no"]
     assert parsed.follow_keys == [key64(url) for url in parsed.follow]
 

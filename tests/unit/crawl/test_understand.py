@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from gossamer.crawl.understand import Rules, of_page, of_response, plain_result, robots_sitemaps
 from gossamer.frontier.contract import Budgets
 from gossamer.model.decision import Decision, allow, refuse
 from gossamer.model.outcome import Outcome
-from gossamer.model.records import Kind, Link, Parsed, Response, Task, Via
+from gossamer.model.records import Entry, Kind, Link, Parsed, Response, Task, Via
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer
-from gossamer.priority.breadth import BreadthFirst
 
 SITE, URL, NOW = "a.test", "http://a.test/page", 1000.0
 BUDGETS = Budgets(retries=3, patience=5)
@@ -23,7 +23,7 @@ def decide(url: str, now: float) -> Decision:
     return refuse("filter.no", "not this one") if "/no/" in url else allow("scope", "fine")
 
 
-RULES = Rules(Canonicalizer(), decide, lambda key: key == key64("http://a.test/seen"), BUDGETS, 4, BreadthFirst(), "w1")
+RULES = Rules(Canonicalizer(), decide, lambda key: key == key64("http://a.test/seen"), BUDGETS, 4, "w1")
 
 
 def task(attempts: int = 0, hops: int = 0, kind: Kind = Kind.PAGE) -> Task:
@@ -83,7 +83,7 @@ def test_a_redirect_leads_on_or_is_told_why_not(location: str, outcome: Outcome,
 def test_the_target_of_a_redirect_is_as_near_as_its_source_and_one_hop_further() -> None:
     result = of_response(SITE, 0, task(hops=3), response(Outcome.REDIRECT, 301, location="/b"), NOW, RULES)
     (item,) = result.found
-    assert (item.depth, item.hops, item.level, item.via, item.referrer) == (2, 4, 5, Via.REDIRECT, URL)
+    assert (item.depth, item.hops, item.via, item.referrer) == (2, 4, Via.REDIRECT, URL)
     assert list(result.found_keys) == [key64(item.url)]
 
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_read_says_why() -> None:
 
 def test_a_sitemap_is_a_resource_and_its_urls_are_one_link_away() -> None:
     urls = ["http://a.test/1", "http://a.test/seen"]
-    parsed = Parsed(URL, method="sitemap", entries=[(url, "", 0.5) for url in urls], follow=urls,
+    parsed = Parsed(URL, method="sitemap", entries=[Entry(url) for url in urls], follow=urls,
                     follow_keys=[key64(url) for url in urls], nested=["http://a.test/more.xml"])  # fmt: skip
     result = of_page(SITE, 0, task(kind=Kind.SITEMAP), response(Outcome.DOCUMENT), parsed, RULES)
     assert result.visit.outcome is Outcome.RESOURCE
@@ -173,6 +173,47 @@ def test_a_sitemap_is_a_resource_and_its_urls_are_one_link_away() -> None:
     ]
     deep = of_page(SITE, 0, task(hops=4, kind=Kind.SITEMAP), response(Outcome.DOCUMENT), parsed, RULES)
     assert [item.kind for item in deep.found] == [Kind.PAGE], "indexes of indexes end, too"
+
+
+def feed(*published: float | None) -> Parsed:
+    urls = [f"http://a.test/{number}" for number in range(len(published))]
+    entries = [Entry(url, at) for url, at in zip(urls, published, strict=True)]
+    return Parsed(URL, method="feed", entries=entries, follow=urls, follow_keys=[key64(url) for url in urls])
+
+
+def test_what_a_feed_names_is_found_by_it() -> None:
+    result = of_page(SITE, 0, task(kind=Kind.FEED), response(Outcome.DOCUMENT), feed(500.0, None), RULES)
+    assert result.visit.outcome is Outcome.RESOURCE
+    assert [(item.via, item.depth) for item in result.found] == [(Via.FEED, 1)] * 2
+    assert list(result.visit.listed) == [500.0]
+
+
+def test_only_what_a_feed_lists_while_we_watch_it_is_announced() -> None:
+    first = of_page(SITE, 0, task(kind=Kind.FEED), response(Outcome.DOCUMENT), feed(500.0), RULES)
+    assert first.found[0].announced_at is None, "it may have been there for years"
+    again = msgspec.structs.replace(task(kind=Kind.FEED), checked_at=400.0)
+    later = of_page(SITE, 0, again, response(Outcome.DOCUMENT), feed(500.0), RULES)
+    assert later.found[0].announced_at == 500.0
+
+
+@pytest.mark.parametrize(
+    ("depth", "page_type", "feeds"),
+    [(0, "article", 1), (1, "listing", 1), (1, "article", 0), (3, "listing", 0)],
+)
+def test_feeds_are_taken_from_start_pages_and_lists_near_them(depth: int, page_type: str, feeds: int) -> None:
+    parsed = page(page_type=page_type, feeds=["http://a.test/feed", "http://a.test/comments/feed", "http://b.test/f"])
+    near = msgspec.structs.replace(task(), depth=depth)
+    result = of_page(SITE, 0, near, response(Outcome.DOCUMENT), parsed, RULES)
+    assert [(item.url, item.kind) for item in result.found] == [("http://a.test/feed", Kind.FEED)] * feeds
+
+
+def test_links_are_told_to_strategies_that_go_by_them() -> None:
+    follow = ["http://a.test/new", "http://a.test/seen"]
+    parsed = page(follow=follow, follow_keys=[key64(url) for url in follow])
+    by_links = msgspec.structs.replace(RULES, goes_by_links=True)
+    result = of_page(SITE, 0, task(), response(Outcome.DOCUMENT), parsed, by_links)
+    assert list(result.visit.outlinks) == [(key64("a.test"), key64(url)) for url in follow], "known ones, too"
+    assert not of_page(SITE, 0, task(), response(Outcome.DOCUMENT), parsed, RULES).visit.outlinks
 
 
 def test_a_refusal_without_a_request_does_not_count_as_fetched() -> None:

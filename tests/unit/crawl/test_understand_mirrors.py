@@ -8,14 +8,13 @@ from gossamer.model.decision import Decision, allow, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, Response, Task, Via
 from gossamer.model.url import Canonicalizer
-from gossamer.priority.breadth import BreadthFirst
 
 CANONICAL = Canonicalizer(mirrors={"copy.org": "https://main.org"})
 SITEMAP = Task("http://copy.org/s.xml", 1, Kind.SITEMAP, 3, 7, 2, 1, 0)
 
 
 def rules(decision: Decision) -> Rules:
-    return Rules(CANONICAL, lambda url, now: decision, lambda key: False, Budgets(), 4, BreadthFirst(), "w1")
+    return Rules(CANONICAL, lambda url, now: decision, lambda key: False, Budgets(), 4, "w1")
 
 
 def test_it_is_refused_unfetched_and_offered_as_a_page_of_the_main_site() -> None:
@@ -25,7 +24,7 @@ def test_it_is_refused_unfetched_and_offered_as_a_page_of_the_main_site() -> Non
     assert not visit.fetched and visit.retry_at is None
     (found,) = result.found
     assert (found.url, found.via, found.kind) == ("https://main.org/s.xml", Via.REDIRECT, Kind.SITEMAP)
-    assert (found.depth, found.hops, found.level, found.referrer) == (2, 1, 3, SITEMAP.url), "no step further away"
+    assert (found.depth, found.hops, found.referrer) == (2, 1, SITEMAP.url), "no step further away"
     assert found.refusal is None and len(result.found_keys) == 1
 
 

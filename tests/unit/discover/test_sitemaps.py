@@ -71,7 +71,7 @@ def test_images_alternates_and_news_inside_an_entry_are_not_entries() -> None:
             attributes=NAMESPACE + ' xmlns:image="i" xmlns:xhtml="h" xmlns:news="n"',
         )
     )
-    assert sitemap == Sitemap(entries=[SitemapEntry("http://a.example/")])
+    assert sitemap == Sitemap(entries=[SitemapEntry("http://a.example/", published_at=1_704_067_200.0)])
 
 
 def test_an_entry_without_a_location_is_skipped() -> None:

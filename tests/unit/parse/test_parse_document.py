@@ -3,8 +3,6 @@
 import pytest
 from parse_kit import parse
 
-from gossamer.model.records import Kind
-
 PARAGRAPH = "Gossamer crawls the sites somebody cares about, politely, and forgets nothing when it is killed. "
 ARTICLE = f"<h1>Head</h1><p>{PARAGRAPH}</p><p>{PARAGRAPH * 2}</p>"
 
@@ -124,21 +122,6 @@ def test_utf16_pages_are_not_taken_for_binary_files():
     for codec in ("utf-16", "utf-16-le", "utf-16-be"):
         page = parse(f"<html><title>Я</title>{ARTICLE}".encode(codec))
         assert (page.ok, page.title) == (True, "Я"), codec
-
-
-def test_a_sitemap_goes_to_its_reader():
-    def read(body):
-        return [("https://site.example/a", "2024-05-03", 0.5)], ["https://site.example/s2.xml"], ""
-
-    page = parse("<urlset/>", kind=Kind.SITEMAP, content_type="text/xml", read_sitemap=read)
-    assert page.ok
-    assert page.entries == [("https://site.example/a", "2024-05-03", 0.5)]
-    assert page.nested == ["https://site.example/s2.xml"]
-
-
-def test_a_sitemap_that_cannot_be_read_is_a_problem():
-    page = parse("x", kind=Kind.SITEMAP, read_sitemap=lambda body: ([], [], "not XML"))
-    assert (page.ok, page.problem) == (False, "not XML")
 
 
 def test_a_crash_anywhere_is_a_problem_and_not_an_exception():

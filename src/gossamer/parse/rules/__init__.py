@@ -103,6 +103,20 @@ class RuleBook:
         """The rule that says that a canonical URL is a document."""
         return next((attempt.rule for attempt in self._attempts(url) if attempt.fits), None)
 
+    def fits(self, url: str) -> bool | None:
+        """Whether some rule says that a canonical URL is a document; None where its host has no rules.
+
+        The same as asking `match`, for callers who ask about each new URL of a crawl.
+        """
+        if not self._by_domain:
+            return None
+        fits, target = None, path_and_query(url)
+        for ready in self._rules_for(host_of(site_of(url))):
+            if self._attempt(ready, target).fits:
+                return True
+            fits = False
+        return fits
+
     def attempts(self, url: str) -> list[Attempt]:
         """What every rule for the URL's host says, in the order in which they are asked."""
         return list(self._attempts(url))

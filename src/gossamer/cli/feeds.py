@@ -1,0 +1,56 @@
+"""`gossamer feeds`: where news comes from, what each source brought, and when it is asked again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl
+from gossamer.clock import SystemClock
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.folder import DataFolder
+from gossamer.frontier.sources import Source, list_sources
+from gossamer.model.site import site_of
+
+
+def command(
+    site: str = "",
+    *,
+    limit: Annotated[int, Parameter(help="Sources shown; 0: all.")] = 50,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """List feeds, sitemaps and start pages that are polled, the most fruitful first.
+
+    Parameters
+    ----------
+    site
+        Only those of one host.
+    """
+    name = site_of(canonical_or_error(site, settings_of_crawl(data))) if site else ""
+    db = DataFolder(data).read()
+    try:
+        sources = list_sources(db, name)
+    finally:
+        db.close()
+    if json:
+        print_json(sources)
+        return
+    now = SystemClock().now()
+    for source in sources[: limit or None]:
+        out.print(_line(source, now), markup=False)
+    if not sources:
+        out.print("There are no feeds, sitemaps or start pages yet.")
+    elif limit and len(sources) > limit:
+        out.print(f"… and {len(sources) - limit} more: --limit 0 shows all.")
+
+
+def _line(source: Source, now: float) -> str:
+    brought = f"{source.found} URLs in {source.hits} of {source.polls} polls"
+    when = "not planned" if source.next_at is None else f"in {duration(max(source.next_at - now, 0.0))}"
+    line = f"{source.kind:8}{source.url}  {brought}; next {when}"
+    if source.retired:
+        line += f"; retired: {source.retired}"
+    return line + (f"; push {source.push}" if source.push else "")

@@ -1,0 +1,175 @@
+"""`gossamer filters`: filters that the crawler made itself, their evidence, and what an operator says about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cyclopts import App
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.clock import SystemClock
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.filter_look import Report
+from gossamer.crawl.filtering import all_sites, run_filters, switch
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+from gossamer.frontier import filters
+from gossamer.frontier.database import Database, open_database
+from gossamer.frontier.filters import StoredFilter
+from gossamer.model.site import site_of
+
+command = App(name="filters", help="Filters that the crawler made itself: URLs that were never useful are not fetched.")
+
+
+@command.default
+def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """List the filters with state and evidence, and how many URLs each refuses.
+
+    Parameters
+    ----------
+    site
+        Only those of this site: a host, with its port where that is not the default one, or any URL of it.
+    """
+    name = _site(site, data) if site else ""
+    db = DataFolder(data).read()
+    try:
+        rows, refused = filters.list_filters(db, name), filters.refused(db, name)
+    finally:
+        db.close()
+    if json:
+        print_json([_as_json(row, refused[row.site, row.kind, row.pattern]) for row in rows])
+        return
+    for row in rows:
+        out.print(_line(row, refused[row.site, row.kind, row.pattern]), markup=False)
+    if not rows:
+        out.print("There are no automatic filters.")
+
+
+@command.command
+def propose(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Look for filters and check that every useful page stays reachable; nothing is refused yet.
+
+    Parameters
+    ----------
+    site
+        Only for this site: a host, with its port where that is not the default one, or any URL of it.
+    """
+    _run(site, data, json, propose_only=True)
+
+
+@command.command
+def run(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Do now what a crawl does every few minutes: propose filters, try them in the shadow, let them go live.
+
+    Parameters
+    ----------
+    site
+        Only for this site: a host, with its port where that is not the default one, or any URL of it.
+    """
+    _run(site, data, json, propose_only=False)
+
+
+@command.command
+def on(site: str, pattern: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Let a filter refuse URLs from now on, whatever its state; URLs that wait and match leave the queue.
+
+    Parameters
+    ----------
+    site
+        A host, with its port where that is not the default one, or any URL of it.
+    pattern
+        As `gossamer filters` lists it; with its kind before it (`prefix /tag/`) where two are alike.
+    """
+    _switch(site, pattern, True, data, json)
+
+
+@command.command
+def off(site: str, pattern: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Switch a filter off; it is never made again, and the URLs that it refused are queued.
+
+    Parameters
+    ----------
+    site
+        A host, with its port where that is not the default one, or any URL of it.
+    pattern
+        As `gossamer filters` lists it; with its kind before it (`prefix /tag/`) where two are alike.
+    """
+    _switch(site, pattern, False, data, json)
+
+
+def _run(site: str, data: Path, json: bool, propose_only: bool) -> None:
+    config = settings_of_crawl(data).filters
+    folder, db = _open(data)
+    try:
+        sites = [_site(site, data)] if site else all_sites(db, config)
+        report = run_filters(folder, db, config, SystemClock().now(), sites, propose_only)
+    finally:
+        db.close()
+    if json:
+        print_json(report)
+    else:
+        _print_report(report)
+
+
+def _switch(site: str, pattern: str, on: bool, data: Path, json: bool) -> None:
+    name, config = _site(site, data), settings_of_crawl(data).filters
+    _, db = _open(data)
+    try:
+        row = _find(db, name, pattern)
+        urls = switch(db, row, on, config, SystemClock().now())
+    finally:
+        db.close()
+    if json:
+        print_json({"site": name, "kind": row.kind, "pattern": row.pattern, "on": on, "urls": urls})
+    else:
+        done = f"is on; {urls} URLs left the queue" if on else f"is off for good; {urls} URLs are queued again"
+        out.print(f"{name} {row.kind} {row.pattern} {done}.", markup=False)
+
+
+def _find(db: Database, site: str, pattern: str) -> StoredFilter:
+    rows = filters.list_filters(db, site)
+    found = [row for row in rows if pattern in (row.pattern, f"{row.kind} {row.pattern}")]
+    if len(found) > 1:
+        kinds = ", ".join(f"'{row.kind} {row.pattern}'" for row in found)
+        raise UsageError(f"{site} has several filters {pattern}: write one of {kinds}")
+    if not found:
+        raise UsageError(f"{site} has no filter {pattern}: see `gossamer filters {site}`")
+    return found[0]
+
+
+def _site(text: str, data: Path) -> str:
+    return site_of(canonical_or_error(text, settings_of_crawl(data)))
+
+
+def _open(data: Path) -> tuple[DataFolder, Database]:
+    folder = DataFolder(data)
+    folder.read().close()  # there must be a crawl
+    return folder, open_database(folder.database)
+
+
+def _as_json(row: StoredFilter, refused: int) -> dict[str, Any]:
+    names = ("site", "kind", "pattern", "state", "made_by", "evidence", "proposed_at", "changed_at")
+    return {name: getattr(row, name) for name in names} | {"refused": refused}
+
+
+def _line(row: StoredFilter, refused: int) -> str:
+    evidence = row.evidence
+    text = f"{row.state:9} {row.site} {row.kind} {row.pattern}  ({row.made_by}): {evidence.sentence()}"
+    if evidence.reachable:
+        text += f"; all {evidence.reachable} useful pages stay reachable"
+    if refused:
+        text += f"; refuses {refused} URLs"
+    return text + (f"; {evidence.note}" if evidence.note else "")
+
+
+def _print_report(report: Report) -> None:
+    for row in report.rejected:
+        out.print(f"no        {row.site} {row.kind} {row.pattern}: {row.evidence.note}", markup=False)
+    for title, rows in (("new", report.proposed), ("live", report.activated), ("withdrawn", report.withdrawn)):
+        for row in rows:
+            out.print(f"{title:9} {row.site} {row.kind} {row.pattern}: {row.evidence.sentence()}", markup=False)
+    out.print(
+        f"{report.sites} sites looked at: {len(report.proposed)} filters proposed, {len(report.activated)} went live, "
+        f"{len(report.withdrawn)} withdrawn; {report.left} URLs left the queue, {report.back} came back."
+    )

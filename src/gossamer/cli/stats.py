@@ -1,0 +1,128 @@
+"""`gossamer stats`: how many URLs each site has under each prefix, and what became of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+from gossamer.frontier import table_statistics
+from gossamer.frontier.database import Database
+from gossamer.model.site import site_of
+from gossamer.scope.shape import path_shape
+from gossamer.scope.statistics import SEGMENTS, Counts, depth_of, roll_up
+
+_SITES = 50
+_HEADS = ("known", "unfetched", "fetched", "fit", "documents", "failed", "duplicate", "near")
+
+
+class _Line(msgspec.Struct):
+    site: str
+    prefix: str
+    known: int
+    unfetched: int
+    fetched: int
+    fit: int
+    documents: int
+    failed: int
+    duplicate: int
+    near: int
+
+
+def command(
+    site: str = "",
+    *,
+    depth: int = SEGMENTS + 1,
+    min_: Annotated[int, Parameter(name="--min")] = 10,
+    recount: Annotated[bool, Parameter(negative="")] = False,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Count the URLs of SITE by prefix: unfetched, fetched, useful, failed, copies; without SITE the largest sites.
+
+    Digits in a prefix are `<n>`; what counts under `/a/` includes `/a/b/`; `/a/?page` are the URLs in `/a/` with
+    a parameter called page.
+
+    Parameters
+    ----------
+    site
+        A host, with its port where that is not the default one, or any URL of it.
+    depth
+        Segments of the longest prefix shown.
+    min_
+        Prefixes with fewer URLs are not shown.
+    recount
+        Count the URLs of SITE anew and say where the kept numbers differ; slow.
+    """
+    db = DataFolder(data).read()
+    try:
+        if recount:
+            _recount(db, _name(site, data), json)
+            return
+        lines = _site_lines(db, _name(site, data), depth, min_) if site else _all_lines(db, min_)
+    finally:
+        db.close()
+    if json:
+        print_json(lines)
+    else:
+        _print(lines, "prefix" if site else "site")
+
+
+def _name(site: str, data: Path) -> str:
+    if not site:
+        raise UsageError("--recount counts one site: name it")
+    return site_of(canonical_or_error(site, settings_of_crawl(data)))
+
+
+def _all_lines(db: Database, least: int) -> list[_Line]:
+    sites = table_statistics.sites_by_size(db, _SITES)
+    return [_line(one.site, "/", one.counts) for one in sites if one.counts.known >= least]
+
+
+def _site_lines(db: Database, site: str, depth: int, least: int) -> list[_Line]:
+    leaves = table_statistics.leaves(db, site)
+    if not leaves:
+        raise UsageError(f"nothing is known of {site}: see `gossamer stats`")
+    sums = roll_up(leaves.items(), least)
+    return [_line(site, prefix, sums[prefix]) for prefix in sorted(sums) if depth_of(prefix) <= depth]
+
+
+def _recount(db: Database, site: str, json: bool) -> None:
+    kept = {text: msgspec.structs.replace(counts, near=0) for text, counts in table_statistics.leaves(db, site).items()}
+    true = table_statistics.recount(db, site, path_shape)
+    wrong = [
+        (text, kept.get(text, Counts()), true.get(text, Counts()))
+        for text in sorted(kept.keys() | true.keys())
+        if kept.get(text, Counts()) != true.get(text, Counts())
+    ]
+    if json:
+        print_json({"site": site, "leaves": len(true), "wrong": wrong})
+        return
+    for text, before, counted in wrong:
+        out.print(f"{text}  kept {before}  counted {counted}", markup=False)
+    out.print(f"{len(true)} leaves counted, {len(wrong)} differ from what is kept.")
+
+
+def _line(site: str, prefix: str, counts: Counts) -> _Line:
+    return _Line(
+        site, prefix, counts.known, counts.unfetched, counts.visited, counts.fit, counts.documents, counts.failed,
+        counts.duplicates, counts.near,
+    )  # fmt: skip
+
+
+def _print(lines: list[_Line], first: str) -> None:
+    if not lines:
+        out.print("There are no URLs yet.")
+        return
+    names = [line.prefix if first == "prefix" else line.site for line in lines]
+    width = max(map(len, (*names, first)))
+    out.print(f"{first:{width}}  " + "".join(f"{head:>11}" for head in _HEADS), style="bold", markup=False)
+    for name, line in zip(names, lines, strict=True):
+        out.print(f"{name:{width}}  " + "".join(f"{getattr(line, head):>11}" for head in _HEADS), markup=False)

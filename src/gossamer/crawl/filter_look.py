@@ -1,0 +1,202 @@
+"""One look at the filters of one site: those in force, those on trial, and what is proposed anew.
+
+A filter may be only if every useful page that was reachable stays so, around it and all filters that there are
+already, by ways that are not much longer; and if enough of its own pages were visited since the last that brought
+something useful, because a way may lead by those that nobody has seen yet. Active filters come first, then those on
+trial, then new ones: who came first has the first claim to a way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.crawl.filter_proposals import silent_parameters
+from gossamer.crawl.site_table import SiteTable
+from gossamer.frontier import filters
+from gossamer.frontier.database import Database
+from gossamer.frontier.filters import ACTIVE, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.scope.automatic import Evidence, FilterConfig, FilterKind, Fits
+from gossamer.scope.proposals import Proposal, useful_of
+from gossamer.scope.reachability import Reach, Walk
+from gossamer.scope.statistics import Counts
+
+Flags = npt.NDArray[np.bool_]
+
+_AGAIN = 2
+"""A withdrawn filter is proposed again when it covers so many times as many URLs."""
+
+
+class Report(msgspec.Struct):
+    """What a run did."""
+
+    sites: int = 0
+    """Sites looked at."""
+    proposed: list[StoredFilter] = []
+    activated: list[StoredFilter] = []
+    withdrawn: list[StoredFilter] = []
+    rejected: list[StoredFilter] = []
+    """Proposals that were not made, with the reason as note."""
+    left: int = 0
+    """URLs that left the queue."""
+    back: int = 0
+    """URLs that came back."""
+
+
+class Look:
+    """One look at one site."""
+
+    def __init__(
+        self, db: Database, table: SiteTable, walk: Walk, rows: Sequence[StoredFilter], config: FilterConfig,
+        fits: Fits, report: Report, now: float,
+    ) -> None:  # fmt: skip
+        self._db, self._table, self._walk, self._config = db, table, walk, config
+        self._fits, self._report, self._now = fits, report, now
+        self._rows = {(row.kind, row.pattern): row for row in rows}
+        self._cut: Flags = np.zeros(len(table.keys), bool)
+
+    def run(self, proposals: Iterable[Proposal], propose_only: bool) -> None:
+        """Look at the filters that there are, then at what is proposed."""
+        self._recheck([row for row in self._rows.values() if row.state == ACTIVE])
+        waiting = [row for row in self._rows.values() if row.state in (PROPOSED, SHADOW)]
+        for row in sorted(waiting, key=lambda row: -row.evidence.counts.known):
+            self._try(row, propose_only)
+        for proposal in proposals:
+            self._consider(proposal, propose_only)
+
+    def _recheck(self, active: list[StoredFilter]) -> None:
+        """Withdraw active filters that match something useful now, then, until all useful pages are reachable again,
+        those without which most ways come back; the operator's own are left alone."""
+        for row in [row for row in active if not row.evidence.kept]:
+            if useful := self._useful(row):
+                active.remove(row)
+                self._end(row, f"{useful} of its URLs turned out to be useful")
+        lost = self._lost(active)
+        while lost and (own := [row for row in active if not row.evidence.kept]):
+            rests = [(self._lost([row for row in active if row is not one]), one) for one in own]
+            lost, worst = min(rests, key=lambda rest: rest[0])
+            active.remove(worst)
+            self._end(worst, "a way to useful pages leads by it now")
+        for row in active:
+            self._cut |= self._mask(row.kind, row.pattern)
+
+    def _useful(self, row: StoredFilter) -> int:
+        """Useful URLs that a filter matches. Those with a parameter that says nothing are so without it as well."""
+        if row.made_by == "parameter":
+            return int(row.pattern not in {one.pattern for one in silent_parameters(self._table, self._config)})
+        return useful_of(self._counts(row.kind, row.pattern), self._table.ruled)
+
+    def _lost(self, active: Iterable[StoredFilter]) -> int:
+        cut = np.zeros(len(self._cut), bool)
+        for row in active:
+            cut |= self._mask(row.kind, row.pattern)
+        return len(self._walk.without(cut).lost)
+
+    def _try(self, row: StoredFilter, propose_only: bool) -> None:
+        """A filter in the shadow goes live, goes on, or is withdrawn."""
+        since = self._counts(row.kind, row.pattern) - row.evidence.counts
+        row = msgspec.structs.replace(row, evidence=msgspec.structs.replace(row.evidence, since=since))
+        useful = self._useful(row)
+        if useful:
+            self._end(row, f"would have refused {_refusals(since)}, of them useful {useful}")
+        elif problem := self._cut_ways(self._reach(row.kind, row.pattern)):
+            self._end(row, problem)
+        elif not self._seen_enough(row.kind, row.pattern):
+            note = "on trial until more of its pages were visited without bringing a useful URL"
+            self._keep(row, note)
+        else:
+            self._cut |= self._mask(row.kind, row.pattern)
+            if not propose_only:
+                self._promote(row)
+
+    def _promote(self, row: StoredFilter) -> None:
+        since, age = row.evidence.since, self._now - row.proposed_at
+        note = f"would have refused {_refusals(since)}, of them useful 0"
+        tried = _refusals(since) if self._table.ruled else since.visited
+        enough = tried >= self._config.shadow_urls or age >= self._config.shadow
+        if self._config.mode == "on" and row.state == SHADOW and enough:
+            self._report.left += filters.activate(self._db, row, self._fits, self._config.probe, self._now, note)
+            self._report.activated.append(msgspec.structs.replace(row, state=ACTIVE))
+        else:
+            self._keep(msgspec.structs.replace(row, state=SHADOW), note)
+
+    def _keep(self, row: StoredFilter, note: str) -> None:
+        filters.save(
+            self._db, [msgspec.structs.replace(row, evidence=msgspec.structs.replace(row.evidence, note=note))]
+        )
+
+    def _consider(self, proposal: Proposal, propose_only: bool) -> None:
+        """Make a proposal a filter, unless it was made before, adds little, or cuts a way."""
+        before = self._rows.get((proposal.kind, proposal.pattern))
+        if before is not None and (
+            before.state != WITHDRAWN or proposal.counts.known < _AGAIN * before.evidence.counts.known
+        ):
+            return
+        mask = self._mask(proposal.kind, proposal.pattern)
+        if int((mask & ~self._cut).sum()) < self._config.known:
+            return
+        reach = self._reach(proposal.kind, proposal.pattern)
+        row = self._stored(proposal, reach, SHADOW if not propose_only else PROPOSED)
+        if not self._seen_enough(proposal.kind, proposal.pattern):
+            problem = f"{row.evidence.dry} of its pages were visited since the last that brought a useful URL: too few"
+        else:
+            problem = self._cut_ways(reach)
+        if problem:
+            evidence = msgspec.structs.replace(row.evidence, note=problem)
+            self._report.rejected.append(msgspec.structs.replace(row, evidence=evidence))
+            return
+        self._cut |= mask
+        filters.save(self._db, [row])
+        self._report.proposed.append(row)
+
+    def _cut_ways(self, reach: Reach) -> str:
+        """Why a filter must not be: a way would be cut, or become much longer."""
+        if reach.lost:
+            return f"{len(reach.lost)} of {reach.useful} useful pages would be out of reach"
+        if reach.mean_after > self._config.detour * max(reach.mean_before, 1.0):
+            return f"useful pages would be {reach.mean_after:.1f} links away, not {reach.mean_before:.1f}"
+        return ""
+
+    def _seen_enough(self, kind: FilterKind, pattern: str) -> bool:
+        return self._table.seen_enough(kind, pattern, self._config)
+
+    def _stored(self, one: Proposal, reach: Reach, state: str) -> StoredFilter:
+        evidence = Evidence(
+            counts=one.counts,
+            site=self._table.total,
+            ruled=self._table.ruled,
+            chance=one.chance,
+            same=one.same,
+            dry=self._table.dry(one.kind, one.pattern),
+            reachable=reach.useful,
+            links=self._walk.links,
+            steps=(round(reach.mean_before, 2), round(reach.mean_after, 2)),
+        )
+        made = (one.kind, one.pattern, state, one.made_by)
+        return StoredFilter(self._table.site, *made, evidence, self._now, self._now)
+
+    def _end(self, row: StoredFilter, why: str) -> None:
+        self._report.back += filters.end(self._db, row, WITHDRAWN, self._now, why)
+        self._report.withdrawn.append(row)
+
+    def _counts(self, kind: FilterKind, pattern: str) -> Counts:
+        group = self._table.groups.find(kind, pattern)
+        return Counts() if group is None else self._table.groups.counts_of(group)
+
+    def _mask(self, kind: FilterKind, pattern: str) -> Flags:
+        mask: Flags = np.zeros(len(self._cut), bool)
+        group = self._table.groups.find(kind, pattern)
+        if group is not None:
+            mask[self._table.groups.members(group)] = True
+        return mask
+
+    def _reach(self, kind: FilterKind, pattern: str) -> Reach:
+        return self._walk.without(self._cut | self._mask(kind, pattern))
+
+
+def _refusals(since: Counts) -> int:
+    """URLs that a filter would have refused since it was proposed: new ones, and those that waited and were fetched."""
+    return max(since.known, since.visited)

@@ -1,0 +1,51 @@
+"""What the rules propose for a site: the seed's rule, the stronger one, and parameters that say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gossamer.crawl.site_table import SiteTable
+from gossamer.scope.automatic import FilterConfig, FilterKind
+from gossamer.scope.proposals import Proposal, propose_prefix, propose_yield, tried_of, useful_of
+from gossamer.scope.statistics import Counts
+
+
+def propose(table: SiteTable, config: FilterConfig) -> list[Proposal]:
+    """What the rules propose for a site, each pattern once, the largest first."""
+    found: dict[tuple[str, str], Proposal] = {}
+    for one in (*seed_proposals(table, config), *_useless(table, config), *silent_parameters(table, config)):
+        found.setdefault((one.kind, one.pattern), one)
+    return sorted(found.values(), key=lambda one: -one.counts.known)
+
+
+def seed_proposals(table: SiteTable, config: FilterConfig) -> list[Proposal]:
+    """What the seed's rule alone proposes."""
+    groups, sums = table.groups, {"/": table.total}
+    for group in np.flatnonzero(groups.counts[:, 0] > useful_of(table.total, table.ruled)):
+        kind, pattern = table.name_of(int(group))
+        if kind == "prefix":
+            sums[pattern] = groups.counts_of(int(group))
+    return propose_prefix(sums, config, table.ruled)
+
+
+def _useless(table: SiteTable, config: FilterConfig) -> list[Proposal]:
+    return propose_yield(_named_groups(table, config), table.total, config, table.ruled)
+
+
+def _named_groups(table: SiteTable, config: FilterConfig) -> Iterator[tuple[FilterKind, str, Counts]]:
+    """Groups that are large enough, have no useful URL and no sitemap or feed; names cost most, so they come last."""
+    for group in np.flatnonzero(table.groups.counts[:, 0] >= config.known).tolist():
+        counts = table.groups.counts_of(group)
+        useless = not useful_of(counts, table.ruled) and tried_of(counts, table.ruled) >= config.known
+        if useless and not table.resource[table.groups.members(group)].any():
+            yield (*table.name_of(group), counts)
+
+
+def silent_parameters(table: SiteTable, config: FilterConfig) -> Iterator[Proposal]:
+    """Parameters that never changed the text."""
+    for parameter in table.parameters():
+        group = table.groups.find("parameter", parameter.name)
+        if group is not None and parameter.says_nothing(config.groups):
+            yield Proposal("parameter", parameter.name, "parameter", table.groups.counts_of(group), same=parameter.same)

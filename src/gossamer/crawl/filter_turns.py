@@ -1,0 +1,75 @@
+"""Which sites are looked at for filters now, within the time that this may take.
+
+A look reads all rows of a site, and sometimes all stored links, so it is paid for out of an allowance: `share`
+of the time that passes. Sites that grew most since their last look come first; one that hardly grew is
+left alone. What was spent and seen is kept in the database (`meta.filter_turns`), because each run is a process of
+its own; if it were lost, looks would come a little sooner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from time import process_time
+
+import msgspec
+
+from gossamer.frontier.database import Database
+from gossamer.frontier.filters import SHADOW
+from gossamer.scope.automatic import FilterConfig
+
+_GROWN = 0.05
+"""Share by which a site must have grown to be worth another look."""
+_KEY = "filter_turns"
+
+
+class _Turns(msgspec.Struct):
+    """What is remembered between runs."""
+
+    since: float
+    """When time began to count."""
+    spent: float = 0.0
+    """CPU seconds of all looks so far."""
+    seen: dict[str, int] = {}
+    """Site → URLs known or refused, and pages fetched, at its last look."""
+
+
+class Turns:
+    """Hands out sites, one by one, until the allowance is used up."""
+
+    def __init__(self, db: Database, config: FilterConfig, now: float) -> None:
+        self._db, self._config, self._now = db, config, now
+        rows = db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,))
+        self._state = msgspec.json.decode(rows[0][0], type=_Turns) if rows else _Turns(now - config.every)
+
+    def sites(self) -> Iterator[str]:
+        """The sites whose turn it is; each is counted as looked at when the next one is asked for."""
+        for site, progress in self._grown():
+            if self._state.spent >= self._config.share * (self._now - self._state.since):
+                return
+            before = process_time()
+            yield site
+            self._state.spent += process_time() - before
+            self._state.seen[site] = progress
+            self._save()
+
+    def _grown(self) -> list[tuple[str, int]]:
+        waiting = self._on_trial()
+        found = []
+        least = self._config.useful + self._config.known
+        for site, progress, known in self._db.execute("SELECT name, known + refused + fetched, known FROM sites"):
+            last = self._state.seen.get(site, 0)
+            growth = (progress - last) / max(last, least)
+            if known >= least and (growth >= _GROWN or site in waiting):
+                found.append((growth, site, progress))
+        return [(site, progress) for _, site, progress in sorted(found, reverse=True)]
+
+    def _on_trial(self) -> Collection[str]:
+        """Sites with a filter whose trial has lasted long enough."""
+        sql = "SELECT DISTINCT site FROM filters WHERE state = ? AND proposed_at <= ?"
+        return {site for (site,) in self._db.execute(sql, (SHADOW, self._now - self._config.shadow))}
+
+    def _save(self) -> None:
+        self._db.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (_KEY, msgspec.json.encode(self._state).decode()),
+        )

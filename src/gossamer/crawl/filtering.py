@@ -1,0 +1,82 @@
+"""Makes, tries and withdraws automatic filters: a job over a data folder, run now and then beside the crawl.
+
+For each site whose turn it is: count what is known of its URLs in columns, let the rules propose, and look at proposals
+and filters by the stored links (`filter_look`). A filter first runs in the shadow: it refuses nothing until enough
+URLs have come up that it would have refused, none of them useful. Links take longest to read, so they are read only
+where something hangs on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gossamer.crawl.filter_look import Look, Report
+from gossamer.crawl.filter_proposals import propose
+from gossamer.crawl.filter_turns import Turns
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.site_table import SiteTable, read_table
+from gossamer.crawl.stored_links import read_links
+from gossamer.frontier import filters
+from gossamer.frontier.database import Database
+from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, StoredFilter
+from gossamer.frontier.rulebook import load_rules
+from gossamer.parse.rules import RuleBook
+from gossamer.scope.automatic import FilterConfig
+from gossamer.scope.proposals import Proposal, useful_of
+from gossamer.scope.reachability import Walk
+
+
+def run_filters(
+    folder: DataFolder, db: Database, config: FilterConfig, now: float, sites: Sequence[str] | None = None,
+    propose_only: bool = False,
+) -> Report:  # fmt: skip
+    """Look at the named sites, or at those whose turn it is as far as the allowance goes; `propose_only` makes
+    filters without trying or activating any."""
+    report = Report()
+    if config.mode == "off" and sites is None:
+        return report
+    fits = RuleBook(load_rules(db)).fits
+    turns: Iterable[str] = Turns(db, config, now).sites() if sites is None else sites
+    for site in turns:
+        report.sites += 1
+        table = read_table(db, site, fits)
+        proposals = propose(table, config)
+        rows = filters.list_filters(db, site)
+        asked_for = sites is not None and (rows or proposals)  # who asks for a site wants to know what speaks against
+        if asked_for or _is_worth_it(table, rows, proposals, config):
+            links = read_links(folder, db, site, table.keys, table.segments, config.links)
+            walk = Walk(links.graph(table.leads, table.first_found), table.roots, table.useful)
+            Look(db, table, walk, rows, config, fits, report, now).run(proposals, propose_only)
+    return report
+
+
+def all_sites(db: Database, config: FilterConfig) -> list[str]:
+    """The sites that have URLs enough for filters."""
+    rows = db.execute("SELECT name FROM sites WHERE known >= ? ORDER BY name", (config.useful + config.known,))
+    return [name for (name,) in rows]
+
+
+def _is_worth_it(
+    table: SiteTable, rows: Sequence[StoredFilter], proposals: Sequence[Proposal], config: FilterConfig
+) -> bool:
+    """Whether the links must be read: a filter is on trial, an active one may be wrong, or a new one could be made."""
+    made = {(row.kind, row.pattern) for row in rows}
+    for row in rows:
+        group = table.groups.find(row.kind, row.pattern)
+        if row.state in (PROPOSED, SHADOW):
+            return True
+        if row.state == ACTIVE and group is not None:
+            useful = useful_of(table.groups.counts_of(group), table.ruled)
+            if useful or table.brought_news(group, row.changed_at):
+                return True
+    return any(
+        (one.kind, one.pattern) not in made and table.seen_enough(one.kind, one.pattern, config) for one in proposals
+    )
+
+
+def switch(db: Database, row: StoredFilter, on: bool, config: FilterConfig, now: float) -> int:
+    """The operator switches a filter on or off; returns how many URLs left the queue or came back."""
+    if on:
+        fits = RuleBook(load_rules(db)).fits
+        return filters.activate(db, row, fits, config.probe, now, "switched on by the operator", by_operator=True)
+    return filters.end(db, row, OFF, now, "switched off by the operator")

@@ -1,0 +1,68 @@
+"""What the frontier is guided by, made of the settings and the document rules in force."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from gossamer.errors import UsageError
+from gossamer.frontier.contract import Guidance
+from gossamer.model.site import key64
+from gossamer.model.url import Canonicalizer
+from gossamer.parse.rules import DocumentRule, RuleBook
+from gossamer.plugins import STRATEGIES
+from gossamer.priority.product import build
+from gossamer.priority.strategy import Context
+from gossamer.settings import Settings
+
+_REMEMBERED = 8192
+"""URLs of which it is remembered whether they fit: more than a batch has new ones."""
+
+
+def guidance_of(settings: Settings, rules: Sequence[DocumentRule]) -> Guidance:
+    """Strategy, fit and revisits of a crawl; `UsageError` where a file that the settings name cannot be read."""
+    # Statistics and strategy ask about the same new URLs; the patterns are tried once.
+    fits = lru_cache(maxsize=_REMEMBERED)(RuleBook(rules).fits)
+    config = settings.priority
+    context = Context(
+        config, fits,
+        ranks=_read_ranks(config.ranks) if config.ranks else {},
+        model=_read_model(config.model) if config.model else b"",
+    )  # fmt: skip
+    strategy = build(settings.crawl.strategy, lambda name: STRATEGIES.get(name)(context))
+    return Guidance(strategy, fits, settings.revisit, settings.feeds)
+
+
+def _read_model(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"priority.model: cannot read {path}: {error.strerror}") from error
+
+
+@lru_cache(maxsize=1)
+def _read_ranks(path: str) -> Mapping[int, float]:
+    """URL → rank, by the URL's key; lines of URL, tab, rank, packed with gzip where the name ends so."""
+    canonicalizer = Canonicalizer()
+    ranks: dict[int, float] = {}
+    try:
+        opened = gzip.open if path.endswith(".gz") else open
+        with opened(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                url, _, rank = line.rstrip("\n").partition("\t")
+                canonical = canonicalizer.parse(url)
+                if not isinstance(canonical, str) or not _is_rank(rank):
+                    raise UsageError(f"priority.ranks: {path}, line {number} is not a URL, a tab and a rank")
+                ranks[key64(canonical)] = float(rank)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"priority.ranks: cannot read {path}: {error}") from error
+    return ranks
+
+
+def _is_rank(text: str) -> bool:
+    try:
+        return float(text) >= 0.0
+    except ValueError:
+        return False

@@ -1,0 +1,78 @@
+"""From publication to the search page: measured for each document that a feed announced while we were watching.
+
+A document counts once, when it can first be searched; an index that is made anew changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from gossamer.frontier.database import Database
+
+_STEPS = 4
+"""Classes of delays per doubling."""
+
+
+class Delays(msgspec.Struct, frozen=True):
+    """How long it took until announced documents could be searched, in seconds."""
+
+    documents: int
+    median: float
+    p95: float
+    by_delay: dict[str, int]
+    """Documents by upper bound of their delay, in seconds."""
+
+
+def note_searchable(db: Database, places: Sequence[tuple[int, int]], now: float) -> int:
+    """These documents (site and key) can be searched from now on; returns how many of them were announced."""
+    delays: Counter[int] = Counter()
+    with db.transaction():
+        for site_id, key in places:
+            rows = db.execute(
+                "UPDATE urls SET searchable_at = ? WHERE site_id = ? AND key = ? AND announced_at IS NOT NULL "
+                "AND searchable_at IS NULL RETURNING announced_at",
+                (now, site_id, key),
+            )
+            delays.update(_bucket(now - announced_at) for (announced_at,) in rows)
+        db.many(
+            "INSERT INTO delays (bucket, documents) VALUES (?, ?) "
+            "ON CONFLICT (bucket) DO UPDATE SET documents = delays.documents + excluded.documents",
+            sorted(delays.items()),
+        )
+    return delays.total()
+
+
+def announced(db: Database, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those documents that a feed announced and that could not be searched yet: a reading question."""
+    sql = "SELECT 1 FROM urls WHERE site_id = ? AND key = ? AND announced_at IS NOT NULL AND searchable_at IS NULL"
+    return [place for place in places if db.execute(sql, place)]
+
+
+def distribution(db: Database) -> Delays:
+    """All delays so far."""
+    rows = db.execute("SELECT bucket, documents FROM delays WHERE documents > 0 ORDER BY bucket")
+    total = sum(documents for _, documents in rows)
+    bounds = {f"{_bound(bucket):.0f}": documents for bucket, documents in rows}
+    return Delays(total, _quantile(rows, total, 0.5), _quantile(rows, total, 0.95), bounds)
+
+
+def _bucket(delay: float) -> int:
+    return math.ceil(_STEPS * math.log2(max(delay, 1.0)))
+
+
+def _bound(bucket: int) -> float:
+    return float(2.0 ** (bucket / _STEPS))
+
+
+def _quantile(rows: Sequence[tuple[int, ...]], total: int, share: float) -> float:
+    """The upper bound of the class in which the quantile lies."""
+    seen = 0
+    for bucket, documents in rows:
+        seen += documents
+        if seen >= share * total:
+            return _bound(bucket)
+    return 0.0

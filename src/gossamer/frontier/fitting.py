@@ -1,0 +1,81 @@
+"""When document rules change, URLs that are known already are held against the new ones.
+
+New URLs are checked once, as they enter. Here the rows of one domain are gone through: which fit is noted
+and counted, and first visits that wait move to the level they have now.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gossamer.frontier.contract import Guidance
+from gossamer.frontier.database import Database, Row
+from gossamer.frontier.prefixes import PrefixTally
+from gossamer.frontier.queueing import count_levels, enqueue
+from gossamer.frontier.schema import QUEUED, REFUSED, REMOVED
+from gossamer.frontier.standing import link_values
+from gossamer.model.records import LEVELS, Discovered, Via
+from gossamer.priority.levels import levels_of
+from gossamer.scope.shape import path_shape
+
+_STEP = 2000
+"""Rows changed in one transaction."""
+
+
+def refit(db: Database, domain: str, guidance: Guidance, now: float) -> tuple[int, int]:
+    """Hold the known URLs of a domain, or of one host, against the rules; returns how many there are, and how
+    many of them fit."""
+    seen = fitting = 0
+    sites = db.execute(
+        "SELECT id, not_before FROM sites WHERE domain = ? OR name = ? OR name LIKE ? ORDER BY id",
+        (domain, domain, f"{domain}:%"),
+    )
+    for site_id, not_before in sites:
+        after = -(1 << 63)
+        while rows := db.execute(
+            "SELECT key, url, fit, state, outcome, level, lowered, via, depth, part FROM urls "
+            "WHERE site_id = ? AND key > ? AND kind = 'page' ORDER BY key LIMIT ?",
+            (site_id, after, _STEP),
+        ):
+            after = rows[-1][0]
+            verdicts = [bool(guidance.fits(row[1])) for row in rows]
+            seen, fitting = seen + len(rows), fitting + sum(verdicts)
+            changed = [(row, fits) for row, fits in zip(rows, verdicts, strict=True) if bool(row[2]) != fits]
+            waiting = [row for row in rows if row[3] == QUEUED and row[4] is None and row[7] != Via.SEED.value]
+            with db.transaction():
+                _note(db, site_id, changed)
+                _move(db, site_id, not_before, waiting, guidance, now)
+    return seen, fitting
+
+
+def _note(db: Database, site_id: int, changed: list[tuple[Row, bool]]) -> None:
+    tally = PrefixTally()
+    for (_, url, _, state, outcome, *_), fits in changed:
+        if state not in (REFUSED, REMOVED) or outcome is not None:
+            tally.fitted(site_id, path_shape(url), 1 if fits else -1)
+    tally.flush(db)
+    db.many(
+        "UPDATE urls SET fit = ? WHERE site_id = ? AND key = ?", [(int(fits), site_id, row[0]) for row, fits in changed]
+    )
+
+
+def _move(db: Database, site_id: int, not_before: float, waiting: list[Row], guidance: Guidance, now: float) -> None:
+    found = [Discovered(row[1], Via(row[7]), depth=row[8]) for row in waiting]
+    if not found:
+        return
+    scores = guidance.strategy.scores(found)
+    links = guidance.strategy.links
+    if links is not None:
+        scores = scores * link_values(db, links, [(site_id, row[0]) for row in waiting])
+    moves: dict[int, list[tuple[int, int]]] = {}
+    left: Counter[int] = Counter()
+    for row, level in zip(waiting, levels_of(scores).tolist(), strict=True):
+        key, old, lowered, part = row[0], row[5], row[6], row[9]
+        level = min(level + lowered, LEVELS - 1)
+        if level != old:
+            moves.setdefault(part, []).append((level, key))
+            left[old] -= 1
+    count_levels(db, left)
+    for part, moved in sorted(moves.items()):
+        db.many("UPDATE urls SET level = ? WHERE site_id = ? AND key = ?", [(lv, site_id, key) for lv, key in moved])
+        enqueue(db, site_id, part, moved, now, not_before)

@@ -1,0 +1,276 @@
+"""When a visited page is visited again, decided in the transaction that records the visit (S4.5, S3.7).
+
+A page's rate of change is learned from whether its *main text* changed between two visits; a page seen
+for the first time is believed to be like its class: pages of its site under the same prefix, of its site, of its
+type, of the crawl. Rates are kept in classes (`revisit.rates`), and the number of documents by class and hour
+of the last visit is kept with the rows: from it come the plan, which shares out the budget of visits, and the
+freshness that `status` shows, without looking at a single page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from gossamer.frontier.contract import Verdict, Visit
+from gossamer.frontier.database import Database
+from gossamer.frontier.queueing import chunks, marks
+from gossamer.model.outcome import Outcome
+from gossamer.model.site import key64
+from gossamer.revisit.change import Estimator, Evidence, estimator
+from gossamer.revisit.config import HOUR, RevisitConfig
+from gossamer.revisit.freshness import age, freshness
+from gossamer.revisit.policy import Plan, plan
+from gossamer.revisit.rates import BUCKETS, buckets_of, rates_of
+from gossamer.scope.statistics import prefix_of
+
+_KEPT = {Outcome.DOCUMENT, Outcome.NOINDEX}
+"""Outcomes of pages that have a rate of change; others are looked at again after the longest time."""
+_KEPT_NAMES = {outcome.value for outcome in _KEPT}
+_REFUSALS = {Outcome.REFUSED, Outcome.ROBOTS_DENIED}
+NOT_COUNTED = -1
+"""`urls.bucket` of a page that readers do not find."""
+_PLAN_AGE = 60.0
+"""Seconds for which a plan is good, unless the number of pages has grown much."""
+_GROWN = 1.25
+_EVERYTHING = 0
+"""The class of all pages."""
+
+
+class Planned(NamedTuple):
+    """What the row of a visited URL says about its next visit."""
+
+    due_at: float | None
+    checked_at: float | None
+    a: float | None
+    b: float | None
+    bucket: int | None
+
+
+class Learned(NamedTuple):
+    """A visit that found a page as it is now."""
+
+    visit: Visit
+    classes: tuple[int, ...]
+    gap: float
+    """Seconds since it was known last, 0 at the first visit."""
+    changed: bool
+    document: bool
+    """Whether it can be found by readers, and so counts for freshness."""
+
+
+def estimator_of(config: RevisitConfig) -> Estimator:
+    """How rates are learned."""
+    return estimator(config.estimator, config.policy, config.floor, config.ceiling)
+
+
+def weight_of(clicks: int) -> float:
+    """How much a page matters by the clicks of readers: once as much for each doubling."""
+    return 1.0 + math.log2(1 + clicks)
+
+
+class Revisits:
+    """Plans visits; one object per frontier, called inside the transaction of a report."""
+
+    def __init__(self, db: Database, config: RevisitConfig) -> None:
+        self._db, self._config = db, config
+        self._estimator = estimator_of(config)
+        self._plan: Plan | None = None
+        self._planned_at, self._planned_pages = 0.0, 0.0
+
+    def plan_visits(
+        self, judged: Sequence[tuple[Visit, Verdict, int]], shapes: Sequence[str], now: float
+    ) -> dict[tuple[int, int], Planned]:
+        """The next visits of all that were visited, by site and key."""
+        planned: dict[tuple[int, int], Planned] = {}
+        learned: dict[tuple[int, int], Learned] = {}
+        moves: Counter[tuple[int, int]] = Counter()
+        for (visit, verdict, site_id), shape in zip(judged, shapes, strict=True):
+            place = (site_id, visit.task.key)
+            if visit.retry_at is not None:
+                continue
+            if _is_kept(visit, verdict):
+                classes = _classes(visit, site_id, shape)
+                learned[place] = Learned(visit, classes, *_observed(visit), _is_document(visit, verdict))
+            else:
+                again = self._config.policy != "none" and visit.fetched and verdict.outcome not in _REFUSALS
+                due = visit.at + self._config.ceiling if again else None
+                planned[place] = Planned(due, None, None, None, NOT_COUNTED)
+                _move(moves, visit, NOT_COUNTED)
+        if learned:
+            planned |= self._plan_learned(learned, moves, now)
+        self._count(moves)
+        return planned
+
+    def _plan_learned(
+        self, learned: Mapping[tuple[int, int], Learned], moves: Counter[tuple[int, int]], now: float
+    ) -> dict[tuple[int, int], Planned]:
+        items = list(learned.values())
+        self._observe_classes(items)
+        a, b = self._beliefs(items)
+        rates = self._estimator.rates(a, b)
+        buckets = [
+            bucket if item.document else NOT_COUNTED
+            for item, bucket in zip(items, buckets_of(rates).tolist(), strict=True)
+        ]
+        for item, bucket in zip(items, buckets, strict=True):
+            _move(moves, item.visit, bucket)
+        due: list[float | None] = [None] * len(items)
+        if self._config.policy != "none":
+            weights = np.array([weight_of(item.visit.task.clicks) for item in items])
+            intervals = self.current_plan(now, moves).intervals(rates, weights)
+            due = [item.visit.at + interval for item, interval in zip(items, intervals.tolist(), strict=True)]
+        rows = zip(learned, items, due, a.tolist(), b.tolist(), buckets, strict=True)
+        return {
+            place: Planned(due_at, item.visit.at, one, two, bucket) for place, item, due_at, one, two, bucket in rows
+        }
+
+    def _beliefs(self, items: Sequence[Learned]) -> tuple[np.ndarray, np.ndarray]:
+        """What is believed of each page after its visit."""
+        first = [item for item in items if not item.visit.task.checked_at]
+        evidence = self._evidence({name for item in first for name in item.classes})
+        begun_a, begun_b = self._estimator.start([[evidence[name] for name in item.classes] for item in first])
+        begun = iter(zip(begun_a.tolist(), begun_b.tolist(), strict=True))
+        states = [item.visit.task.change if item.visit.task.checked_at else next(begun) for item in items]
+        a, b = np.array([one for one, _ in states]), np.array([two for _, two in states])
+        seen = np.array([item.gap > 0 for item in items])
+        if seen.any():
+            gaps, changed = np.array([item.gap for item in items]), np.array([item.changed for item in items])
+            a[seen], b[seen] = self._estimator.observe(a[seen], b[seen], gaps[seen], changed[seen])
+        return a, b
+
+    def _evidence(self, names: set[int]) -> dict[int, Evidence]:
+        found = dict.fromkeys(names, Evidence(0, 0, 0.0))
+        for chunk in chunks(sorted(names)):
+            sql = f"SELECT class, visits, changes, exposure FROM change_classes WHERE class IN ({marks(chunk)})"
+            found.update((name, Evidence(*numbers)) for name, *numbers in self._db.execute(sql, chunk))
+        return found
+
+    def _observe_classes(self, items: Sequence[Learned]) -> None:
+        totals: dict[int, list[float]] = {}
+        for item in items:
+            if item.gap > 0:
+                for name in item.classes:
+                    row = totals.setdefault(name, [0, 0, 0.0])
+                    row[0] += 1
+                    row[1] += item.changed
+                    row[2] += item.gap
+        self._db.many(
+            "INSERT INTO change_classes (class, visits, changes, exposure) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (class) DO UPDATE SET visits = change_classes.visits + excluded.visits, "
+            "changes = change_classes.changes + excluded.changes, "
+            "exposure = change_classes.exposure + excluded.exposure",
+            [(name, *numbers) for name, numbers in sorted(totals.items())],
+        )
+
+    def current_plan(self, now: float, moves: Mapping[tuple[int, int], int] | None = None) -> Plan:
+        """How the budget is shared out; made anew as the collection grows and time goes by."""
+        pages = self._planned_pages + sum((moves or {}).values())
+        if self._plan is None or abs(now - self._planned_at) > _PLAN_AGE or pages > _GROWN * self._planned_pages:
+            histogram = np.zeros(BUCKETS)
+            for bucket, count in self._db.execute("SELECT bucket, SUM(pages) FROM freshness GROUP BY bucket"):
+                histogram[bucket] += count
+            for (bucket, _), count in (moves or {}).items():
+                histogram[bucket] += count
+            config, total = self._config, float(histogram.sum())
+            self._plan = plan(
+                "uniform" if config.policy == "none" else config.policy, np.maximum(histogram, 0.0),
+                total / config.every, floor=config.floor, ceiling=max(config.ceiling, config.floor),
+            )  # fmt: skip
+            self._planned_at, self._planned_pages = now, total
+        return self._plan
+
+    def _count(self, moves: Mapping[tuple[int, int], int]) -> None:
+        count_documents(self._db, moves)
+
+
+def _is_kept(visit: Visit, verdict: Verdict) -> bool:
+    if verdict.outcome is Outcome.NOT_MODIFIED:
+        return visit.task.previous in _KEPT_NAMES
+    return verdict.outcome in _KEPT
+
+
+def _is_document(visit: Visit, verdict: Verdict) -> bool:
+    outcome = verdict.outcome
+    return outcome is Outcome.DOCUMENT or (
+        outcome is Outcome.NOT_MODIFIED and visit.task.previous == Outcome.DOCUMENT.value
+    )
+
+
+def _observed(visit: Visit) -> tuple[float, bool]:
+    """Seconds since the page was last known, and whether its text is another."""
+    task = visit.task
+    if not task.checked_at:
+        return 0.0, False
+    changed = visit.outcome is Outcome.DOCUMENT and visit.content_hash != task.content_hash
+    return max(visit.at - task.checked_at, 0.0), changed
+
+
+def _classes(visit: Visit, site_id: int, shape: str) -> tuple[int, ...]:
+    """The classes of a page from specific to general."""
+    return (
+        key64(f"{site_id} {prefix_of(shape)}"),
+        site_id,
+        key64(f"type {visit.page_type}"),
+        _EVERYTHING,
+    )
+
+
+def _move(moves: Counter[tuple[int, int]], visit: Visit, bucket: int) -> None:
+    """Count a document at its new place and no longer at its old one."""
+    task = visit.task
+    if task.bucket is not None and task.bucket != NOT_COUNTED:
+        moves[task.bucket, hour_of(task.checked_at)] -= 1
+    if bucket != NOT_COUNTED:
+        moves[bucket, hour_of(visit.at)] += 1
+
+
+def hour_of(time: float) -> int:
+    """The hour in which a page was last known."""
+    return int(time // HOUR)
+
+
+def count_documents(db: Database, moves: Mapping[tuple[int, int], int]) -> None:
+    """Change the number of documents by class of change and hour of the last visit."""
+    db.many(
+        "INSERT INTO freshness (bucket, hour, pages) VALUES (?, ?, ?) "
+        "ON CONFLICT (bucket, hour) DO UPDATE SET pages = freshness.pages + excluded.pages",
+        [(*place, change) for place, change in sorted(moves.items()) if change],
+    )
+    db.many(
+        "DELETE FROM freshness WHERE bucket = ? AND hour = ? AND pages <= 0",
+        [place for place, change in sorted(moves.items()) if change < 0],
+    )
+
+
+class Freshness(msgspec.Struct, frozen=True):
+    """How well the collection is believed to agree with the web."""
+
+    pages: int
+    fresh: float
+    """Share of the pages that are as they were when they were fetched."""
+    age: float
+    """Seconds for which a page has been out of date, on average; fresh ones count as 0."""
+    visits_per_day: float
+    """Visits that the policy spends at this size."""
+
+
+def collection_freshness(db: Database, config: RevisitConfig, now: float) -> Freshness:
+    """Expected freshness and age of all documents, from the counts by class and hour."""
+    rows = db.execute("SELECT bucket, hour, pages FROM freshness WHERE pages > 0")
+    if not rows:
+        return Freshness(0, 1.0, 0.0, 0.0)
+    buckets, hours, pages = (np.array(column) for column in zip(*rows, strict=True))
+    rates, since = rates_of(buckets), np.maximum(now - (hours + 0.5) * HOUR, 0.0)
+    total = float(pages.sum())
+    return Freshness(
+        int(total),
+        float((freshness(rates, since) * pages).sum() / total),
+        float((age(rates, since) * pages).sum() / total),
+        86_400 * total / config.every if config.policy != "none" else 0.0,
+    )

@@ -1,0 +1,131 @@
+"""Ranks of an earlier crawl: what mattered then is fetched first now (S4.4).
+
+The file knows the pages of the last time. For the others there are four ways: by the links of the pages that
+lead to them (`parent`), by lot from the known ranks (`random`), after all known pages (`zero`), and in
+simulations by their true rank (`Oracle`). `Omniscient` knows all true ranks from the start: no strategy
+that must find its pages by links can be better informed.
+
+Ranks may have any scale (PageRank sums to 1, or has a mean of 1). The score follows the logarithm of the rank,
+since ranks are spread over many orders of magnitude: the highest rank has level 0, the lowest level `LOWEST`,
+a page without a rank the level under it. That is as many levels as a failed `fit` costs, so `fit * earlier` has
+the useful pages first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from gossamer.errors import UsageError
+from gossamer.model.records import Discovered
+from gossamer.model.site import key64
+from gossamer.priority.chance import lots
+from gossamer.priority.entries import entries
+from gossamer.priority.levels import OCTAVES_PER_LEVEL, score_of_level
+from gossamer.priority.strategy import Context, Floats, LinkStrategy, Standing, Strategy
+
+LOWEST = 15
+_UNRANKED = score_of_level(LOWEST + 1)
+
+
+def earlier(context: Context) -> Strategy | LinkStrategy:
+    """The strategy that the settings ask for."""
+    if not context.ranks:
+        raise UsageError("the strategy `earlier` needs the ranks of an earlier crawl: name their file in `ranks`")
+    if context.config.unranked == "parent":
+        return EarlierOrParent(context.ranks)
+    return Earlier(context.ranks, context.config.unranked)
+
+
+class Earlier:
+    """Known pages by their rank, the others by lot or last."""
+
+    def __init__(self, ranks: Mapping[int, float], unranked: Literal["random", "zero"] = "zero") -> None:
+        self._ranks = ranks
+        self._known = _usable(ranks)
+        self._scale = _Scale(self._known)
+        self._by_lot = unranked == "random" and len(self._known) > 0
+
+    def scores(self, found: Sequence[Discovered]) -> Floats:
+        """By rank."""
+        ranks = _looked_up(self._ranks, found)
+        if self._by_lot:
+            ranks = np.where(ranks > 0, ranks, self._known[(lots(found) * len(self._known)).astype(np.int64)])
+        return self._scale.scores(ranks)
+
+
+class Oracle(Earlier):
+    """Known pages by their earlier rank, the others by their true one; for simulations."""
+
+    def __init__(self, ranks: Mapping[int, float], truth: Mapping[int, float]) -> None:
+        super().__init__({**truth, **ranks})
+
+
+class Omniscient(Earlier):
+    """All pages by their true rank; for simulations."""
+
+    def __init__(self, truth: Mapping[int, float]) -> None:
+        super().__init__(truth)
+
+
+class EarlierOrParent:
+    """Known pages by their rank, the others by what the pages that link to them have for each of their links.
+
+    `cash` is the rank, known or estimated; `history` is 1 where it was known, and then links do not change it.
+    """
+
+    joins: Literal["sum", "min"] = "sum"
+    again = False
+
+    def __init__(self, ranks: Mapping[int, float]) -> None:
+        self._ranks = ranks
+        known = _usable(ranks)
+        self._scale = _Scale(known)
+        self._mean = float(known.mean()) if len(known) else 1.0
+
+    def start(self, found: Sequence[Discovered], now: float) -> Standing:
+        """The known rank, or none; an unknown entry, which may never have a parent, is taken for a page like any."""
+        ranks = _looked_up(self._ranks, found)
+        known = ranks > 0
+        cash = np.where(known, ranks, np.where(entries(found), self._mean, 0.0))
+        return Standing(cash, known.astype(np.float64), np.full(len(found), now))
+
+    def give(self, pages: Standing, links: Floats, now: float) -> tuple[Floats, Standing]:
+        """Rank over links; the page keeps its own."""
+        return pages.cash / links, pages
+
+    def gain(self, targets: Standing, gifts: Floats) -> Standing:
+        """The estimates rise, the known ranks stay."""
+        return targets._replace(cash=np.where(targets.history > 0, targets.cash, targets.cash + gifts))
+
+    def values(self, standings: Standing) -> Floats:
+        """By rank."""
+        return self._scale.scores(standings.cash)
+
+
+class _Scale:
+    """From ranks to scores, by logarithm."""
+
+    def __init__(self, known: Floats) -> None:
+        self._lowest, self._highest = (float(known[0]), float(known[-1])) if len(known) else (1.0, 1.0)
+        octaves = np.log2(self._highest) - np.log2(self._lowest)
+        self._levels_per_octave = LOWEST / octaves if octaves > 0 else 0.0
+
+    def scores(self, ranks: Floats) -> Floats:
+        usable = np.clip(ranks, self._lowest, self._highest)
+        levels = (np.log2(self._highest) - np.log2(usable)) * self._levels_per_octave
+        return np.where(ranks > 0, np.exp2(-OCTAVES_PER_LEVEL * levels), _UNRANKED)
+
+
+def _usable(ranks: Mapping[int, float]) -> Floats:
+    """The positive ranks, lowest first."""
+    values = np.fromiter(ranks.values(), np.float64, len(ranks))
+    return np.sort(values[np.isfinite(values) & (values > 0)])
+
+
+def _looked_up(ranks: Mapping[int, float], found: Sequence[Discovered]) -> Floats:
+    """The rank of each URL, 0 where none is known."""
+    looked_up = np.fromiter((ranks.get(key64(one.url), 0.0) for one in found), np.float64, len(found))
+    return np.where(np.isfinite(looked_up), looked_up, 0.0)

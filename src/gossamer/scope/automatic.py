@@ -1,0 +1,208 @@
+"""Filters that the crawler makes itself: what they match, and the rule that holds URLs against them.
+
+A filter belongs to a site and is one of three kinds:
+
+- `prefix`: the URLs that count under a prefix or below it (`scope.statistics`), such as `/tag/` or `/list/?page&sort`;
+- `shape`: the URLs of one shape (`scope.shape`), such as the daily archive `/<n>/<n>/<n>/`, a `*` standing for any one
+  segment: `/<n>/<n>/*/feed/`;
+- `parameter`: the URLs whose query has a parameter of this name.
+
+Two promises are kept here whatever a filter says: a URL that fits a document rule is never refused, and
+one in `probe` URLs passes, so that a filter that has become wrong shows. How filters come about is
+`scope.proposals`; what they did to the table is `frontier.filters`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from gossamer.model.decision import Decision, refuse
+from gossamer.model.site import key64, site_of
+from gossamer.scope.shape import path_shape
+from gossamer.scope.statistics import Counts, ancestors, prefix_of
+
+FilterKind = Literal["prefix", "shape", "parameter"]
+Fits = Callable[[str], bool | None]
+"""Whether a URL fits a document rule; None where its domain has no rules."""
+
+RULE = "automatic"
+ANY = "*"
+"""Stands for one segment in a shape."""
+
+
+class FilterConfig(msgspec.Struct, frozen=True):
+    """When filters are made, and how sure one must be."""
+
+    mode: Literal["off", "shadow", "on"] = "on"
+    """`shadow` makes filters and tells what they would have refused, and refuses nothing."""
+    useful: int = 20
+    """Useful URLs that a site must have before its filters are made (n_d of the mission)."""
+    known: int = 20
+    """URLs that the smallest filter covers."""
+    chance: float = 0.001
+    """A group of URLs without a useful one counts as useless when a sample of the site of its size would have
+    none with less than this probability."""
+    dry: float = 0.05
+    """Share of the URLs of a filter that must have been visited since the last of them that brought a useful URL
+    which nobody knew; and `known` of them at least."""
+    detour: float = 3.0
+    """How many times as long the ways to useful pages may become, on the average."""
+    shadow_urls: int = 20
+    """URLs that a filter must have been right about, after it was proposed, before it refuses any."""
+    shadow: float = 86_400.0
+    """Seconds after which a filter with fewer such URLs, and no wrong one, goes live all the same."""
+    probe: int = 50
+    """One in so many URLs that a filter matches is fetched all the same, to see whether the filter is still right;
+    0: none."""
+    groups: int = 10
+    """Pages that must have been seen with and without a parameter, or with two of its values."""
+    links: int = 20_000_000
+    """Links of a site that are held in memory when ways are looked for; without the others the answer is stricter."""
+    every: float = 600.0
+    """Seconds between two looks at the table."""
+    share: float = 0.01
+    """Share of the time that passes which may be spent on looking; sites that grew most come first."""
+
+
+class AutomaticFilter(msgspec.Struct, frozen=True, order=True):
+    """One filter."""
+
+    site: str
+    kind: FilterKind
+    pattern: str
+    reason: str = ""
+    """Why it is there, in a sentence that goes with each URL it refuses."""
+
+
+class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What speaks for a filter; kept with it for as long as it is known."""
+
+    counts: Counts = Counts()
+    """Of the URLs it matches, when it was proposed."""
+    site: Counts = Counts()
+    """Of the whole site, then."""
+    ruled: bool = True
+    """Whether useful means: fits a document rule; else: a document that is no near copy."""
+    chance: float = 0.0
+    """Probability that as many URLs of the site have no useful one among them by mere chance."""
+    same: int = 0
+    """Of a parameter: pages that were seen with it and without it, and were the same."""
+    dry: int = 0
+    """Visits to its URLs since the last one that brought a useful URL which nobody knew."""
+    reachable: int = 0
+    """Useful pages to which ways were found around the filter: all that were reachable."""
+    links: int = 0
+    """Links that were walked for this."""
+    steps: tuple[float, float] = (0.0, 0.0)
+    """Links from where the crawl begins to a useful page, mean, before and after."""
+    since: Counts = Counts()
+    """Of the URLs it would have refused since it was proposed."""
+    note: str = ""
+    """Why it is in its present state."""
+    kept: bool = False
+    """The operator switched it on: nothing else withdraws it."""
+
+    def sentence(self) -> str:
+        """For a person."""
+        if self.same:
+            return f"{self.same} pages were the same with it and without it, none was another"
+        tried = f"{self.counts.known} URLs known" if self.ruled else f"{self.counts.visited} pages visited"
+        useful = self.site.fit if self.ruled else self.site.documents - self.site.near
+        of = self.site.known if self.ruled else self.site.visited
+        return f"{tried}, none useful, while {useful} of the site's {of} are"
+
+
+class SiteFilters:
+    """The filters of one site, ready to be held against shapes."""
+
+    def __init__(self, filters: Iterable[AutomaticFilter]) -> None:
+        self._of: dict[str, dict[str, AutomaticFilter]] = {"prefix": {}, "shape": {}, "parameter": {}}
+        for one in filters:
+            self._of[one.kind][one.pattern] = one
+        paths = [pattern.partition("?")[0].split("/") for pattern in self._of["shape"]]
+        self._stars = sorted({path.index(ANY) for path in paths if ANY in path})
+
+    def match(self, shape: str) -> AutomaticFilter | None:
+        """The filter that refuses URLs of a shape."""
+        prefixes, shapes, parameters = self._of.values()
+        if prefixes:
+            for prefix in ancestors(prefix_of(shape)):
+                if prefix in prefixes:
+                    return prefixes[prefix]
+        if shapes:
+            if shape in shapes:
+                return shapes[shape]
+            for place in self._stars:
+                if (found := shapes.get(with_any(shape, place))) is not None:
+                    return found
+        if parameters:
+            for name in parameter_names(shape):
+                if name in parameters:
+                    return parameters[name]
+        return None
+
+
+def with_any(shape: str, place: int) -> str:
+    """A shape with one segment of its path left open; `""` where there is no word to be left open."""
+    path, mark, names = shape.partition("?")
+    parts = path.split("/")
+    if place >= len(parts) or parts[place] in ("", "<n>", ANY):
+        return ""
+    parts[place] = ANY
+    return f"{'/'.join(parts)}{mark}{names}"
+
+
+def parameter_names(shape: str) -> list[str]:
+    """The names of the query's parameters."""
+    _, mark, names = shape.partition("?")
+    return names.split("&") if mark else []
+
+
+def groups_of(shape: str) -> Iterator[tuple[FilterKind, str]]:
+    """Every filter that would refuse URLs of a shape; the whole site is none."""
+    for prefix in ancestors(prefix_of(shape)):
+        if prefix != "/":
+            yield "prefix", prefix
+    yield "shape", shape
+    for place in range(1, shape.partition("?")[0].count("/") + 1):
+        if pattern := with_any(shape, place):
+            yield "shape", pattern
+    for name in parameter_names(shape):
+        yield "parameter", name
+
+
+def is_probe(url: str, probe: int) -> bool:
+    """Whether a URL is fetched though a filter matches it: the same answer each time."""
+    return probe > 0 and key64(url) % probe == 0
+
+
+class AutomaticRule:
+    """The rule of the chain. What it costs depends on the filters of one site, not on how many sites have some."""
+
+    name = RULE
+
+    def __init__(self, filters: Iterable[AutomaticFilter], fits: Fits, probe: int = 0) -> None:
+        by_site: dict[str, list[AutomaticFilter]] = defaultdict(list)
+        for one in filters:
+            by_site[one.site].append(one)
+        self._by_site = {site: SiteFilters(ones) for site, ones in by_site.items()}
+        self._fits, self._probe = fits, probe
+
+    def decide(self, url: str, now: float) -> Decision | None:
+        """A refusal, or None."""
+        filters = self._by_site.get(site_of(url))
+        if filters is None:
+            return None
+        found = filters.match(path_shape(url))
+        if found is None or self._fits(url) or is_probe(url, self._probe):
+            return None
+        return refuse(f"{RULE}.{found.kind}", found.reason or reason_of(found.kind, found.pattern))
+
+
+def reason_of(kind: FilterKind, pattern: str, evidence: str = "") -> str:
+    """The sentence that goes with each URL a filter refuses; its beginning names the filter."""
+    return f"an automatic filter refuses the {kind} {pattern}" + (f": {evidence}" if evidence else "")
