@@ -38,7 +38,7 @@ from typing import Any
 import msgspec
 
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, SiteReport, Visit
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.schema import DONE, QUEUED
@@ -47,6 +47,7 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64, registrable_domain
 from gossamer.scope.shape import path_shape
+from gossamer.scope.statistics import prefix_of
 
 NOW = 1_700_000_000.0
 SITES = 1000
@@ -61,7 +62,8 @@ REMEMBERED = 4_000_000
 """The newest URLs, which the worker is taken to have entered itself (and so has in its cache)."""
 RUN = 7
 """URLs of a site that were found on one page, and so stand together in the table."""
-LEVELS = (8, 12, 16)
+LEVELS = (8, 12, 15)
+"""Depths of the pages, and so their levels."""
 MANY = 10**9
 
 
@@ -159,6 +161,10 @@ def _fill_site(db: Database, site: Site) -> None:
         "INSERT INTO texts VALUES (?, ?, ?, ?, 'segment-000000-w0000', 'w0000000')",
         ((key64(domain), text, site_id, key64(site.url(number))) for text, number in texts),
     )
+    db.execute(
+        "INSERT INTO prefixes (site_id, prefix, text, known, visited, documents) VALUES (?, ?, ?, ?, ?, ?)",
+        (site_id, key64(_PREFIX), _PREFIX, site.size, visited, visited),
+    )
     shapes = Counter(number % 7 for number in range(site.size))
     db.many(
         "INSERT INTO shapes VALUES (?, ?, ?) ON CONFLICT (site_id, shape) DO UPDATE SET urls = urls + excluded.urls",
@@ -167,6 +173,7 @@ def _fill_site(db: Database, site: Site) -> None:
 
 
 MASK = (1 << 128) - 1
+_PREFIX = prefix_of(path_shape(Site("www.site.example", 1).url(0)))
 _INSERT = """INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at, found_site,
     found_key, outcome, status, fetched_at, etag, last_modified, content_hash, segment, segment_row)
     VALUES (?, ?, ?, 0, ?, 'page', 'link', ?, 3, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -197,7 +204,10 @@ def _url_row(site: Site, site_id: int, number: int) -> tuple[Any, ...]:
 class Load:
     """A worker's calls on one database."""
 
-    def __init__(self, path: Path, size: int, new: float = 0.09, cold: bool = False, near: bool = True) -> None:
+    def __init__(
+        self, path: Path, size: int, new: float = 0.09, cold: bool = False, near: bool = True,
+        guidance: Guidance | None = None,
+    ) -> None:  # fmt: skip
         self.near = near
         self.sites = {site.name: site for site in make_sites(size)}
         self.names = list(self.sites)
@@ -207,7 +217,9 @@ class Load:
             pages_per_site=MANY, sites=MANY, similar_paths=MANY, per_site=50, batch=1000, lease=float(MANY)
         )
         self.db = open_database(path)
-        self.frontier = SqlFrontier(self.db, budgets, PolitenessConfig(delay=0.0), path_shape, near_method("minhash"))
+        self.frontier = SqlFrontier(
+            self.db, budgets, PolitenessConfig(delay=0.0), path_shape, near_method("minhash"), guidance=guidance
+        )
         self.frontier.register("bench", NOW)
         newest = "SELECT key FROM urls ORDER BY rowid DESC LIMIT ?"
         self.frontier.seen.update(row[0] for row in self.db.iterate(newest, (0 if cold else REMEMBERED,)))
@@ -292,7 +304,7 @@ class Load:
         urls = [site.url(number) for number in numbers]
         other = self.sites[random.choice(self.names)]
         urls[MENU] = other.url(random.randrange(other.size))
-        return [Discovered(url, depth=4, level=LEVELS[here % 3], referrer=task.url) for url in urls]
+        return [Discovered(url, depth=LEVELS[here % 3], referrer=task.url) for url in urls]
 
     def _release(self) -> None:
         tired = sorted(self.leases, key=lambda site: -self.used[site])[:ROTATED]

@@ -125,6 +125,16 @@ class SiteFilters:
             self._of[one.kind][one.pattern] = one
         paths = [pattern.partition("?")[0].split("/") for pattern in self._of["shape"]]
         self._stars = sorted({path.index(ANY) for path in paths if ANY in path})
+        first = {_first_segment(pattern) for kind in ("prefix", "shape") for pattern in self._of[kind]}
+        open_ended = "" in map(_first_segment, self._of["prefix"])  # `/?page` matches `/any?page`
+        self._first = None if open_ended or any("<" in one or one == ANY for one in first) else first
+        """What the path of a URL must begin with that any filter could match; None: that cannot be told."""
+
+    def may_match(self, url: str) -> bool:
+        """Whether it is worth to look at the shape of a URL: false for most, at a fifth of the cost."""
+        if self._first is None or ("?" in url and self._of["parameter"]):
+            return True
+        return _first_segment(url[url.find("/", 8) :]) in self._first
 
     def match(self, shape: str) -> AutomaticFilter | None:
         """The filter that refuses URLs of a shape."""
@@ -144,6 +154,11 @@ class SiteFilters:
                 if name in parameters:
                     return parameters[name]
         return None
+
+
+def _first_segment(path: str) -> str:
+    parts = path.partition("?")[0].split("/", 2)
+    return parts[1] if len(parts) > 1 else ""
 
 
 def with_any(shape: str, place: int) -> str:
@@ -195,7 +210,7 @@ class AutomaticRule:
     def decide(self, url: str, now: float) -> Decision | None:
         """A refusal, or None."""
         filters = self._by_site.get(site_of(url))
-        if filters is None:
+        if filters is None or not filters.may_match(url):
             return None
         found = filters.match(path_shape(url))
         if found is None or self._fits(url) or is_probe(url, self._probe):

@@ -87,6 +87,25 @@ def test_an_exception_takes_a_url_out_and_the_next_rule_may_take_it() -> None:
     assert reasons == ["not_urls /about matches", "urls /about matches"]
 
 
+RULES = [
+    DocumentRule("site.example", ("/news/{id}", "^/blog/"), "news", not_urls=("^/blog/tag", "/news/{id}0")),
+    DocumentRule("www.site.example", ("/own/{slug}",), "own"),
+    DocumentRule("broken.example", ("{nothing}",), "broken"),
+]
+
+
+@given(
+    st.sampled_from(["site.example", "www.site.example", "x.site.example:81", "broken.example", "other.example"]),
+    st.text("/newsblogtag10x?", max_size=14),
+)
+def test_the_quick_question_has_the_same_answer(host: str, path: str) -> None:
+    book, url = RuleBook(RULES), f"https://{host}/{path}"
+    for _ in range(2):
+        fits = book.fits(url)
+        assert bool(fits) == (book.match(url) is not None)
+        assert (fits is None) == (book.attempts(url) == [])
+
+
 def test_a_url_of_endless_length_fits_nothing() -> None:
     book = RuleBook([rule(urls=("/{any}",))])
     assert book.match("https://a.org/" + "a" * (MAX_CHARS - 1)) is not None

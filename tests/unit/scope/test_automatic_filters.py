@@ -69,6 +69,16 @@ def test_what_a_filter_refuses(kind: FilterKind, pattern: str, url: str, refused
         assert decision.rule == f"automatic.{kind}" and pattern in decision.reason and not decision.allowed
 
 
+@given(PATHS, st.lists(st.tuples(st.sampled_from(KINDS), PATHS), max_size=8))
+def test_a_quick_look_never_hides_a_match(url: str, others: list[tuple[FilterKind, str]]) -> None:
+    """Filters made of the URL's own groups, and of others."""
+    patterns = [*groups_of(path_shape(url)), *((kind, path_shape(other)) for kind, other in others)]
+    for kind, pattern in patterns:
+        filters = SiteFilters([AutomaticFilter("a.org", kind, pattern)])
+        if filters.match(path_shape(url)) is not None:
+            assert filters.may_match(url)
+
+
 @given(PATHS, st.integers(0, 20))
 def test_every_group_that_a_url_counts_in_is_a_filter_that_refuses_it(url: str, pick: int) -> None:
     groups = list(groups_of(path_shape(url)))
