@@ -11,6 +11,9 @@ from gossamer.frontier.database import Database
 CHUNK = 256
 """Values in one IN list: under SQLite's old limit of 999 variables."""
 
+LATER = ("schedule", "revisits")
+"""Tables of what is due later: to be tried again, to be visited again."""
+
 INSERT_QUEUE = "INSERT INTO queue (site_id, part, level, seq, key) VALUES (?, ?, ?, ?, ?)"
 
 

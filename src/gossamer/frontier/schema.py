@@ -217,6 +217,8 @@ CREATE TABLE filters (
     changed_at DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (site, kind, pattern)
 );
+CREATE INDEX filters_active ON filters (site) WHERE state = 'active';
+CREATE INDEX subscriptions_feed ON subscriptions (feed);
 CREATE TABLE levels (
     level INTEGER PRIMARY KEY,
     queued BIGINT NOT NULL

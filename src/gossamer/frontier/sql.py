@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
-from gossamer.frontier import changes, clusters, duplicates, leases, recording
+from gossamer.frontier import changes, clusters, duplicates, handing_out, leases, recording
 from gossamer.frontier.contract import (
     Added,
     Batch,
@@ -122,7 +122,7 @@ class SqlFrontier:
             if urls <= 0:
                 return []
             for site_id, lease in leases.claim(self.db, worker, now, sites, self._politeness):
-                leases.promote(self.db, site_id, lease.part, now)
+                handing_out.promote(self.db, site_id, lease.part, now)
                 lease.tasks = self._tasks(site_id, lease.part, (), min(self._budgets.per_site, urls), now)
                 urls -= len(lease.tasks)
                 if lease.tasks:
@@ -139,11 +139,11 @@ class SqlFrontier:
         leases.check_owner(self.db, worker, site, part)
         site_id = key64(site)
         urls = min(urls, self._budgets.per_site)
-        if leases.has_due(self.db, site_id, part, now):
+        if handing_out.has_due(self.db, site_id, part, now):
             with self.db.transaction():
-                leases.promote(self.db, site_id, part, now)
+                handing_out.promote(self.db, site_id, part, now)
         if self._page_limit() is None and not lowered_shapes(self.db, site_id):
-            handful = leases.tasks(self.db, site_id, part, set(holding), urls, self._guidance.revisit.share)
+            handful = handing_out.tasks(self.db, site_id, part, set(holding), urls, self._guidance.revisit.share)
             if not handful.stale:
                 return handful.tasks
         with self.db.transaction():
@@ -157,13 +157,13 @@ class SqlFrontier:
         lowered = lowered_shapes(self.db, site_id)
         share = self._guidance.revisit.share
         for _ in range(LOWERINGS):
-            handful = leases.tasks(self.db, site_id, part, holding, urls, share)
-            leases.drop_stale(self.db, site_id, part, handful.stale)
+            handful = handing_out.tasks(self.db, site_id, part, holding, urls, share)
+            handing_out.drop_stale(self.db, site_id, part, handful.stale)
             late = [(task, by) for task in handful.tasks if lowered and (by := self._lowered_now(task, lowered))]
             if not late:
                 return handful.tasks
-            leases.lower(self.db, site_id, part, late, now)
-        return leases.tasks(self.db, site_id, part, holding, urls, share).tasks
+            handing_out.lower(self.db, site_id, part, late, now)
+        return handing_out.tasks(self.db, site_id, part, holding, urls, share).tasks
 
     def _lowered_now(self, task: Task, lowered: Mapping[int, int]) -> int:
         """Levels by which a first visit is to wait lower that does not do so yet."""

@@ -2,7 +2,7 @@
 
 A fetched page gives something to each page it links to. What new URLs are given counts for the level they
 enter in; known ones that wait may rise: they are put into the better level, and the row they leave behind
-in the queue is passed over and deleted by whoever comes upon it (`leases.tasks`). Nothing here is touched by a
+in the queue is passed over and deleted by whoever comes upon it (`handing_out`). Nothing here is touched by a
 crawl whose strategy looks at URLs alone.
 """
 

@@ -1,0 +1,166 @@
+"""What of a leased site is fetched next: what is due, the best levels first.
+
+First visits, feeds and sitemaps wait in levels 0 to 31, pages that are visited again in as many levels of
+their own, which get a share of the places. A URL that rose leaves a row behind in its old level: it is passed
+over here, and deleted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gossamer.frontier.database import Database, Row
+from gossamer.frontier.queueing import LATER, count_levels, enqueue
+from gossamer.frontier.schema import QUEUED
+from gossamer.model.records import LEVELS, Kind, Task
+from gossamer.priority.levels import levels_of, score_of_level
+from gossamer.revisit.freshness import freshness
+from gossamer.revisit.rates import rates_of
+
+_TASKS = """SELECT u.url, q.key, u.kind, q.level, q.seq, u.depth, u.hops, u.attempts, u.keep_alias,
+    u.etag, u.last_modified, u.content_hash, u.outcome, u.lowered, u.fit, u.hub, u.checked_at, u.change_a, u.change_b,
+    u.bucket, u.clicks, u.announced_at, u.state, u.level
+    FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.key = q.key
+    WHERE q.site_id = ? AND q.part = ? AND q.level >= ? AND q.level < ? AND (q.level, q.seq) > (?, ?)
+    ORDER BY q.level, q.seq LIMIT ?"""
+
+
+def promote(db: Database, site_id: int, part: int, now: float) -> bool:
+    """Move what has come due to the ends of its levels: a first visit or a source where it was, a page that is
+    visited again by its importance and its need (S4.1)."""
+    found = False
+    for table in LATER:
+        due = db.execute(
+            "SELECT s.due_at, s.key, u.level, u.kind, u.hub, u.checked_at, u.bucket "
+            f"FROM {table} s JOIN urls u ON u.site_id = s.site_id AND u.key = s.key "
+            "WHERE s.site_id = ? AND s.part = ? AND s.due_at <= ? ORDER BY s.due_at, s.key LIMIT 1000",
+            (site_id, part, now),
+        )
+        if not due:
+            continue
+        found = True
+        db.many(
+            f"DELETE FROM {table} WHERE site_id = ? AND part = ? AND due_at = ? AND key = ?",
+            [(site_id, part, row[0], row[1]) for row in due],
+        )
+        db.many(
+            "UPDATE urls SET state = ?, due_at = NULL WHERE site_id = ? AND key = ?",
+            [(QUEUED, site_id, row[1]) for row in due],
+        )
+        levels = _visit_levels(due, table == "revisits", now)
+        enqueue(db, site_id, part, [(level, row[1]) for level, row in zip(levels, due, strict=True)], now, 0.0)
+    return found
+
+
+def _visit_levels(due: Sequence[Row], revisits: bool, now: float) -> list[int]:
+    """VRank = QRank · RVRank of what is due, cut into levels; pages seen before have levels of their own."""
+    levels = [level for _, _, level, *_ in due]
+    again = [
+        place for place, (_, _, _, kind, hub, checked_at, _) in enumerate(due)
+        if kind == Kind.PAGE.value and not hub and (revisits or checked_at is not None)
+    ]  # fmt: skip
+    if again:
+        since = np.array([now - (due[place][5] or 0.0) for place in again])
+        buckets = np.array([max(due[place][6] or 0, 0) for place in again])
+        importance = np.array([score_of_level(levels[place]) for place in again])
+        need = 1.0 - freshness(rates_of(buckets), np.maximum(since, 1.0))
+        for place, level in zip(again, levels_of(importance * need).tolist(), strict=True):
+            levels[place] = LEVELS + level
+    return levels
+
+
+def has_due(db: Database, site_id: int, part: int, now: float) -> bool:
+    """Whether `promote` would move anything."""
+    return any(
+        db.execute(
+            f"SELECT 1 FROM {table} WHERE site_id = ? AND part = ? AND due_at <= ? LIMIT 1", (site_id, part, now)
+        )
+        for table in LATER
+    )
+
+
+class Handful(NamedTuple):
+    """URLs to fetch next, and rows of the queue that mean nothing any more."""
+
+    tasks: list[Task]
+    stale: list[tuple[int, int]]
+    """Level and place of URLs that wait in another level now."""
+
+
+def tasks(db: Database, site_id: int, part: int, holding: Collection[int], urls: int, share: float = 1.0) -> Handful:
+    """The best due URLs of a site that are not held already; pages seen before get `share` of the places while
+    new ones wait."""
+    stale: list[tuple[int, int]] = []
+    new = _first(db, site_id, part, (0, LEVELS), holding, urls, stale)
+    again = _first(db, site_id, part, (LEVELS, 2 * LEVELS), holding, urls, stale)
+    if not again:
+        return Handful(new, stale)
+    places = max(urls - len(new), min(round(urls * share), urls))
+    again = again[:places]
+    return Handful(_mixed(new[: urls - len(again)], again), stale)
+
+
+def _first(
+    db: Database, site_id: int, part: int, levels: tuple[int, int], holding: Collection[int], urls: int,
+    stale: list[tuple[int, int]],
+) -> list[Task]:  # fmt: skip
+    """The first URLs of a range of levels."""
+    found: dict[int, Task] = {}
+    place = (-1, 0)
+    while len(found) < urls:
+        limit = urls - len(found) + len(holding)
+        rows = db.execute(_TASKS, (site_id, part, *levels, *place, limit))
+        for row in rows:
+            task = _task(row)
+            if row[-2] != QUEUED or (task.level < LEVELS and task.level != row[-1]):
+                stale.append((task.level, task.seq))
+            elif task.key not in holding:
+                found.setdefault(task.key, task)
+        if len(rows) < limit:
+            break
+        place = (rows[-1][3], rows[-1][4])
+    return list(found.values())[:urls]
+
+
+def _mixed(new: Sequence[Task], again: Sequence[Task]) -> list[Task]:
+    """Both kinds spread evenly, each in its order."""
+    ranked = [((place + 0.5) / len(new), 0, task) for place, task in enumerate(new)]
+    ranked += [((place + 0.5) / len(again), 1, task) for place, task in enumerate(again)]
+    return [task for _, _, task in sorted(ranked, key=lambda one: one[:2])]
+
+
+def drop_stale(db: Database, site_id: int, part: int, stale: Sequence[tuple[int, int]]) -> None:
+    """Delete rows of the queue that were left behind."""
+    db.many(
+        "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
+        [(site_id, part, *place) for place in sorted(stale)],
+    )
+
+
+def _task(row: Row) -> Task:
+    url, key, kind, level, seq, depth, hops, attempts, keep, etag, modified, content_hash, outcome, *rest = row
+    lowered, fit, hub, checked_at, change_a, change_b, bucket, clicks, announced_at, _, _ = rest
+    return Task(
+        url, key, Kind(kind), level, seq, depth, hops, attempts, bool(keep),
+        etag or "", modified or "", content_hash or "", outcome or "", lowered, bool(fit), bool(hub),
+        checked_at or 0.0, (change_a or 0.0, change_b or 0.0), bucket, clicks, announced_at or 0.0,
+    )  # fmt: skip
+
+
+def lower(db: Database, site_id: int, part: int, late: Sequence[tuple[Task, int]], now: float) -> None:
+    """Move waiting URLs some levels down, to the ends of those levels."""
+    db.many(
+        "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
+        [(site_id, part, task.level, task.seq) for task, _ in late],
+    )
+    moved = [(min(task.level + by, LEVELS - 1), by, task) for task, by in late]
+    db.many(
+        "UPDATE urls SET level = ?, lowered = ? WHERE site_id = ? AND key = ?",
+        [(level, by, site_id, task.key) for level, by, task in moved],
+    )
+    count_levels(db, {level: -n for level, n in Counter(task.level for task, _ in late).items()})
+    enqueue(db, site_id, part, [(level, task.key) for level, _, task in moved], now, 0.0)
