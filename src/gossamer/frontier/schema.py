@@ -402,6 +402,8 @@ UPGRADES: dict[int, tuple[str, ...]] = {
                 "filters",
             )
         ),
+        "CREATE INDEX filters_active ON filters (site) WHERE state = 'active'",
+        "CREATE INDEX subscriptions_feed ON subscriptions (feed)",
     ),
 }
 """What leads from a version to the next."""
