@@ -404,6 +404,11 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         ),
         "CREATE INDEX filters_active ON filters (site) WHERE state = 'active'",
         "CREATE INDEX subscriptions_feed ON subscriptions (feed)",
+        # What was fetched before there were revisits is looked at a week after that.
+        "UPDATE urls SET due_at = COALESCE(fetched_at, found_at) + 604800 WHERE state = 2 AND outcome = 'document'",
+        "INSERT INTO revisits SELECT site_id, part, due_at, key FROM urls WHERE state = 2 AND due_at IS NOT NULL",
+        "UPDATE parts SET ready_at = (SELECT MIN(r.due_at) FROM revisits r WHERE r.site_id = parts.site_id "
+        "AND r.part = parts.part) WHERE ready_at IS NULL",
     ),
 }
 """What leads from a version to the next."""

@@ -44,6 +44,7 @@ def older(path: Path, version: int) -> None:
         "INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at, outcome) "
         "VALUES (1, 2, 'https://a.org/', 0, 2, 'page', 'seed', 0, 0, 0, 5.0, 'document')"
     )
+    db.execute("INSERT INTO parts (site_id, part) VALUES (1, 0)")
     db.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(version),))
     db.close()
 
@@ -56,6 +57,13 @@ def test_tables_of_an_older_version_become_those_of_today(tmp_path: Path, versio
     assert indexes(upgraded) == indexes(fresh)
     assert upgraded.execute("SELECT value FROM meta WHERE key = 'schema'") == [(str(schema.VERSION),)]
     assert upgraded.execute("SELECT url, outcome, fit, clicks FROM urls") == [("https://a.org/", "document", 0, 0)]
+
+
+def test_pages_of_a_folder_from_before_revisits_are_visited_again(tmp_path: Path) -> None:
+    older(tmp_path / "old.db", 3)
+    db = open_database(tmp_path / "old.db")
+    assert db.execute("SELECT due_at FROM urls") == db.execute("SELECT due_at FROM revisits") == [(5.0 + 7 * 86_400,)]
+    assert db.execute("SELECT ready_at FROM parts") == [(5.0 + 7 * 86_400,)]
 
 
 def test_every_version_has_a_way_to_the_next() -> None:
