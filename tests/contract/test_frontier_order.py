@@ -60,8 +60,8 @@ def read(worker: Hand, source: str, *links: str, outcome: Outcome = Outcome.DOCU
 
 
 def check_counters(db: Database) -> None:
-    """The numbers kept of the queue are what counting gives, rows left behind not counted."""
-    waiting = Counter(row[0] for row in db.execute("SELECT level FROM urls WHERE state = 0"))
+    """The numbers kept of the queue are what counting gives."""
+    waiting = Counter(row[0] for row in db.execute("SELECT level FROM queue"))
     assert dict(db.execute("SELECT level, queued FROM levels WHERE queued <> 0")) == waiting
 
 

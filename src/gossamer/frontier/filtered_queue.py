@@ -52,13 +52,13 @@ def empty_queue(db: Database, live: AutomaticFilter, fits: Fits, probe: int) -> 
 
 
 def _leave(db: Database, site_id: int, leaving: Sequence[tuple[Any, str]], rule: str, reason: str) -> int:
-    """Refuse waiting URLs. A row that a risen URL left behind in the queue goes too, but was not counted."""
+    """Refuse waiting URLs. A row that a risen URL left behind in the queue goes too."""
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
         [(site_id, *row[:3]) for row, _ in leaving],
     )
+    count_levels(db, {level: -n for level, n in Counter(row[1] for row, _ in leaving).items()})
     counted = [(row, shape) for row, shape in leaving if row[1] == row[5] and row[6] == QUEUED]
-    count_levels(db, {level: -n for level, n in Counter(row[1] for row, _ in counted).items()})
     db.many(
         "UPDATE urls SET state = ?, rule = ?, reason = ? WHERE site_id = ? AND key = ?",
         [(REFUSED, rule, reason, site_id, row[3]) for row, _ in counted],

@@ -6,12 +6,10 @@ and counted, and first visits that wait move to the level they have now.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from gossamer.frontier.contract import Guidance
 from gossamer.frontier.database import Database, Row
 from gossamer.frontier.prefixes import PrefixTally
-from gossamer.frontier.queueing import count_levels, enqueue
+from gossamer.frontier.queueing import enqueue
 from gossamer.frontier.schema import QUEUED, REFUSED, REMOVED
 from gossamer.frontier.standing import link_values
 from gossamer.model.records import LEVELS, Discovered, Via
@@ -68,14 +66,11 @@ def _move(db: Database, site_id: int, not_before: float, waiting: list[Row], gui
     if links is not None:
         scores = scores * link_values(db, links, [(site_id, row[0]) for row in waiting])
     moves: dict[int, list[tuple[int, int]]] = {}
-    left: Counter[int] = Counter()
     for row, level in zip(waiting, levels_of(scores).tolist(), strict=True):
         key, old, lowered, part = row[0], row[5], row[6], row[9]
         level = min(level + lowered, LEVELS - 1)
         if level != old:
             moves.setdefault(part, []).append((level, key))
-            left[old] -= 1
-    count_levels(db, left)
     for part, moved in sorted(moves.items()):
         db.many("UPDATE urls SET level = ? WHERE site_id = ? AND key = ?", [(lv, site_id, key) for lv, key in moved])
         enqueue(db, site_id, part, moved, now, not_before)

@@ -116,9 +116,11 @@ def _first(
         rows = db.execute(_TASKS, (site_id, part, *levels, *place, limit))
         for row in rows:
             task = _task(row)
+            if task.key in holding:
+                continue  # also where links raised it meanwhile: its report deletes the row it was handed out by
             if row[-2] != QUEUED or (task.level < LEVELS and task.level != row[-1]):
                 stale.append((task.level, task.seq))
-            elif task.key not in holding:
+            else:
                 found.setdefault(task.key, task)
         if len(rows) < limit:
             break
@@ -139,6 +141,7 @@ def drop_stale(db: Database, site_id: int, part: int, stale: Sequence[tuple[int,
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
         [(site_id, part, *place) for place in sorted(stale)],
     )
+    count_levels(db, {level: -n for level, n in Counter(level for level, _ in stale).items()})
 
 
 def _task(row: Row) -> Task:

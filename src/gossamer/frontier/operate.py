@@ -14,7 +14,6 @@ from gossamer.frontier.recording import change_tally, requeue, unschedule, wake
 from gossamer.frontier.revisits import NOT_COUNTED, count_documents, hour_of
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
-from gossamer.model.records import LEVELS
 from gossamer.model.site import key64, site_of
 
 _SELECT = """SELECT key, url, state, level, part, outcome, content_hash, cluster, bucket, checked_at
@@ -93,20 +92,15 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
 
 
 def _drop_from_queue(db: Database, site_id: int, keys: Collection[int]) -> None:
-    rows = db.execute(
-        "SELECT q.part, q.level, q.seq, q.key, u.level FROM queue q "
-        "JOIN urls u ON u.site_id = q.site_id AND u.key = q.key WHERE q.site_id = ?",
-        (site_id,),
-    )
+    rows = db.execute("SELECT part, level, seq, key FROM queue WHERE site_id = ?", (site_id,))
     leaving = [row for row in rows if row[3] in keys]
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
-        [(site_id, part, level, seq) for part, level, seq, _, _ in leaving],
+        [(site_id, part, level, seq) for part, level, seq, _ in leaving],
     )
     counts: dict[int, int] = defaultdict(int)
-    for _, level, _, _, waits_in in leaving:
-        if level >= LEVELS or level == waits_in:  # rows that a risen URL left behind are not counted
-            counts[level] -= 1
+    for _, level, _, _ in leaving:
+        counts[level] -= 1
     count_levels(db, counts)
 
 

@@ -44,7 +44,7 @@ def enqueue(
 
 
 def count_levels(db: Database, changes: Mapping[int, int]) -> None:
-    """Keep the number of queued URLs per level, so that nobody has to count them."""
+    """Keep the number of rows in the queue per level, so that nobody has to count them."""
     db.many(
         "INSERT INTO levels (level, queued) VALUES (?, ?) "
         "ON CONFLICT (level) DO UPDATE SET queued = levels.queued + excluded.queued",

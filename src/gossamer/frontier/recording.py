@@ -13,7 +13,7 @@ from gossamer.frontier.queueing import chunks, count_levels, enqueue, marks
 from gossamer.frontier.revisits import Planned
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
-from gossamer.model.records import LEVELS, Task
+from gossamer.model.records import Task
 from gossamer.model.site import key64, site_of
 
 _UPDATE_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, outcome = ?, reason = ?, rule = ?, status = ?,
@@ -79,7 +79,6 @@ def record_visits(
         changed.append(_url_values(visit, verdict, site_id, segment, plan))
         if visit.task.previous == Outcome.DOCUMENT.value and verdict.outcome is not Outcome.DOCUMENT:
             departed.append((site_id, visit.task.key))
-    waited = _waited(db, judged)
     db.many(_UPDATE_URL, changed)
     db.many(_KEEP_URL, kept)
     db.many(
@@ -94,7 +93,7 @@ def record_visits(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
         sorted((site_id, visit.part, visit.task.level, visit.task.seq) for visit, _, site_id in judged),
     )
-    count_levels(db, {level: -n for level, n in waited.items()})
+    count_levels(db, {level: -n for level, n in Counter(visit.task.level for visit, _, _ in judged).items()})
     db.many(
         "INSERT INTO schedule (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(site_id, v.part, v.retry_at, v.task.key) for v, _, site_id in judged_by_key if v.retry_at is not None],
@@ -103,20 +102,6 @@ def record_visits(
     _tally(db, judged)
     _wake_aliases(db, judged, now)
     return departed
-
-
-def _waited(db: Database, judged: Sequence[tuple[Visit, Verdict, int]]) -> Counter[int]:
-    """Visited URLs by the level they are counted in: links or new rules may have moved one while it was fetched."""
-    levels = Counter(visit.task.level for visit, _, _ in judged if visit.task.level >= LEVELS)
-    first: dict[int, list[int]] = {}
-    for visit, _, site_id in judged:
-        if visit.task.level < LEVELS:
-            first.setdefault(site_id, []).append(visit.task.key)
-    for site_id, keys in sorted(first.items()):
-        for chunk in chunks(sorted(keys)):
-            sql = f"SELECT level FROM urls WHERE site_id = ? AND key IN ({marks(chunk)})"
-            levels.update(level for (level,) in db.execute(sql, (site_id, *chunk)))
-    return levels
 
 
 def left_clusters(

@@ -14,7 +14,7 @@ import numpy as np
 
 from gossamer.frontier.contract import Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, count_levels, enqueue, marks
+from gossamer.frontier.queueing import chunks, enqueue, marks
 from gossamer.frontier.schema import QUEUED
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Discovered
@@ -125,27 +125,24 @@ def _rise(db: Database, levels: Mapping[Place, int], now: float) -> None:
     for site_id, key in levels:
         by_site.setdefault(site_id, []).append(key)
     for site_id, keys in sorted(by_site.items()):
-        rising: dict[int, list[tuple[int, int, int]]] = {}
+        rising: dict[int, list[tuple[int, int]]] = {}
         for chunk in chunks(sorted(keys)):
-            rows = db.execute(
+            waiting = db.execute(
                 f"SELECT key, part, level, lowered FROM urls WHERE state = ? AND outcome IS NULL AND kind = 'page' "
                 f"AND level < ? AND site_id = ? AND key IN ({marks(chunk)})",
                 (QUEUED, LEVELS, site_id, *chunk),
             )
-            for key, part, level, lowered in rows:
+            for key, part, level, lowered in waiting:
                 better = min(levels[site_id, key] + lowered, LEVELS - 1)
                 if better < level:
-                    rising.setdefault(part, []).append((better, key, level))
+                    rising.setdefault(part, []).append((better, key))
         not_before = db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0] if rising else 0.0
         for part, moved in sorted(rising.items()):
             db.many(
-                "UPDATE urls SET level = ? WHERE site_id = ? AND key = ?", [(b, site_id, key) for b, key, _ in moved]
+                "UPDATE urls SET level = ? WHERE site_id = ? AND key = ?",
+                [(better, site_id, key) for better, key in moved],
             )
-            left: dict[int, int] = {}
-            for _, _, level in moved:
-                left[level] = left.get(level, 0) - 1
-            count_levels(db, left)
-            enqueue(db, site_id, part, [(better, key) for better, key, _ in moved], now, not_before)
+            enqueue(db, site_id, part, moved, now, not_before)
 
 
 def link_values(db: Database, links: LinkStrategy, places: Sequence[Place]) -> Floats:
