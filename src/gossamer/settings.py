@@ -72,6 +72,8 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     """Bytes of bodies a worker holds; it starts no download above that."""
     linger: float = 120.0
     """Seconds a crawl waits for retries that are due later, before it ends and leaves them for the next run."""
+    watch: bool = False
+    """Whether a crawl goes on when nothing is due: it waits, visits pages again and polls feeds until it is stopped."""
     archive: bool = True
     """Whether raw responses are kept as WARC."""
     index: bool = True

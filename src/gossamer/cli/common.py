@@ -77,4 +77,6 @@ def duration(count: float) -> str:
         return f"{count:.0f} s"
     if count < 6000:
         return f"{count / 60:.0f} min"
-    return f"{count / 3600:.1f} h"
+    if count < 100 * 3600:
+        return f"{count / 3600:.1f} h"
+    return f"{count / 86_400:.0f} days"

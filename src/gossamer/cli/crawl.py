@@ -31,6 +31,7 @@ def command(
     seeds_from: Annotated[list[Path] | None, Parameter(name="--seeds", negative="", consume_multiple=False)] = None,
     pages: int | None = None,
     duration: Annotated[str | None, Parameter(name="--for")] = None,
+    watch: Annotated[bool, Parameter(negative="")] = False,
     scope: Literal["host", "domain", "list"] | None = None,
     host: Many = None,
     workers: int | None = None,
@@ -60,6 +61,8 @@ def command(
         Stop after this many page requests.
     duration
         Stop after this time: 90s, 10m, 2h.
+    watch
+        Do not end when nothing is due: keep pages fresh and poll feeds until Ctrl-C, or for the time given.
     scope
         host: the seeds' hosts; domain: their registrable domains; list: the hosts given with --host.
     host
@@ -75,7 +78,7 @@ def command(
     resolve
         HOST=IP: the address of a host, instead of asking the DNS.
     strategy
-        What is fetched first: breadth, random, or one of a plug-in.
+        What is fetched first: "fit * breadth", opic, qrank, … (see docs/priority.md); scores multiply.
     archive
         Keep raw responses as WARC.
     index
@@ -97,6 +100,7 @@ def command(
             "archive": None if archive else False,
             "index": None if index else False,
             "strategy": strategy,
+            "watch": watch or None,
         },
         scope={"mode": scope, "hosts": host},
         politeness={"delay": delay},

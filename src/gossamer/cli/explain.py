@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import Explanation, as_json, explain
 from gossamer.crawl.explain_order import Factor
@@ -52,6 +52,8 @@ def _print(answer: Explanation) -> None:
 
 
 def _factor(factor: Factor) -> str:
+    if factor.unit == "s":
+        return f"{factor.name}: {duration(factor.value)} {factor.sentence}"
     return f"{factor.name} {factor.value:.3g}: {factor.sentence}"
 
 

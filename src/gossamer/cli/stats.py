@@ -39,7 +39,7 @@ def command(
     site: str = "",
     *,
     depth: int = SEGMENTS + 1,
-    min_: Annotated[int, Parameter(name="--min")] = 10,
+    min_: Annotated[int, Parameter(name="--min")] = 1,
     recount: Annotated[bool, Parameter(negative="")] = False,
     data: Data = DEFAULT_DATA,
     json: Json = False,

@@ -53,7 +53,7 @@ def command(
         ("errors", f"{standing.errors}  " + "  ".join(f"{k}:{n}" for k, n in standing.errors_by_kind.items())),
         ("queue", "  ".join(f"{level}:{urls}" for level, urls in standing.queue_by_level.items()) or "empty"),
         ("fresh", f"{100 * fresh.fresh:.1f} % of the pages are believed to be up to date; mean age "
-                  f"{duration(fresh.age)}; {fresh.visits_per_day:.0f} visits a day keep it so" if fresh.pages else ""),
+                  f"{duration(fresh.age)}; {fresh.visits_per_day:.3g} visits a day keep it so" if fresh.pages else ""),
         ("news", f"{delays.documents} announced documents; published → searchable: half within "
                  f"{duration(delays.median)}, 95 % within {duration(delays.p95)}" if delays.documents else ""),
         ("workers", str(standing.workers)),

@@ -23,6 +23,8 @@ class Factor(msgspec.Struct, frozen=True):
     name: str
     value: float
     sentence: str
+    unit: str = ""
+    """`s` for seconds; empty: a mere number."""
 
 
 def priority_factors(db: Database, guidance: Guidance, record: UrlRecord) -> list[Factor]:
@@ -55,16 +57,16 @@ def revisit_factors(db: Database, guidance: Guidance, record: UrlRecord, now: fl
     since = max(now - record.checked_at, 0.0)
     fresh = float(freshness(rates, since)[0])
     factors = [
-        Factor("period", 1.0 / float(rates[0]), "s between two changes of its text"),
-        Factor("checked", since, "s since it was last known for sure"),
+        Factor("period", 1.0 / float(rates[0]), "between two changes of its text", "s"),
+        Factor("checked", since, "since it was last known for sure", "s"),
         Factor("need", 1.0 - fresh, "chance that it has changed since: RVRank"),
-        Factor("age", float(age(rates, since)[0]), "s that our copy is expected to be out of date"),
+        Factor("age", float(age(rates, since)[0]), "that our copy is expected to be out of date", "s"),
         Factor("clicks", weight_of(record.clicks), f"weight by {record.clicks} clicks of readers"),
     ]
     if config.policy != "none":
         interval = float(Revisits(db, config).current_plan(now).intervals(rates, np.array([factors[-1].value]))[0])
         budget = f"(revisit.policy {config.policy}, each page every {config.every / DAY:g} days on average)"
-        factors.append(Factor("interval", interval, f"s between two visits, as the budget stands now {budget}"))
+        factors.append(Factor("interval", interval, f"between two visits, as the budget stands now {budget}", "s"))
     if record.hub:
         factors.append(Factor("source", 1.0, "it is polled for new links, too: see `gossamer feeds`"))
     return factors

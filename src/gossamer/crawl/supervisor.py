@@ -3,7 +3,7 @@
 Workers are processes. One that dies is buried (its sites are freed at once, its
 unfinished segment deleted) and replaced; one that fails with an error for a person
 (disk full, database gone) ends the crawl. The crawl is over when no worker holds a
-site and nothing becomes due within `crawl.linger` seconds.
+site and nothing becomes due within `crawl.linger` seconds; one that watches ends when it is told to.
 """
 
 from __future__ import annotations
@@ -116,6 +116,8 @@ class Supervisor:
             return False
         if self._frontier.page_limit_reached():
             return True
+        if self._settings.crawl.watch:
+            return False
         return standing.next_due_at is None or standing.next_due_at > now + self._settings.crawl.linger
 
     def _start_worker(self) -> None:
