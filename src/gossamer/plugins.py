@@ -39,6 +39,7 @@ class Point(Generic[T]):
     def __init__(self, name: str, sentence: str) -> None:
         self.name = name
         self.sentence = sentence
+        self.one = f"{name[:-3]}y" if name.endswith("ies") else name[:-1]
         self._built_in: dict[str, T] = {}
 
     def register(self, name: str, value: T) -> None:
@@ -56,12 +57,12 @@ class Point(Generic[T]):
         entries = _entries(self.name)
         if name not in entries:
             raise UsageError(
-                f"there is no {self.name[:-1]} called {name!r}: known are {', '.join(self.names()) or 'none'}"
+                f"there is no {self.one} called {name!r}: known are {', '.join(self.names()) or 'none'}"
             )
         try:
             loaded: T = entries[name].load()
         except Exception as error:
-            raise UsageError(f"the {self.name[:-1]} {name!r} cannot be loaded: {error}") from error
+            raise UsageError(f"the {self.one} {name!r} cannot be loaded: {error}") from error
         return loaded
 
 

@@ -13,10 +13,12 @@ from gossamer.scope.statistics import Counts
 
 
 def propose(table: SiteTable, config: FilterConfig) -> list[Proposal]:
-    """What the rules propose for a site, each pattern once, the largest first."""
+    """What the rules propose for a site, each pattern once, the largest first; nothing that holds a sitemap or feed."""
     found: dict[tuple[str, str], Proposal] = {}
     for one in (*seed_proposals(table, config), *_useless(table, config), *silent_parameters(table, config)):
-        found.setdefault((one.kind, one.pattern), one)
+        group = table.groups.find(one.kind, one.pattern)
+        if group is not None and not table.resource[table.groups.members(group)].any():
+            found.setdefault((one.kind, one.pattern), one)
     return sorted(found.values(), key=lambda one: -one.counts.known)
 
 
@@ -35,11 +37,11 @@ def _useless(table: SiteTable, config: FilterConfig) -> list[Proposal]:
 
 
 def _named_groups(table: SiteTable, config: FilterConfig) -> Iterator[tuple[FilterKind, str, Counts]]:
-    """Groups that are large enough, have no useful URL and no sitemap or feed; names cost most, so they come last."""
+    """Groups that are large enough and have no useful URL; names cost most, so they come last."""
     for group in np.flatnonzero(table.groups.counts[:, 0] >= config.known).tolist():
         counts = table.groups.counts_of(group)
         useless = not useful_of(counts, table.ruled) and tried_of(counts, table.ruled) >= config.known
-        if useless and not table.resource[table.groups.members(group)].any():
+        if useless:
             yield (*table.name_of(group), counts)
 
 

@@ -42,4 +42,5 @@ class FeedConfig(msgspec.Struct, frozen=True):
     ceiling: float = 7 * DAY
     """Seconds after which a feed that brings nothing is asked again."""
     hubs: bool = True
-    """Whether start pages are polled like feeds, for sites that have none."""
+    """Whether start pages, and lists on which new links were found, are polled like feeds: for sites that have no
+    feed. Where there is one that is faster, a start page brings nothing and is soon polled rarely."""
