@@ -1,7 +1,7 @@
 """QRank on sites never seen in training: deviation and rank correlation; and URLs per second.
 
     python bench/qrank.py --data ../shared/data/graph
-    python bench/qrank.py --data ../shared/data/graph --more DIR    learn from further sites, too
+    python bench/qrank.py --data ../shared/data/graph --more ROWS   learn from what `training/qrank.py rows` made, too
 
 Each site of the data is predicted by models that learnt from all other sites (a file of many hosts: by models that
 learnt from the other hosts, too). Contestants:

@@ -92,6 +92,12 @@ def page_rank(arcs: np.ndarray, count: int) -> np.ndarray:
     return ranks
 
 
+def write_rows(folder: Folder, target: Path) -> None:
+    """The file; the same folder gives the same bytes."""
+    with target.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+        file.writelines(line.encode() for line in lines(folder))
+
+
 def lines(folder: Folder) -> Iterator[str]:
     """The lines of the file."""
     arcs, count = folder.arcs(), len(folder.paths)
@@ -124,8 +130,7 @@ def main() -> None:
     for site in args.sites:
         name, _, folder = site.partition("=")
         pages = Folder(Path(folder))
-        with gzip.open(args.out / f"{name}.pages.tsv.gz", "wt", encoding="utf-8") as file:
-            file.writelines(lines(pages))
+        write_rows(pages, args.out / f"{name}.pages.tsv.gz")
         print(f"{name}: {len(pages.paths)} pages")
 
 

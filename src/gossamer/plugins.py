@@ -56,9 +56,7 @@ class Point(Generic[T]):
             return self._built_in[name]
         entries = _entries(self.name)
         if name not in entries:
-            raise UsageError(
-                f"there is no {self.one} called {name!r}: known are {', '.join(self.names()) or 'none'}"
-            )
+            raise UsageError(f"there is no {self.one} called {name!r}: known are {', '.join(self.names()) or 'none'}")
         try:
             loaded: T = entries[name].load()
         except Exception as error:

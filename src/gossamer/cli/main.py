@@ -16,7 +16,7 @@ from gossamer.errors import GossamerError
 
 VERBS = (
     "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "clusters", "inject",
-    "recrawl", "remove", "rules", "mirrors", "feeds", "stats", "filters", "export", "categories", "evaluate",
+    "recrawl", "remove", "rules", "mirrors", "feeds", "stats", "filters", "qrank", "export", "categories", "evaluate",
     "demo",
 )  # fmt: skip
 """Each is a module of this package with a function, or an app of several, called `command`."""

@@ -5,6 +5,7 @@
     segments/        what was downloaded
     index/           what is searched
     categories.model the classifier of `gossamer categories train`, where there is one
+    qrank.model      the model of `gossamer qrank train`, where there is one
     run/             locks: one for `crawl`, one for the indexer, one per worker
 
 A lock is a `flock`, so the kernel frees it when its process dies, however it dies:

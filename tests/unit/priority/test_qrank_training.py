@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import UsageError
 from gossamer.priority.qrank.model import load_model
-from gossamer.priority.qrank.training import importances, places, site_numbers, spearman, train_from_rows
+from gossamer.priority.qrank.training import importances, named_sites, places, spearman, train_from_rows
 
 
 def pages(hosts: int, each: int = 60, seed: int = 1) -> list[str]:
@@ -62,15 +62,30 @@ def test_the_same_rows_and_seed_make_the_same_model() -> None:
     assert train_from_rows(rows, seed=6).model != first
 
 
-def test_a_single_site_can_be_learnt_from_but_not_checked() -> None:
+def test_a_single_site_is_checked_by_its_own_pages_only() -> None:
     trained = train_from_rows((url, rank_by_length(url)) for url in pages(1))
     assert trained.sites == 1
     assert trained.held_out is None
+    assert trained.other_pages.correlation > 0.9
+
+
+def test_a_law_of_one_site_holds_on_its_other_pages_but_on_no_other_site() -> None:
+    """On one host long URLs are good, on the other short ones; the letters of the first are capitals."""
+    rows = [(url.replace("e", "E"), float(len(url))) for url in pages(1)]
+    rows += [(url.replace("host0", "other"), rank_by_length(url)) for url in pages(1, seed=2)]
+    trained = train_from_rows(rows)
+    assert trained.held_out is not None
+    assert trained.held_out.correlation < 0 < 0.4 < trained.other_pages.correlation
+    assert [(one.site, one.pages) for one in trained.other_pages.each] == [
+        ("host0.ExamplE.org", 60), ("other.example.org", 60),
+    ]  # fmt: skip
 
 
 def test_hosts_with_few_pages_are_thrown_together() -> None:
     urls = [*pages(1), *(f"https://tiny{number}.example.net/" for number in range(20))]
-    assert len(set(site_numbers(urls).tolist())) == 2
+    names, numbers = named_sites(urls)
+    assert names == ["", "host0.example.org"]
+    assert numbers.tolist() == [1] * 60 + [0] * 20
 
 
 @pytest.mark.parametrize(

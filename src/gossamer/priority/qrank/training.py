@@ -3,7 +3,7 @@
 Ranks are compared within a site, never across sites: PageRank counted in one crawl says nothing about pages of
 another. A page's target is its place among the pages of its site. How good the model is on sites it has not seen
 is measured with models that did not see them: hosts are dealt into folds, and each fold is predicted by a model of the
-others. The figures of the report are means over hosts.
+others. Pages are dealt in the same way, for a crawl goes on mostly on the sites it knows.
 """
 
 from __future__ import annotations
@@ -31,21 +31,34 @@ LEAST_PAGES = 30
 MOST_PAGES = 4000
 """Pages of a site that are learnt from, drawn by lot."""
 _FOLDS = 5
+_PAGE_FOLDS = 3
 _CALIBRATION_FOLDS = 3
 _STEPS = 21
 """Entries of the table that turns places into importances."""
 
 
-class Figures(msgspec.Struct, frozen=True):
-    """How well ranks were predicted on sites that were not learnt from; means over sites."""
+class SiteFigures(msgspec.Struct, frozen=True):
+    """How well the ranks of one site were predicted."""
 
-    sites: int
+    site: str
+    """Empty for the small sites together."""
+    pages: int
     deviation: float
     """Mean absolute deviation of the importance (`importances`)."""
     correlation: float
-    """Spearman's rank correlation."""
+    """Spearman's rank correlation; not a number where all ranks or all guesses are the same."""
     deviation_of_mean: float
     """Deviation of predicting the mean of the sites learnt from."""
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """How well ranks were predicted by models that had not learnt from them; means over sites."""
+
+    sites: int
+    deviation: float
+    correlation: float
+    deviation_of_mean: float
+    each: tuple[SiteFigures, ...]
 
 
 class Trained(msgspec.Struct, frozen=True):
@@ -55,23 +68,24 @@ class Trained(msgspec.Struct, frozen=True):
     pages: int
     sites: int
     held_out: Figures | None
-    """None where there is only one site."""
+    """On sites that were not learnt from; None where there is only one."""
+    other_pages: Figures
+    """On pages that were not learnt from, of the same sites: what a crawl that goes on can expect."""
 
 
 def train_from_rows(rows: Iterable[tuple[str, float]], seed: int = 1) -> Trained:
-    """A model from URLs and their ranks, with figures from hosts held out."""
+    """A model from URLs and their ranks, with figures from hosts and from pages held out."""
     urls, ranks = _checked(rows)
-    return train(urls, ranks, site_numbers(urls), Schooling(seed=seed))
-
-
-def train(
-    urls: Sequence[str], ranks: Sequence[float], sites: Ints, how: Schooling, columns: Ints = ALL_COLUMNS
-) -> Trained:
-    """A model from URLs, their ranks and the numbers of their sites."""
-    table = Table(features(urls), np.asarray(ranks, np.float64), sites)
-    count = int(sites.max()) + 1
-    held_out = cross_validated(table, how, columns) if count > 1 else None
-    return Trained(table.model(how, columns).dump(), len(urls), count, held_out)
+    names, sites = named_sites(urls)
+    table, how = Table(features(urls), np.asarray(ranks, np.float64), sites), Schooling(seed=seed)
+    luck = np.random.default_rng(seed)
+    held_out = None
+    if len(names) > 1:
+        by_site = luck.permutation(len(names)) % min(_FOLDS, len(names))
+        held_out = cross_validated(table, how, ALL_COLUMNS, by_site[sites], names)
+    by_page = luck.permutation(len(urls)) % _PAGE_FOLDS
+    other_pages = cross_validated(table, how, ALL_COLUMNS, by_page, names)
+    return Trained(table.model(how, ALL_COLUMNS).dump(), len(urls), len(names), held_out, other_pages)
 
 
 class Table:
@@ -122,27 +136,36 @@ def calibrated(network: Network, guessed: Floats, importances: Floats) -> Model:
     return Model(network, middles, np.maximum.accumulate(medians))
 
 
-def cross_validated(table: Table, how: Schooling, columns: Ints) -> Figures:
-    """Figures on sites that the model which predicts them has not seen."""
-    numbers = np.unique(table.sites)
-    fold_of = np.random.default_rng(how.seed).permutation(len(numbers)) % min(_FOLDS, len(numbers))
-    results = []
-    for fold in range(fold_of.max() + 1):
-        held = np.isin(table.sites, numbers[fold_of == fold])
+def cross_validated(table: Table, how: Schooling, columns: Ints, folds: Ints, names: Sequence[str] = ()) -> Figures:
+    """Figures on rows that the model which predicts them has not seen: those with the same number in `folds`."""
+    guessed, scaled, means = (np.empty(len(folds), np.float32) for _ in range(3))
+    for fold in np.unique(folds):
+        held = folds == fold
         rest = table.without(held)
         model = rest.model(how, columns)
-        mean = site_mean(rest)
-        results += [measured(model, table, members, mean) for members in _groups(table.sites) if held[members[0]]]
-    deviations, correlations, of_mean = np.array(results).T
-    return Figures(len(numbers), float(deviations.mean()), float(np.nanmean(correlations)), float(of_mean.mean()))
+        guessed[held] = model.network.predict(table.rows[held])
+        scaled[held] = model.scaled(guessed[held])
+        means[held] = site_mean(rest)
+    each = []
+    for members in _groups(table.sites):
+        number, truth = int(table.sites[members[0]]), table.importances[members]
+        deviations = (float(np.abs(guess[members] - truth).mean()) for guess in (scaled, means))
+        deviation, of_mean = deviations
+        correlation = spearman(guessed[members], table.ranks[members])
+        name = names[number] if names else str(number)
+        each.append(SiteFigures(name, len(members), deviation, correlation, of_mean))
+    return _mean_figures(each)
 
 
-def measured(model: Model, table: Table, members: Ints, mean: float) -> tuple[float, float, float]:
-    """Of one site: deviation, rank correlation, and the deviation of predicting the mean."""
-    guessed = model.network.predict(table.rows[members])
-    truth = table.importances[members]
-    deviation = float(np.abs(model.scaled(guessed) - truth).mean())
-    return deviation, spearman(guessed, table.ranks[members]), float(np.abs(mean - truth).mean())
+def _mean_figures(each: Sequence[SiteFigures]) -> Figures:
+    correlations = [one.correlation for one in each if not math.isnan(one.correlation)]
+    return Figures(
+        len(each),
+        float(np.mean([one.deviation for one in each])),
+        float(np.mean(correlations)) if correlations else math.nan,
+        float(np.mean([one.deviation_of_mean for one in each])),
+        tuple(each),
+    )
 
 
 def site_mean(table: Table) -> float:
@@ -174,16 +197,13 @@ def spearman(one: NDArray[np.floating], other: NDArray[np.floating]) -> float:
     return float(a @ b) / size if size else math.nan
 
 
-def site_numbers(urls: Sequence[str]) -> Ints:
-    """Numbers the hosts of URLs from 0; hosts with few pages share a number."""
-    hosts = [_host(url) for url in urls]
-    names, numbers, counts = np.unique(
-        np.array(hosts, dtype=object).astype(str), return_inverse=True, return_counts=True
-    )
-    del names
-    small = counts < LEAST_PAGES
-    renamed = np.where(small, -1, np.arange(len(counts)))[numbers]
-    return np.unique(renamed, return_inverse=True)[1].astype(np.int64)
+def named_sites(urls: Sequence[str]) -> tuple[list[str], Ints]:
+    """Hosts, and which of them each URL is of; hosts with few pages count as one, with an empty name."""
+    hosts = np.array([_host(url) for url in urls], dtype=object).astype(str)
+    names, numbers, counts = np.unique(hosts, return_inverse=True, return_counts=True)
+    names[counts < LEAST_PAGES] = ""
+    kept, renamed = np.unique(names[numbers], return_inverse=True)
+    return [str(name) for name in kept], renamed.astype(np.int64)
 
 
 def _host(url: str) -> str:

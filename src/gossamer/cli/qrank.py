@@ -1,0 +1,204 @@
+"""`gossamer qrank`: train the model that guesses a page's importance from its URL, and ask it."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import App, Parameter
+from rich.table import Table
+from rich.text import Text
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.own_ranks import MOST_LINKS, OwnRanks, own_ranks
+from gossamer.errors import UsageError
+from gossamer.priority.qrank.explain import Explanation, explained
+from gossamer.priority.qrank.model import Model, default_model, load_model
+from gossamer.priority.qrank.training import LEAST_PAGES, Trained, train_from_rows
+from gossamer.settings import Settings, toml_value
+from gossamer.store.durable import storing, sync_file, sync_folder
+
+command = App(name="qrank", help="Guess the importance of pages from their URLs, to fetch the best first.")
+
+_MODEL = "qrank.model"
+_MOVES = 8
+"""Features that are shown to a person."""
+
+
+@command.command
+def train(
+    *files: str,
+    output: Path | None = None,
+    links: int = MOST_LINKS,
+    seed: Annotated[int, Parameter(help="Draws by lot go another way with another number.")] = 1,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Learn from pages whose rank is known, by default those of the data folder's own crawl.
+
+    Parameters
+    ----------
+    files
+        Files with a URL, a tab and a rank in each line, packed with gzip or not; or HOST=FILE for files whose lines
+        begin with a path of that host and end with its rank. Without any: PageRank over the stored links of the crawl.
+    output
+        Where the model is written; qrank.model in the data folder where not named.
+    links
+        Stored links that are looked at, at most; each takes 24 bytes of memory.
+    """
+    if seed < 0:
+        raise UsageError("--seed is a number from 0")
+    if links < 1:
+        raise UsageError("--links is a number from 1")
+    own = None if files else _own(data, links, seed)
+    trained = train_from_rows(own.rows if own else (row for name in files for row in _rows(name)), seed)
+    target = output or data / _MODEL
+    _write(target, trained.model)
+    if json:
+        print_json(_as_json(trained, own, target))
+    else:
+        _print_trained(trained, own, target)
+
+
+@command.command
+def show(*urls: str, model: Path | None = None, json: Json = False, debug: Debug = False) -> None:
+    """Say where a URL is guessed to stand among the pages of its site, how important it is, and why.
+
+    Parameters
+    ----------
+    urls
+        URLs as one would write them in a browser; nothing is fetched.
+    model
+        A file that `gossamer qrank train` made; the model that comes with Gossamer where not named.
+    """
+    if not urls:
+        raise UsageError("name a URL, as in `gossamer qrank show https://example.org/news/`")
+    asked = _read_model(model) if model else default_model()
+    answers = [explained(asked, canonical_or_error(url, Settings())) for url in urls]
+    if json:
+        print_json(answers)
+        return
+    for answer in answers:
+        _print_answer(answer)
+
+
+def _own(data: Path, links: int, seed: int) -> OwnRanks:
+    folder = DataFolder(data)
+    db = folder.read()
+    try:
+        ranks = own_ranks(folder, db, links, seed=seed)
+    finally:
+        db.close()
+    if ranks.pages < LEAST_PAGES:
+        raise UsageError(
+            f"{data} holds {ranks.pages} pages, too few to learn from; crawl at least {LEAST_PAGES}, or name files"
+        )
+    return ranks
+
+
+def _rows(name: str) -> Iterator[tuple[str, float]]:
+    """URLs and ranks of a file: the first and the last column."""
+    host, _, rest = name.partition("=")
+    path, before = (Path(name), "") if not rest or Path(name).exists() else (Path(rest), _origin(host))
+    try:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield _row(line, before, f"{path}, line {number}")
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot read {path}: {reason}") from error
+
+
+def _origin(host: str) -> str:
+    return (host if "://" in host else f"https://{host}").rstrip("/")
+
+
+def _row(line: str, before: str, where: str) -> tuple[str, float]:
+    url, *others = line.rstrip("\r\n").split("\t")
+    try:
+        rank = float(others[-1])
+    except (IndexError, ValueError) as error:
+        raise UsageError(f"{where}: not a URL, a tab and a rank: {line.strip()[:80]!r}") from error
+    if before and not url.startswith("/"):
+        raise UsageError(f"{where}: {url[:80]!r} is not a path, as it should be after HOST=")
+    if not before and "://" not in url:
+        raise UsageError(f"{where}: {url[:80]!r} is not an absolute URL; name the host of paths, as HOST=FILE")
+    return before + url, rank
+
+
+def _read_model(path: Path) -> Model:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        return load_model(data)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _write(target: Path, model: bytes) -> None:
+    """Put a model in place of the one before; a power cut leaves one of them."""
+    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
+    with storing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            partial.write_bytes(model)
+            sync_file(partial)
+            partial.replace(target)
+            sync_folder(target.parent)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _as_json(trained: Trained, own: OwnRanks | None, target: Path) -> dict[str, object]:
+    figures = {name: getattr(trained, name) for name in ("pages", "sites", "held_out", "other_pages")}
+    crawl = {"pages": own.pages, "links": own.links, "links_left_out": own.left_out} if own else None
+    return {**msgspec.to_builtins(figures), "crawl": crawl, "model": str(target.resolve())}
+
+
+def _print_trained(trained: Trained, own: OwnRanks | None, target: Path) -> None:
+    if own:
+        out.print(f"PageRank of {own.pages} pages by {own.links} links between them", markup=False)
+    if own and own.left_out:
+        err.print(f"note: {own.left_out} more links were left out: see --links", markup=False)
+    _print_figures(trained)
+    out.print(f"learnt from {trained.pages} pages of {trained.sites} sites, written to {target}", markup=False)
+    if trained.held_out is None:
+        err.print("note: how well this does on other sites cannot be said from one site", markup=False)
+    out.print("to crawl by it, with the strategy `qrank`, write in gossamer.toml:", markup=False)
+    out.print(f"[priority]\nmodel = {toml_value(str(target.resolve()))}", markup=False)
+
+
+def _print_figures(trained: Trained) -> None:
+    """Rank correlations of guesses about what was held out."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("site")
+    for name in ("pages", "its other pages", "as an unknown site"):
+        table.add_column(name, justify="right")
+    strange = {one.site: one.correlation for one in trained.held_out.each} if trained.held_out else {}
+    for one in trained.other_pages.each:
+        cells = str(one.pages), f"{one.correlation:.2f}", f"{strange[one.site]:.2f}" if strange else ""
+        table.add_row(Text(one.site or "(small sites)"), *cells)
+    mean = f"{trained.held_out.correlation:.2f}" if trained.held_out else ""
+    table.add_row("mean", str(trained.pages), f"{trained.other_pages.correlation:.2f}", mean)
+    out.print("correlation of guessed and true order, on pages and on sites that were not learnt from:", markup=False)
+    out.print(table)
+
+
+def _print_answer(answer: Explanation) -> None:
+    out.print(answer.url, markup=False)
+    out.print(f"  place {answer.place:.2f}, importance {answer.importance:.2f}  (both 0 to 1)", markup=False)
+    if answer.moves:
+        out.print(f"  compared with {answer.start}, whose place is {answer.start_place:.2f}:", markup=False)
+    for move in answer.moves[:_MOVES]:
+        out.print(f"  {move.effect:+.3f}  {move.feature} {move.start:.2f} → {move.value:.2f}", markup=False)
