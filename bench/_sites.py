@@ -141,11 +141,12 @@ def _folder(source: Source, cache: Path, archives: Path) -> Path | None:
         if not packed.exists():
             print(f"{source.name}: left out; {packed} is not there (see --archives)", file=sys.stderr)
             return None
-        _unpack(packed, target)
+        unpack(packed, target)
     return target
 
 
-def _unpack(packed: Path, target: Path) -> None:
+def unpack(packed: Path, target: Path) -> None:
+    """Unpacks an archive into a folder that appears when it is complete."""
     scratch = target.with_name(target.name + ".part")
     scratch.mkdir(parents=True, exist_ok=True)
     # The archives were packed with a window of 128 MiB, more than the decoder takes by default.

@@ -23,7 +23,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,9 @@ import msgspec
 import numpy as np
 
 from _crawlers import CONTACT, become_reaper, end_cleanly_when_told
-from _cut import Cut
 from _nginx import Nginx
-from _sites import ARCHIVES, SOURCES, Served, Source, _unpack, cache_folder
+from _ruled_sites import RULES, serve_whole, write_rules
+from _sites import ARCHIVES, Served
 from gossamer.crawl.filter_proposals import seed_proposals
 from gossamer.crawl.filtering import run_filters
 from gossamer.crawl.folder import DataFolder
@@ -51,15 +50,6 @@ POINTS = (0.1, 0.25, 0.5, 0.75, 1.0)
 """Shares of the complete crawl at which filters are looked for."""
 STEPS = 40
 """Times that filters are looked for during a crawl with filters."""
-TEXTUAL = {".html", ".htm", ".xml", ".txt", ""}
-
-RULES = {
-    "learning": ("learningischange.com", ["/{year}/{month}/{day}/{slug}/"], []),
-    "itw66": ("itw66.ru", ["/blog/{slug}/{slug}.html"], []),
-    "mircsgo": ("mircsgo.ru", ["/{slug}/"], ["/page/", "/category/", "/tag/"]),
-    "linuxcn": ("undefined.today", ["/article-{id}-{id}.html"], []),
-}
-"""Domain, patterns of articles, exceptions."""
 
 Pattern = tuple[FilterKind, str]
 
@@ -105,7 +95,10 @@ def main() -> None:
     end_cleanly_when_told()
     scratch = Path(options.work or tempfile.mkdtemp(prefix="bench-filters-"))
     try:
-        served = [_serve(name, number, scratch, options) for number, name in enumerate(options.sites, 1)]
+        served = [
+            serve_whole(name, number, scratch, options.port, options.archives, options.cache)
+            for number, name in enumerate(options.sites, 1)
+        ]
         points: list[Point] = []
         agains: list[Again] = []
         with Nginx(served):
@@ -138,42 +131,12 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _serve(name: str, number: int, scratch: Path, options: argparse.Namespace) -> Served:
-    """A copy of the whole site in which its own absolute links name the benchmark's port."""
-    source = next(source for source in SOURCES if source.name == name)
-    domain = RULES[name][0]
-    unpacked = cache_folder(options.cache) / "unpacked" / source.archive
-    if not unpacked.is_dir():
-        unpacked.parent.mkdir(parents=True, exist_ok=True)
-        _unpack(options.archives / f"{source.archive}.tar.zst", unpacked)
-    target = scratch / "www" / name
-    if not target.is_dir():
-        shutil.copytree(unpacked, target)
-        _rename_own_links(target, source.own, f"http://{domain}:{options.port}")
-    there = Source(name, source.character, source.start, host=domain)
-    return Served(there, Cut(str(target), source.start, [], 0.0, 0.0), f"127.0.2.{100 + number}", options.port)
-
-
-def _rename_own_links(folder: Path, own: Iterable[str], address: str) -> None:
-    for file in folder.rglob("*"):
-        if file.is_file() and file.suffix in TEXTUAL:
-            before = after = file.read_bytes()
-            for prefix in own:
-                after = after.replace(prefix.encode(), address.encode())
-            if after != before:
-                file.write_bytes(after)
-
-
 class _Bench:
     """One site."""
 
     def __init__(self, site: Served, scratch: Path, gossamer: str) -> None:
         self._site, self._scratch, self._gossamer = site, scratch, gossamer.split()
-        self._rules = scratch / f"{site.name}.toml"
-        domain, urls, not_urls = RULES[site.name]
-        self._rules.write_text(
-            f"[[rule]]\ndomain = {json.dumps(domain)}\nurls = {json.dumps(urls)}\nnot_urls = {json.dumps(not_urls)}\n"
-        )
+        self._rules = write_rules(site.name, scratch)
         self._full = self._begin("full")
         started = time.monotonic()
         self._crawl(self._full)

@@ -32,6 +32,27 @@ SEEDS = {
         b"date = ['time@datetime']\ndate_format = '%d.%m.%Y'\nremove = ['.share']\ncategory = 'news'\n",
     ],
     "fingerprints": [b"the quick brown fox " * 10, "汉字没有空格".encode() * 10],
+    "feeds": [
+        b'\x00<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>T</title>'
+        b'<atom:link rel="hub" href="https://hub.example/"/><ttl>60</ttl><item><title>A &amp; B</title><link>/a</link>'
+        b"<guid isPermaLink='false'>1</guid><pubDate>Fri, 03 May 2024 10:00:00 GMT</pubDate></item></channel></rss>",
+        b'\x01<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/b/"><entry><id>x</id><link href="a"/>'
+        b"<updated>2024-05-03T10:00:00Z</updated></entry></feed>",
+        b'\x02{"version": "https://jsonfeed.org/version/1.1", "hubs": [{"type": "WebSub", "url": "https://hub.example/"}],'
+        b' "items": [{"id": "1", "url": "/a", "date_published": "2024-05-03T10:00:00Z"}]}',
+        b'\x03<rdf:RDF xmlns="http://purl.org/rss/1.0/"><item rdf:about="/a"><dc:date>2024</dc:date></item>',
+    ],
+    "push": [
+        b"sha256=00ff",
+        b"hub.mode=subscribe&hub.topic=https%3A%2F%2Fsite.example%2Ffeed.xml%3Fa%3D1&hub.challenge=c&hub.lease_seconds=900",
+        b"hub.mode=denied&hub.topic=x&hub.reason=because",
+        b'<https://hub.example/>; rel="hub", </feed.xml>; rel=self; type="application/rss+xml"',
+    ],
+    "addresses": [
+        b"https://www.site.example:8080/2024/05/03/a-page-of-news.html?id=7&utm_source=x",
+        b"news/12/index.php?a=1&b=2;c\n//a//b/../%2e%2e/\nhttp://[::1]/?=&=",
+        "статьи/новости-дня\n新闻/第一".encode(),
+    ],
 }
 
 

@@ -12,14 +12,30 @@ input (`LIMIT`), far more than the machine's noise and far less than a visitor's
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import hmac
+import math
 import re
 import time
 from collections.abc import Callable
 from datetime import date
+from urllib.parse import parse_qsl
 
 from gossamer.crawl.parser_config import ParserConfig
 from gossamer.crawl.reading import PageReader
 from gossamer.dedup.near.registry import near_method
+from gossamer.discover.feeds import FeedLimits, looks_like_feed, parse_feed
+from gossamer.discover.websub import (
+    LONGEST_LEASE,
+    MOST_HUBS,
+    SHORTEST_LEASE,
+    Denied,
+    Verified,
+    check_signature,
+    check_verification,
+    hub_and_topic,
+    hubs_of_headers,
+)
 from gossamer.errors import UsageError
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.url import CanonicalRules
@@ -29,7 +45,12 @@ from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule, RuleBook
 from gossamer.parse.rules.cutting import cut
 from gossamer.parse.rules.toml import read_rules, write_rules
+from gossamer.priority.qrank.features import NAMES, features
+from gossamer.scope.automatic import AutomaticFilter, SiteFilters, groups_of
 from gossamer.scope.chain import ScopeConfig
+from gossamer.scope.shape import path_shape
+from gossamer.scope.statistics import SEGMENTS, ancestors, depth_of, prefix_of
+from gossamer.scope.traps import TrapLimits
 
 LIMIT = 1.0
 """Seconds of processor time that an input may take."""
@@ -37,6 +58,12 @@ NOW = 1_790_000_000.0
 LATEST = date(2026, 9, 22)
 URL = "https://site.example/2024/05/03/a-page.html?id=7"
 TYPES = ("text/html", "text/html; charset=windows-1251", "text/plain", "application/pdf", "application/xhtml+xml", "")
+FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json", "text/xml", "text/html", "")
+FEED_LIMITS = FeedLimits(entries=50, unpacked_bytes=1 << 20, mended_bytes=1 << 18)
+LONGEST_URL = TrapLimits().url_length
+"""Longer ones do not get into the table."""
+SECRET = "a secret of the subscription"
+TOPIC = "https://site.example/feed.xml?a=1"
 RULE = DocumentRule(
     "site.example", ("/{year}/{month}/{day}/{slug}.html", "/article/"), title=("h1",), text=("article", "div.text"),
     date=("time@datetime", ".date"), author=(".author",), remove=(".share",),
@@ -115,8 +142,73 @@ def fingerprints(data: bytes) -> None:
         assert _NEAR.keys(found) == _NEAR.keys(_NEAR.fingerprint(text))
 
 
+def feeds(data: bytes) -> None:
+    """A body that may be a feed of any kind, under any type."""
+    if not data:
+        return
+    kind, body = FEED_TYPES[data[0] % len(FEED_TYPES)], data[1:]
+    looks_like_feed(body, kind)
+    for limits in (FEED_LIMITS, None):
+        feed = parse_feed(body, limits)
+        assert feed.kind or feed.problem, "what is no feed must say why"
+        assert not feed.entries or feed.kind, "what has entries is a feed of some kind"
+        assert len(feed.entries) <= (limits or FeedLimits()).entries
+        for entry in feed.entries:
+            assert entry.url and entry.url == entry.url.strip(), f"{entry.url!r} is no URL"
+            for moment in (entry.published_at, entry.updated_at):
+                assert moment is None or math.isfinite(moment)
+            assert len(entry.title) <= 500 and "\n" not in entry.title
+        assert feed.ttl is None or 0 < feed.ttl < math.inf
+    hub, topic = hub_and_topic(URL, (), feed.hubs, feed.self_url)
+    assert bool(hub) == bool(topic) and (not hub or hub.startswith(("http://", "https://")))
+
+
+def push(data: bytes) -> None:
+    """What strangers send to the address of a subscription: a header, a query, Link headers; one byte apart."""
+    text = data.decode("utf-8", "replace")
+    right = hmac.new(SECRET.encode(), data, hashlib.sha256).hexdigest()
+    problem = check_signature(text, data, SECRET)
+    assert problem or right in text.lower() or "sha" in text.lower(), "only a signature is one"
+    assert check_signature(f"sha256={right}", data, SECRET) == ""
+    assert check_signature(f"sha256={right[:-1]}", data, SECRET) != ""
+    assert check_signature(f"sha256={right}", data + b"x", SECRET) != ""
+    query = dict(parse_qsl(text, keep_blank_values=True))
+    for asked in (query, query | {"hub.topic": TOPIC}, query | {"hub.topic": TOPIC, "hub.mode": "subscribe"}):
+        for awaited in (False, True):
+            verdict = check_verification(asked, TOPIC, awaited, NOW, 864_000.0)
+            if isinstance(verdict, Verified):
+                assert awaited and verdict.challenge == asked["hub.challenge"]
+                assert SHORTEST_LEASE <= verdict.expires_at - NOW <= LONGEST_LEASE
+            else:
+                assert verdict.reason and (not isinstance(verdict, Denied) or verdict.reason.isprintable())
+    hubs, topic = hubs_of_headers(text.split("\n"), URL)
+    assert len(hubs) <= MOST_HUBS and all(hubs) and isinstance(topic, str)
+
+
+def addresses(data: bytes) -> None:
+    """URLs of any build, one a line: what a model is told of them, and the groups that filters go by."""
+    urls = data.decode("utf-8", "replace").split("\n")
+    found = features(urls)
+    assert found.shape == (len(urls), len(NAMES))
+    assert ((found >= 0) & (found <= 1)).all(), "a feature lies between 0 and 1"
+    alone = features(urls[-1:])
+    assert (found[-1] == alone[0]).all(), "a URL has the same features in any company"
+    for text in urls:
+        url = f"https://site.example/{text}"[:LONGEST_URL]
+        shape = path_shape(url)
+        prefix = prefix_of(shape)
+        above = list(ancestors(prefix))
+        assert prefix.startswith("/") and above[0] == prefix and above[-1] == "/"
+        assert depth_of(prefix) <= SEGMENTS + 1
+        groups = list(groups_of(shape))
+        assert len(groups) == len(set(groups)) and ("prefix", "/") not in groups
+        for kind, pattern in groups:
+            filter_ = SiteFilters([AutomaticFilter("site.example", kind, pattern)])
+            assert filter_.match(shape) is not None, f"{kind} {pattern} does not match {shape}"
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    target.__name__: target for target in (pages, dates, rules, fingerprints)
+    target.__name__: target for target in (pages, dates, rules, fingerprints, feeds, push, addresses)
 }
 
 

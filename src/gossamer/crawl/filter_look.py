@@ -18,7 +18,7 @@ from gossamer.crawl.filter_proposals import silent_parameters
 from gossamer.crawl.site_table import SiteTable
 from gossamer.frontier import filters
 from gossamer.frontier.database import Database
-from gossamer.frontier.filters import ACTIVE, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.scope.automatic import Evidence, FilterConfig, FilterKind, Fits
 from gossamer.scope.proposals import Proposal, useful_of
 from gossamer.scope.reachability import Reach, Walk
@@ -57,6 +57,11 @@ class Look:
         self._fits, self._report, self._now = fits, report, now
         self._rows = {(row.kind, row.pattern): row for row in rows}
         self._cut: Flags = np.zeros(len(table.keys), bool)
+        self._wanted: Flags = np.zeros(len(table.keys), bool)
+        """What the operator switched a filter off for: the same URLs by another name are wanted as well."""
+        for row in rows:
+            if row.state == OFF:
+                self._wanted |= self._mask(row.kind, row.pattern)
 
     def run(self, proposals: Iterable[Proposal], propose_only: bool) -> None:
         """Look at the filters that there are, then at what is proposed."""
@@ -136,7 +141,7 @@ class Look:
         ):
             return
         mask = self._mask(proposal.kind, proposal.pattern)
-        if int((mask & ~self._cut).sum()) < self._config.known:
+        if int((mask & ~self._cut & ~self._wanted).sum()) < self._config.known:
             return
         reach = self._reach(proposal.kind, proposal.pattern)
         row = self._stored(proposal, reach, SHADOW if not propose_only else PROPOSED)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import math
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -37,9 +39,12 @@ def guidance_of(settings: Settings, rules: Sequence[DocumentRule]) -> Guidance:
 
 def _read_model(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        model = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"priority.model: cannot read {path}: {error.strerror}") from error
+    if not model:  # nothing would stand for the model that comes with Gossamer
+        raise UsageError(f"priority.model: {path} is empty")
+    return model
 
 
 @lru_cache(maxsize=1)
@@ -56,13 +61,13 @@ def _read_ranks(path: str) -> Mapping[int, float]:
                 if not isinstance(canonical, str) or not _is_rank(rank):
                     raise UsageError(f"priority.ranks: {path}, line {number} is not a URL, a tab and a rank")
                 ranks[key64(canonical)] = float(rank)
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise UsageError(f"priority.ranks: cannot read {path}: {error}") from error
     return ranks
 
 
 def _is_rank(text: str) -> bool:
     try:
-        return float(text) >= 0.0
+        return 0.0 <= float(text) < math.inf
     except ValueError:
         return False

@@ -76,6 +76,8 @@ class Committer:
         self._archive = archive
         self._info = info
         self._count = 0
+        self.best_new: dict[int, int] = {}
+        """The best level that the last commit put new URLs into, by the key of their site."""
 
     def commit(
         self,
@@ -99,9 +101,12 @@ class Committer:
         )
         batch.found, batch.found_keys = _found(pending)
         self._count += 1
-        if not stored:
-            return self._frontier.report(self._worker, batch, now)
-        return self._commit_segment(batch, pending.results, stored, now)
+        if stored:
+            verdicts = self._commit_segment(batch, pending.results, stored, now)
+        else:
+            verdicts = self._frontier.report(self._worker, batch, now)
+        self.best_new = self._frontier.best_new
+        return verdicts
 
     def _commit_segment(self, batch: Batch, results: list[Result], stored: list[Result], now: float) -> list[Verdict]:
         writer = SegmentWriter(self._segments, batch.segment, archive=self._archive)

@@ -14,7 +14,7 @@ from gossamer.fetch import Request
 from gossamer.frontier.contract import Lease
 from gossamer.model.decision import Decision, allow
 from gossamer.model.outcome import Outcome
-from gossamer.model.records import Kind, Parsed, ParseJob, Response, Task
+from gossamer.model.records import LEVELS, Kind, Parsed, ParseJob, Response, Task
 from gossamer.model.url import parse_base
 from gossamer.scope.automatic import RULE as AUTOMATIC
 
@@ -36,6 +36,12 @@ _ACCEPT = {Kind.PAGE: None, Kind.SITEMAP: _LISTS, Kind.FEED: (*_LISTS, "text/htm
 """Types that are read; an HTML page in place of a sitemap says politely that there is none."""
 
 
+_SECOND_CHOICE = LEVELS // 2
+"""The level from which on a page is fetched for want of better ones: useful pages wait above it."""
+_AHEAD = 4
+"""Pages that may wait for the parsers while a second choice is fetched."""
+
+
 class Workshop(Protocol):
     """What a runner needs of its worker."""
 
@@ -51,8 +57,8 @@ class Workshop(Protocol):
     def stopping(self) -> bool:
         """Whether no new request should be made."""
 
-    async def refill(self, runner: SiteRunner) -> list[Task]:
-        """More URLs of the site."""
+    async def refill(self, runner: SiteRunner, returned: int) -> list[Task]:
+        """More URLs of the site, for so many that are given back untried."""
 
     async def look_at_scope(self, since: float) -> None:
         """See to it that the scope is no older than this time."""
@@ -83,10 +89,26 @@ class SiteRunner:
         self._workshop = workshop
         self._filled_at = channel.now()
         self._leaving = False
+        self._returned = 0
+        """URLs given back untried since the last refill."""
+        self._parsing = 0
+        self._one_parsed = asyncio.Event()
+
+    def offer(self, level: int) -> None:
+        """New URLs of the site wait in this level: give back what is worse, the best is asked for next."""
+        if any(level < task.level < LEVELS for task in self.tasks):
+            self.holding.difference_update(task.key for task in self.tasks)
+            self._returned += len(self.tasks)
+            self.tasks.clear()
 
     def leave(self) -> None:
         """Give the site back after the request under way."""
         self._leaving = True
+
+    @property
+    def unused(self) -> int:
+        """URLs that were handed out and not tried."""
+        return len(self.tasks) + self._returned
 
     @property
     def done(self) -> bool:
@@ -105,8 +127,11 @@ class SiteRunner:
                 return
 
     async def _next(self) -> Task | None:
+        if self.tasks and _SECOND_CHOICE <= self.tasks[0].level < LEVELS:
+            await self._caught_up()
         while not self.tasks:
-            fresh = await self._workshop.refill(self)
+            returned, self._returned = self._returned, 0
+            fresh = await self._workshop.refill(self, returned)
             self._filled_at = self.channel.now()
             self.tasks.extend(fresh)
             self.holding.update(task.key for task in fresh)
@@ -117,6 +142,12 @@ class SiteRunner:
             # The pages under way may lead to more: look again when they are in the table.
             await self._workshop.committed()
         return self.tasks.popleft()
+
+    async def _caught_up(self) -> None:
+        """Before a second choice: most pages under way are parsed, and may have led to something better."""
+        while self._parsing > _AHEAD and not self._workshop.stopping:
+            self._one_parsed.clear()
+            await self._one_parsed.wait()
 
     async def _visit(self, task: Task) -> bool:
         """Deal with one URL; False where the site must rest first."""
@@ -193,6 +224,7 @@ class SiteRunner:
 
     def _answered(self, task: Task, response: Response) -> None:
         if response.outcome is Outcome.DOCUMENT:
+            self._parsing += 1
             self._workshop.parse_later(self, task, response)
             return
         not_before = self.channel.clock.not_before
@@ -201,6 +233,8 @@ class SiteRunner:
 
     def parsed(self, task: Task, response: Response, parsed: Parsed) -> None:
         """The parser is done with a page."""
+        self._parsing -= 1
+        self._one_parsed.set()
         rules = self._workshop.rules
         self._workshop.hand_over(of_page(self.site, self.part, task, response, parsed, rules))
 

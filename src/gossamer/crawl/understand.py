@@ -131,9 +131,14 @@ def _offer_feeds(result: Result, parsed: Parsed, rules: Rules) -> None:
     """The feeds of a start page, and of a list near it; those of single pages announce comments."""
     task = result.visit.task
     if task.depth == 0 or (task.depth <= _LISTS_DEPTH and parsed.page_type in _LISTS):
-        for url in parsed.feeds:
-            if not _COMMENTS.search(url) and rules.decide(url, result.visit.at).allowed:
-                _add(result, Discovered(url, kind=Kind.FEED, depth=task.depth, referrer=task.url))
+        feeds = [
+            Discovered(url, kind=Kind.FEED, depth=task.depth, referrer=task.url)
+            for url in parsed.feeds
+            if not _COMMENTS.search(url) and rules.decide(url, result.visit.at).allowed
+        ]
+        # Before the links: most pages link to their feed as well, and the first sighting counts.
+        result.found = [*feeds, *result.found]
+        result.found_keys = [*(key64(feed.url) for feed in feeds), *result.found_keys]
 
 
 def _join_canonical(result: Result, canonical: str, rules: Rules) -> None:

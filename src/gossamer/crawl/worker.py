@@ -43,6 +43,7 @@ from gossamer.frontier.contract import Lease, SiteReport
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import Decision
 from gossamer.model.records import Response, Task
+from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer
 from gossamer.plugins import READERS
 from gossamer.settings import Settings
@@ -293,6 +294,10 @@ class Session:
         self._renewed_at = started
         for result in pending.results:
             self._runners[result.visit.site, result.visit.part].holding.discard(result.visit.task.key)
+        best = self._tools.committer.best_new
+        for (site, _), runner in self._runners.items():
+            if (level := best.get(key64(site))) is not None:
+                runner.offer(level)
         self._commit_done.set()
         self._commit_done = asyncio.Event()
 
@@ -309,7 +314,7 @@ class Session:
     async def _release(self, leaving: Sequence[SiteRunner]) -> None:
         for runner in leaving:
             runner.channel.close()
-        await self.release([runner.channel.report(len(runner.tasks)) for runner in leaving])
+        await self.release([runner.channel.report(runner.unused) for runner in leaving])
 
     async def release(self, reports: list[SiteReport]) -> None:
         """Give sites back, and the addresses that nobody here uses any more."""
@@ -320,11 +325,11 @@ class Session:
 
     # -- what runners ask for -----------------------------------------------------------------
 
-    async def refill(self, runner: SiteRunner) -> list[Task]:
+    async def refill(self, runner: SiteRunner, returned: int) -> list[Task]:
         """More URLs of a runner's site."""
         return await self._thread.run(
             self._frontier.refill, self.name, runner.site, runner.part, tuple(runner.holding),
-            self.clock.now(), self._settings.budget.per_site,
+            self.clock.now(), self._settings.budget.per_site, returned,
         )  # fmt: skip
 
     async def look_at_scope(self, since: float) -> None:

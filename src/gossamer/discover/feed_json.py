@@ -47,7 +47,8 @@ def read_json(body: bytes, feed: Feed, most_entries: int, most_hubs: int) -> Non
         feed.problem = f"more than {_MOST_OBJECTS:,} objects, which no feed needs"
         return
     try:
-        document = _document.decode(body.removeprefix(b"\xef\xbb\xbf"))
+        # A wrong byte costs a character, not the feed.
+        document = _document.decode(body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").encode())
         if "jsonfeed.org" not in _string(document.version) and document.items is _NOTHING:
             feed.problem = "JSON, but no feed"
             return

@@ -196,9 +196,11 @@ class Frontier(Protocol):
         """Lease up to `sites` ready sites and hand out up to `urls` of their best due URLs."""
         ...
 
-    def refill(self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int) -> list[Task]:
-        """More URLs of a leased site; `holding` are the keys of those not yet reported. Raises
-        `LeaseLost` where the site is not the worker's."""
+    def refill(
+        self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int, returned: int = 0
+    ) -> list[Task]:
+        """More URLs of a leased site; `holding` are the keys of those not yet reported, `returned` how many
+        are given back untried for better ones. Raises `LeaseLost` where the site is not the worker's."""
         ...
 
     def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:

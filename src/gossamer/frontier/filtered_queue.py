@@ -63,11 +63,11 @@ def _leave(db: Database, site_id: int, leaving: Sequence[tuple[Any, str]], rule:
         "UPDATE urls SET state = ?, rule = ?, reason = ? WHERE site_id = ? AND key = ?",
         [(REFUSED, rule, reason, site_id, row[3]) for row, _ in counted],
     )
-    _count(db, site_id, [shape for _, shape in counted], -1)
+    count_urls(db, site_id, [shape for _, shape in counted], -1)
     return len(counted)
 
 
-def _count(db: Database, site_id: int, shapes: Sequence[str], sign: int) -> None:
+def count_urls(db: Database, site_id: int, shapes: Sequence[str], sign: int, fit: bool = False) -> None:
     """Keep the counters of a site, of its shapes and of its prefixes: URLs come into the table, or are refused."""
     urls, tally = sign * len(shapes), PrefixTally()
     db.execute("UPDATE sites SET known = known + ?, refused = refused - ? WHERE id = ?", (urls, urls, site_id))
@@ -78,7 +78,7 @@ def _count(db: Database, site_id: int, shapes: Sequence[str], sign: int) -> None
         [(site_id, key64(shape), sign * n) for shape, n in sorted(by_shape.items())],
     )
     for shape, n in by_shape.items():
-        tally.entered(site_id, shape, False, sign * n)
+        tally.entered(site_id, shape, fit, sign * n)
     tally.flush(db)
 
 
@@ -132,7 +132,7 @@ def _return(db: Database, site_id: int, shapes: Mapping[int, str], others: SiteF
         "WHERE site_id = ? AND key = ?",
         [(QUEUED, level, site_id, key) for items in ready.values() for level, key in items],
     )
-    _count(db, site_id, entered, 1)
+    count_urls(db, site_id, entered, 1)
     not_before = db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0] if ready else 0.0
     for part, items in sorted(ready.items()):
         enqueue(db, site_id, part, items, now, not_before)

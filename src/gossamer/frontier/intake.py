@@ -123,6 +123,8 @@ class Intake:
         self.guidance = guidance
         self.news: dict[str, list[Discovered]] = {}
         """What the last call of `add` entered, by the page, feed or sitemap that led to it."""
+        self.best: dict[int, int] = {}
+        """The best level it entered anything in, by the key of the site."""
         self.seen = SeenCache()
         """Keys that need not be offered again, whatever the rules say of them now."""
         self._refused = SeenCache(bits=18)
@@ -136,7 +138,7 @@ class Intake:
         """Queue the new ones, remember the refused ones; `gifts` are what fetched pages give to their links."""
         items = self._unseen(found, keys)
         added = Added(known=len(found) - len(items))
-        self.news = {}
+        self.news, self.best = {}, {}
         if items:
             writes = _Writes()
             sites = _by_site(items)
@@ -364,6 +366,8 @@ class Intake:
             else:
                 writes.revived.append(_revived_row(site_id, item, now, place))
         writes.sites.append((known - record.known, refused - record.refused, site_id))
+        if queued:
+            self.best[site_id] = min(level for level, _ in queued)
         writes.queue.extend(queue_rows(self._db, site_id, 0, queued, now, record.not_before))
         added.new += len(queued)
 

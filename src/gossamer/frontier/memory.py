@@ -209,7 +209,9 @@ class MemoryFrontier:
                 self._free(name, now)
         return leases
 
-    def refill(self, worker: str, site: str, part: int, holding: Collection[int], now: float, urls: int) -> list[Task]:
+    def refill(
+        self, worker: str, site: str, part: int, holding: Collection[int], now: float, urls: int, returned: int = 0
+    ) -> list[Task]:
         """More URLs of a leased site."""
         if site not in self._sites or self._sites[site].owner != worker:
             raise LeaseLost(f"{site} has another owner now")

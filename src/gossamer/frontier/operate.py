@@ -9,14 +9,17 @@ from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.clusters import leave
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import domain_key
+from gossamer.frontier.filtered_queue import count_urls
+from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import count_levels
 from gossamer.frontier.recording import change_tally, requeue, unschedule, wake
 from gossamer.frontier.revisits import NOT_COUNTED, count_documents, hour_of
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of
+from gossamer.scope.shape import path_shape
 
-_SELECT = """SELECT key, url, state, level, part, outcome, content_hash, cluster, bucket, checked_at
+_SELECT = """SELECT key, url, state, level, part, outcome, content_hash, cluster, bucket, checked_at, fit
     FROM urls WHERE site_id = ?"""
 
 
@@ -30,10 +33,22 @@ def matching(db: Database, prefix: str, state: tuple[int, ...]) -> list[tuple[in
 def recrawl(db: Database, prefix: str, now: float) -> int:
     """Queue the finished URLs with this prefix again; returns how many."""
     with db.transaction():
+        _enter_refused(db, key64(site_of(prefix)), prefix)
         keys = [key for _, key in matching(db, prefix, (DONE, REFUSED))]
         forced = [key for _, key in matching(db, prefix, (SCHEDULED,))]
         _unschedule(db, key64(site_of(prefix)), forced)
         return requeue(db, key64(site_of(prefix)), keys + forced, now)
+
+
+def _enter_refused(db: Database, site_id: int, prefix: str) -> None:
+    """URLs that were refused when they were found, and never counted, count as known from now on."""
+    rows = db.execute(
+        "SELECT url, fit FROM urls WHERE site_id = ? AND state = ? AND outcome IS NULL", (site_id, REFUSED)
+    )
+    for fit in (0, 1):
+        shapes = [path_shape(url) for url, fits in rows if fits == fit and url.startswith(prefix)]
+        if shapes:
+            count_urls(db, site_id, shapes, 1, bool(fit))
 
 
 def recrawl_failed(db: Database, now: float) -> int:
@@ -69,6 +84,11 @@ def remove(db: Database, prefix: str, reason: str, now: float) -> int:
         unschedule(db, site_id, keys)
         counted = [(row[8], hour_of(row[9])) for row in rows if row[8] is not None and row[8] != NOT_COUNTED]
         count_documents(db, {place: -n for place, n in Counter(counted).items()})
+        tally = PrefixTally()
+        for row in rows:
+            if row[2] != REFUSED or row[5]:
+                tally.left(site_id, path_shape(row[1]), bool(row[10]), row[5] or "")
+        tally.flush(db)
         for key in keys:
             db.execute("DELETE FROM schedule WHERE site_id = ? AND key = ?", (site_id, key))
             db.execute(

@@ -79,6 +79,15 @@ class PrefixTally:
             row[column] += 1
         row[_NEAR] += near
 
+    def left(self, site_id: int, shape: str, fit: bool, before: str) -> None:
+        """A URL of a shape was taken out of the table, with the outcome that it had."""
+        self.entered(site_id, shape, fit, -1)
+        if before:
+            row = self._row(site_id, shape)
+            row[_VISITED] -= 1
+            if (column := _COLUMN[Outcome(before)]) is not None:
+                row[column] -= 1
+
     def flush(self, db: Database) -> None:
         """Write the changes."""
         db.many(_ADD, [(*place, *counts) for place, counts in sorted(self._rows.items()) if any(counts)])

@@ -134,7 +134,9 @@ class SqlFrontier:
             self._reserve(worker, sum(len(lease.tasks) for lease in taken))
         return taken
 
-    def refill(self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int) -> list[Task]:
+    def refill(
+        self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int, returned: int = 0
+    ) -> list[Task]:
         """More URLs of a leased site."""
         leases.check_owner(self.db, worker, site, part)
         site_id = key64(site)
@@ -147,6 +149,7 @@ class SqlFrontier:
             if not handful.stale:
                 return handful.tasks
         with self.db.transaction():
+            self._unreserve(worker, returned)
             allowed = min(urls, self._page_allowance())
             tasks = self._tasks(site_id, part, set(holding), allowed, now) if allowed > 0 else []
             self._reserve(worker, len(tasks))
@@ -272,6 +275,11 @@ class SqlFrontier:
         """The stored state of an origin's robots.txt."""
         row = self.db.execute("SELECT state FROM robots WHERE origin = ?", (origin,))
         return bytes(row[0][0]) if row else None
+
+    @property
+    def best_new(self) -> dict[int, int]:
+        """The best level that the last report put new URLs into, by the key of their site."""
+        return self._intake.best
 
     @property
     def seen(self) -> SeenCache:

@@ -124,7 +124,8 @@ class SiteFilters:
         for one in filters:
             self._of[one.kind][one.pattern] = one
         paths = [pattern.partition("?")[0].split("/") for pattern in self._of["shape"]]
-        self._stars = sorted({path.index(ANY) for path in paths if ANY in path})
+        # All of them: a segment of the URL itself may be a star.
+        self._stars = sorted({place for path in paths for place, segment in enumerate(path) if segment == ANY})
         first = {_first_segment(pattern) for kind in ("prefix", "shape") for pattern in self._of[kind]}
         open_ended = "" in map(_first_segment, self._of["prefix"])  # `/?page` matches `/any?page`
         self._first = None if open_ended or any("<" in one or one == ANY for one in first) else first

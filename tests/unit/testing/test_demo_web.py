@@ -137,6 +137,18 @@ def test_the_expectations_can_fail(web, crawl):
     assert web.expected.problems(good | {"http://new.test/"}) == ["http://new.test/ should not be stored"]
 
 
+def test_one_document_is_named_by_the_feed_alone(web, crawl, fetch):
+    """Whoever follows links and sitemaps only cannot find it."""
+    start, page = web.url("news.weaver.test"), web.url("news.weaver.test", "/2025/night-desk.html")
+    feed = lxml_html.document_fromstring(fetch(web, start).body).xpath("//link[@rel='alternate']/@href")[0]
+    items = etree.fromstring(fetch(web, urljoin(start, feed)).body).iter("item")
+    assert {item.findtext("link"): item.findtext("pubDate") for item in items}[page] == "Tue, 01 Jul 2025 00:00:00 GMT"
+    assert page in web.expected.kept and page in documents(crawl)
+    texts = [body for host in load().values() for body in [host.get("nav"), *(p.text for p in host.pages.values())]]
+    entries = [p.get("entries") for host in load().values() for p in host.pages.values()]
+    assert not [text for text in texts + entries if "night-desk" in text]
+
+
 def test_near_duplicates_differ_in_a_few_words_only(web, crawl):
     by_url = {url: text.split() for (_, text), url in crawl.texts.items()}
     for pair in web.expected.near:
