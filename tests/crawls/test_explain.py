@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -158,6 +159,11 @@ def test_every_fate_is_told_with_its_reason(
     assert (answer["url"] in crawled.asked) == asked
 
 
+def without_seconds(reason: str) -> str:
+    """A reason without the time that goes by between two questions."""
+    return re.sub(r"again in \d+ s", "again", reason)
+
+
 @pytest.mark.parametrize("place", [case[0] for case in CASES])
 def test_the_text_says_what_the_json_says(crawled: Crawled, place: str) -> None:
     answer = crawled.ask(place)
@@ -167,7 +173,7 @@ def test_the_text_says_what_the_json_says(crawled: Crawled, place: str) -> None:
     assert f"state {answer['state']}" in lines
     reason, told = " ".join(answer["reason"].split()), next(line for line in lines if line.startswith("reason "))
     if answer["state"] not in ("waiting", "scheduled"):  # those count seconds
-        assert told == f"reason {reason}"
+        assert without_seconds(told) == without_seconds(f"reason {reason}")
     assert any(line.startswith("robots ") for line in lines)
     assert len([line for line in lines if line.startswith(("allows ", "refuses "))]) == len(answer["factors"]["rules"])
 

@@ -68,7 +68,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     with web:
         done = gossamer("rules", "import", str(rules), "--json", data=data)
         assert done.code == 0, done.err
-        assert done.json == {"new": 1, "replaced": 0, "unchanged": 0, "rules": 1}
+        assert done.json == {"new": 1, "replaced": 0, "unchanged": 0, "rules": 1, "known": 0, "fit": 0}
         crawl(web, data, [web.url("news.test")])
         yield Crawled(data, web, rules)
 
@@ -126,7 +126,7 @@ def test_export_and_import_give_the_same_rules(crawled: Crawled, tmp_path: Path)
     file = tmp_path / "out.toml"
     assert gossamer("rules", "export", "-o", str(file), data=crawled.data).code == 0
     again = gossamer("rules", "import", "-", "--json", data=crawled.data, stdin=file.read_text(encoding="utf-8"))
-    assert again.json == {"new": 0, "replaced": 0, "unchanged": 1, "rules": 1}
+    assert again.json == {"new": 0, "replaced": 0, "unchanged": 1, "rules": 1, "known": 0, "fit": 0}
     listed = gossamer("rules", "list", "--json", data=crawled.data).json
     assert listed == [{"domain": "news.test", "name": "story", "urls": ["/{year}/{month}/{id}"]}]
 
