@@ -42,7 +42,7 @@ lint: $(VENV)/.ready ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-fuzz: $(VENV)/.ready ## pages, dates, rules and fingerprints, some minutes: nothing may crash or take a second
+fuzz: $(VENV)/.ready ## pages, feeds, dates, rules, URLs and fingerprints, some minutes: nothing may crash or take a second
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fuzz]'
 	$(BIN)/python -m pytest -q fuzz
 	$(BIN)/python fuzz/run.py --seconds 60
