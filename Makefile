@@ -67,6 +67,12 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/extraction.py
 	$(BIN)/python bench/dates.py
 	$(BIN)/python bench/duplicates.py
+	$(BIN)/python bench/useful.py
+	$(BIN)/python bench/filters.py
+	$(BIN)/python bench/qrank.py
+	$(BIN)/python bench/revisit.py
+	$(BIN)/python bench/feeds.py
+	$(BIN)/python bench/frontier_cost.py
 
 docs: $(VENV)/.ready ## docs/settings.md from the code
 	$(BIN)/python -m gossamer.cli.reference > docs/settings.md

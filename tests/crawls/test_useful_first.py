@@ -18,14 +18,16 @@ POLITE = {"politeness": {"delay": 0.06}, "crawl": {"commit_seconds": 0.02, "ling
 
 @pytest.fixture
 def web() -> FakeWeb:
-    """Sixty lists on the start page; the fourth leads to the first news, each news to the next."""
+    """Sixty lists on the start page; the fourth leads to the news."""
     web = FakeWeb()
     site = web.site("paper.test")
     site.page("/", "The start page of a paper.", links=[f"/list/{n}" for n in range(LISTS)])
     for n in range(LISTS):
-        site.page(f"/list/{n}", f"The list with the number {n}.", links=["/news/0"] if n == 3 else [])
+        site.page(
+            f"/list/{n}", f"The list with the number {n}.", links=[f"/news/{k}" for k in range(NEWS)] if n == 3 else []
+        )
     for n in range(NEWS):
-        site.page(f"/news/{n}", f"What happened on day {n} of this story.", links=[f"/news/{n + 1}"])
+        site.page(f"/news/{n}", f"What happened on day {n} of this story.")
     return web
 
 
