@@ -32,6 +32,7 @@ from unittest import mock
 from frontier_growth import BATCH, WARM_UP, Load, database, make_sites, provide
 from gossamer.frontier import prefixes, sql
 from gossamer.frontier.contract import Guidance, Visit
+from gossamer.model.records import Task
 from gossamer.model.site import key64
 from gossamer.parse.rules import DocumentRule, RuleBook
 from gossamer.plugins import STRATEGIES
@@ -76,7 +77,7 @@ VARIANTS: dict[str, tuple[Guidance, Callable[[], contextlib.AbstractContextManag
 class _LinkLoad(Load):
     """The same load, with the links that a strategy wants to see."""
 
-    def _visit(self, site: str, task) -> Visit:  # type: ignore[no-untyped-def]
+    def _visit(self, site: str, task: Task) -> Visit:
         visit = super()._visit(site, task)
         if self.frontier.guidance.strategy.links is not None:
             known = self.sites[site]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.cli.reference import settings_page
 from gossamer.errors import UsageError
 from gossamer.settings import FILE_NAME, Settings, describe, load, template, toml_value
 
@@ -88,3 +89,8 @@ def test_a_value_of_the_wrong_type_is_told_with_its_place(tmp_path: Path, settin
 @given(VALUES)
 def test_values_survive_toml(value: Any) -> None:
     assert tomllib.loads(f"x = {toml_value(value)}")["x"] == value
+
+
+def test_the_settings_page_of_the_docs_is_the_one_made_from_the_code() -> None:
+    page = Path(__file__).parents[2] / "docs" / "settings.md"
+    assert page.read_text(encoding="utf-8").strip() == settings_page().strip(), "run `make docs`"
