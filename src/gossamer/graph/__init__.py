@@ -1,0 +1,1 @@
+"""The link graph: ranks of pages and hosts."""

@@ -1,0 +1,1 @@
+"""One large site over several crawlers."""
