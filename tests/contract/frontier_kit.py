@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,16 +13,18 @@ import msgspec
 
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier.contract import Added, Batch, Budgets, Frontier, Guidance, Lease, SiteReport, Verdict, Visit
-from gossamer.frontier.database import Database, open_database
+from gossamer.frontier.database import Database, Where, open_database
 from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.recording import requeue
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.sqlite import SqliteDatabase
 from gossamer.model.decision import refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64, site_of
 from gossamer.revisit.config import FeedConfig, RevisitConfig
+from gossamer.testing.postgres import PostgresServer
 
 NOW = 1_700_000_000.0
 DELAY = 2.0
@@ -64,20 +68,50 @@ def make_memory(folder: Path, budgets: Budgets) -> MemoryFrontier:
     return MemoryFrontier(budgets, POLITENESS, shape_of, NEAR, ONCE.strategy)
 
 
+DIALECTS = ["sqlite"]
+"""The last one is the one in use."""
+
+
+def place_of_database(folder: Path) -> Where:
+    """Where a folder's database is: in it, or on the server."""
+    return folder / "frontier.db" if DIALECTS[-1] == "sqlite" else _postgres_url(folder)
+
+
+@cache
+def _postgres_url(folder: Path) -> str:
+    return postgres_server().database()
+
+
 def make_sql(folder: Path, budgets: Budgets) -> SqlFrontier:
-    """The real one, in a file of its own."""
-    return sql_on(open_database(folder / "frontier.db"), budgets)
+    """The real one, on a database of its own."""
+    return sql_on(open_database(place_of_database(folder)), budgets)
+
+
+@cache
+def postgres_server() -> PostgresServer:
+    """One server for all tests of a process."""
+    server = PostgresServer()
+    atexit.register(server.stop)
+    return server
+
+
+def make_postgres(folder: Path, budgets: Budgets) -> SqlFrontier:
+    """The real one for many machines, in a schema of its own."""
+    return sql_on(open_database(postgres_server().database()), budgets)
 
 
 def sql_on(database: Database, budgets: Budgets, guidance: Guidance | None = None) -> SqlFrontier:
     """A frontier on an open database, not synced: the tests cut no power."""
-    database.execute("PRAGMA synchronous = OFF")
+    if isinstance(database, SqliteDatabase):
+        database.execute("PRAGMA synchronous = OFF")
     guidance = guidance or ONCE
     return SqlFrontier(database, budgets, POLITENESS, shape_of, NEAR, guidance=guidance)
 
 
 Make = Callable[[Path, Budgets], AnyFrontier]
-MAKERS: list[Make] = [make_memory, make_sql]
+SQL_MAKERS: list[Callable[[Path, Budgets], SqlFrontier]] = [make_sql, make_postgres]
+MAKERS: list[Make] = [make_memory, *SQL_MAKERS]
+NAMES = ["memory", "sqlite", "postgres"]
 
 
 def dump(frontier: AnyFrontier) -> Any:
@@ -90,7 +124,10 @@ def dump(frontier: AnyFrontier) -> Any:
 
 def dump_tables(db: Database) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table."""
-    names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"
+    if isinstance(db, SqliteDatabase):
+        sql = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    names = [row[0] for row in db.execute(sql)]
     return {name: sorted(db.execute(f"SELECT * FROM {name}"), key=repr) for name in names}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from frontier_kit import DELAY, LEASE, MAKERS, NO, Crew, Make, dump, later, page, pages, requeue_all
+from frontier_kit import DELAY, LEASE, MAKERS, NAMES, NO, Crew, Make, dump, later, page, pages, requeue_all
 
 from gossamer.errors import LeaseLost
 from gossamer.frontier.contract import Added, Batch, Budgets, Verdict
@@ -19,7 +19,7 @@ A, B, C, D = (f"https://www.one.org/{name}" for name in "abcd")
 SITE, SISTER, OTHER = "www.one.org", "news.one.org", "two.org"
 
 
-@pytest.fixture(params=MAKERS, ids=["memory", "sql"])
+@pytest.fixture(params=MAKERS, ids=NAMES)
 def make(request: pytest.FixtureRequest) -> Make:
     chosen: Make = request.param
     return chosen

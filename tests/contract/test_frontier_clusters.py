@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from frontier_kit import LEASE, MAKERS, Crew, Hand, Make, make_sql, page, prints, requeue_all
+from frontier_kit import LEASE, MAKERS, NAMES, Crew, Hand, Make, make_sql, page, prints, requeue_all
 
 from gossamer.frontier import operate
 from gossamer.frontier.contract import Budgets, Verdict
@@ -16,7 +16,7 @@ from gossamer.model.outcome import Outcome
 ONE, TWO, THREE = "https://one.org/", "https://two.org/", "https://three.org/"
 
 
-@pytest.fixture(params=MAKERS, ids=["memory", "sql"])
+@pytest.fixture(params=MAKERS, ids=NAMES)
 def crew(request: pytest.FixtureRequest, tmp_path: Path) -> Crew:
     make: Make = request.param
     return Crew(make(tmp_path, Budgets(lease=LEASE, copies=1000)))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from frontier_kit import LEASE, MAKERS, Crew, Make, page, pages
+from frontier_kit import LEASE, MAKERS, NAMES, Crew, Make, page, pages
 
 from gossamer.frontier.contract import Budgets
 
 SITE = "www.one.org"
 
 
-@pytest.fixture(params=MAKERS, ids=["memory", "sql"])
+@pytest.fixture(params=MAKERS, ids=NAMES)
 def crew(request: pytest.FixtureRequest, tmp_path: Path) -> Crew:
     make: Make = request.param
     return Crew(make(tmp_path, Budgets(lease=LEASE, copies=5)))

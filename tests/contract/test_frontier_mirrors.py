@@ -21,6 +21,8 @@ from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 
+pytestmark = pytest.mark.usefixtures("dialect")
+
 ONE, TWO, THREE = "https://one.org", "https://two.org", "https://three.org"
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from frontier_kit import Crew, Hand, page, sql_on
+from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
 from gossamer.frontier.contract import Budgets, Guidance
 from gossamer.frontier.database import Database, open_database
@@ -23,6 +23,8 @@ from gossamer.priority.product import build
 from gossamer.priority.strategy import Context
 from gossamer.revisit.config import FeedConfig, RevisitConfig
 
+pytestmark = pytest.mark.usefixtures("dialect")
+
 SITE = "a.example.org"
 SEED = f"https://{SITE}/"
 NEWS = DocumentRule("example.org", ("/news/{id}",))
@@ -35,7 +37,7 @@ def guidance(strategy: str, *rules: DocumentRule) -> Guidance:
 
 
 def crew_with(folder: Path, strategy: str, *rules: DocumentRule, per_site: int = 1000) -> Crew:
-    database = open_database(folder / "frontier.db")
+    database = open_database(place_of_database(folder))
     return Crew(sql_on(database, Budgets(lease=1e9, per_site=per_site), guidance(strategy, *rules)))
 
 

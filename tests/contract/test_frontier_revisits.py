@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from frontier_kit import NOW, Crew, Hand, page, pages, sql_on
+from frontier_kit import NOW, Crew, Hand, page, pages, place_of_database, sql_on
 
 from gossamer.errors import LeaseLost
 from gossamer.frontier.contract import Budgets, Guidance
@@ -20,6 +20,8 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS
 from gossamer.revisit.config import DAY, HOUR, FeedConfig, RevisitConfig
 
+pytestmark = pytest.mark.usefixtures("dialect")
+
 SITE = "a.example.org"
 A, B = f"https://{SITE}/a", f"https://{SITE}/b"
 QUIET = FeedConfig(poll=False)
@@ -27,7 +29,7 @@ QUIET = FeedConfig(poll=False)
 
 def crew_with(folder: Path, budgets: Budgets | None = None, **revisit: object) -> Crew:
     guidance = Guidance(revisit=RevisitConfig(**revisit), feeds=QUIET)  # type: ignore[arg-type]
-    return Crew(sql_on(open_database(folder / "frontier.db"), budgets or Budgets(lease=1e9), guidance))
+    return Crew(sql_on(open_database(place_of_database(folder)), budgets or Budgets(lease=1e9), guidance))
 
 
 @pytest.fixture

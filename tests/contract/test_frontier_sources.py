@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from frontier_kit import Crew, Hand, page, sql_on
+from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
 from gossamer.frontier.contract import Budgets, Guidance, Visit
 from gossamer.frontier.database import Database, open_database
@@ -20,13 +20,15 @@ from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import key64
 from gossamer.revisit.config import DAY, HOUR, FeedConfig, RevisitConfig
 
+pytestmark = pytest.mark.usefixtures("dialect")
+
 SITE = "news.example.org"
 FEED, SEED = f"https://{SITE}/feed.xml", f"https://{SITE}/"
 
 
 def crew_with(folder: Path, **feeds: Any) -> Crew:
     guidance = Guidance(revisit=RevisitConfig(), feeds=FeedConfig(**feeds))
-    return Crew(sql_on(open_database(folder / "frontier.db"), Budgets(lease=1e9, per_site=10_000), guidance))
+    return Crew(sql_on(open_database(place_of_database(folder)), Budgets(lease=1e9, per_site=10_000), guidance))
 
 
 @pytest.fixture

@@ -11,16 +11,30 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from frontier_kit import LEASE, NO, NOW, Crew, Hand, dump_tables, make_sql, page, pages, sql_on
+from frontier_kit import (
+    LEASE,
+    NO,
+    NOW,
+    Crew,
+    Hand,
+    dump_tables,
+    make_sql,
+    page,
+    pages,
+    place_of_database,
+    sql_on,
+)
 from hypothesis import HealthCheck, given, settings
 
 from gossamer.errors import LeaseLost
 from gossamer.frontier import operate
 from gossamer.frontier.contract import Added, Budgets, Verdict
-from gossamer.frontier.database import open_database
+from gossamer.frontier.database import Where, open_database
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
+
+pytestmark = pytest.mark.usefixtures("dialect")
 
 ROUNDS = 300
 A, B, C = (f"https://www.one.org/{name}" for name in "abc")
@@ -234,8 +248,10 @@ class TestMemory:
             frontier.db.close()
         assert answers[0] == answers[1]
 
-    def test_no_question_walks_the_whole_table(self, frontier: SqlFrontier, crew: Crew) -> None:
+    def test_no_question_walks_the_whole_table(self, frontier: SqlFrontier, crew: Crew, dialect: str) -> None:
         """Every statement of a page's life finds its rows by key, whatever the size of the table."""
+        if dialect != "sqlite":
+            pytest.skip("PostgreSQL plans by the size of its tables, which are empty here")
         statements: list[str] = []
         crew.add(page(A), page(B), page(C))
         frontier.db._connection.set_trace_callback(statements.append)
@@ -258,8 +274,8 @@ class TestMemory:
         assert walks == {}
 
 
-def _report_together(path: str, name: str, barrier: Barrier, outcomes: Any) -> None:
-    frontier = sql_on(open_database(Path(path)), Budgets(lease=3600, per_site=ROUNDS))
+def _report_together(where: Where, name: str, barrier: Barrier, outcomes: Any) -> None:
+    frontier = sql_on(open_database(where), Budgets(lease=3600, per_site=ROUNDS))
     frontier.add(pages(f"{name}.one.org", ROUNDS), NOW)
     frontier.register(name, NOW)
     crew = Crew(frontier)
@@ -276,12 +292,12 @@ def _report_together(path: str, name: str, barrier: Barrier, outcomes: Any) -> N
 
 def test_of_two_processes_with_the_same_text_exactly_one_has_the_document(tmp_path: Path) -> None:
     """Law 5 where it matters: both report at the same instant, on one real database."""
-    path = tmp_path / "frontier.db"
-    open_database(path).close()
+    where = place_of_database(tmp_path)
+    open_database(where).close()
     context = multiprocessing.get_context("spawn")
     barrier, outcomes = context.Barrier(2, timeout=60), context.Queue()
     names = ["left", "right"]
-    children = [context.Process(target=_report_together, args=(str(path), name, barrier, outcomes)) for name in names]
+    children = [context.Process(target=_report_together, args=(where, name, barrier, outcomes)) for name in names]
     for child in children:
         child.start()
     said = dict(outcomes.get(timeout=120) for _ in children)
@@ -292,7 +308,7 @@ def test_of_two_processes_with_the_same_text_exactly_one_has_the_document(tmp_pa
     assert len(rounds) == ROUNDS
     assert all(sorted(one) == ["document", "duplicate"] for one in rounds)
     assert len(set(rounds)) == 2, "one process always won: they did not meet"
-    database = open_database(path)
+    database = open_database(where)
     assert database.execute("SELECT COUNT(*) FROM texts") == [(ROUNDS,)]
     assert database.execute("SELECT outcome, SUM(urls) FROM outcomes GROUP BY 1 ORDER BY 1") == [
         ("document", ROUNDS), ("duplicate", ROUNDS),

@@ -24,12 +24,14 @@ _READY = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble,
     ORDER BY p.ready_at, p.site_id LIMIT ?"""
 
 
-def register(db: Database, worker: str, now: float, budgets: Budgets, config: PolitenessConfig) -> None:
+def register(
+    db: Database, worker: str, now: float, budgets: Budgets, config: PolitenessConfig, machine: str = ""
+) -> None:
     """Enter a worker; what an earlier one of that name held is free, or nobody would ever work on it."""
     retire(db, worker, now, config)
     db.execute(
-        "INSERT INTO workers (id, started_at, expires_at) VALUES (?, ?, ?)",
-        (worker, now, now + budgets.lease),
+        "INSERT INTO workers (id, started_at, expires_at, machine) VALUES (?, ?, ?, ?)",
+        (worker, now, now + budgets.lease, machine),
     )
 
 

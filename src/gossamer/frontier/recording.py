@@ -265,7 +265,7 @@ def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_al
     for key in keys:
         rows = db.execute(
             "UPDATE urls SET state = ?, attempts = 0, due_at = NULL, "
-            "keep_alias = CASE WHEN ? THEN 1 ELSE keep_alias END "
+            "keep_alias = CASE WHEN ? = 1 THEN 1 ELSE keep_alias END "
             "WHERE site_id = ? AND key = ? AND state IN (?, ?) RETURNING level, part",
             (QUEUED, keep_alias, site_id, key, DONE, REFUSED),
         )

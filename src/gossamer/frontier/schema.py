@@ -17,7 +17,7 @@ committed is always seen in order and without gaps. `segments.seq` and `departur
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 5
 
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
@@ -40,7 +40,8 @@ CREATE TABLE workers (
     started_at DOUBLE PRECISION NOT NULL,
     expires_at DOUBLE PRECISION NOT NULL,
     reserved BIGINT NOT NULL DEFAULT 0,
-    fetched BIGINT NOT NULL DEFAULT 0
+    fetched BIGINT NOT NULL DEFAULT 0,
+    machine TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE sites (
     id BIGINT PRIMARY KEY,
@@ -63,10 +64,19 @@ CREATE TABLE parts (
     token BIGINT NOT NULL DEFAULT 0,
     ready_at DOUBLE PRECISION,
     next_seq BIGINT NOT NULL DEFAULT 1,
+    not_before DOUBLE PRECISION NOT NULL DEFAULT 0,
     PRIMARY KEY (site_id, part)
 ) {clustered};
 CREATE INDEX parts_ready ON parts (ready_at) WHERE owner IS NULL;
 CREATE INDEX parts_owner ON parts (owner) WHERE owner IS NOT NULL;
+CREATE TABLE partitions (
+    site_id BIGINT PRIMARY KEY,
+    parts INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    state TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    made_at DOUBLE PRECISION NOT NULL
+);
 CREATE TABLE addresses (
     address TEXT PRIMARY KEY,
     owner TEXT,
@@ -348,9 +358,13 @@ CREATE TABLE seeds (
 """
 
 
-def statements(clustered: str) -> list[str]:
-    """The DDL, one statement each; `clustered` is the dialect's word for a table kept in key order."""
-    return [text.strip() for text in TABLES.format(clustered=clustered).split(";") if text.strip()]
+def statements(clustered: str, text: str = "TEXT") -> list[str]:
+    """The DDL, one statement each, with the dialect's words for a table kept in key order and for text."""
+    return [_worded(one.strip(), clustered, text) for one in TABLES.split(";") if one.strip()]
+
+
+def _worded(statement: str, clustered: str, text: str) -> str:
+    return statement.format(clustered=clustered).replace(" TEXT", f" {text}")
 
 
 def _create(table: str) -> str:
@@ -410,11 +424,16 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         "UPDATE parts SET ready_at = (SELECT MIN(r.due_at) FROM revisits r WHERE r.site_id = parts.site_id "
         "AND r.part = parts.part) WHERE ready_at IS NULL",
     ),
+    4: (
+        "ALTER TABLE workers ADD COLUMN machine TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE parts ADD COLUMN not_before DOUBLE PRECISION NOT NULL DEFAULT 0",
+        _create("partitions"),
+    ),
 }
 """What leads from a version to the next."""
 
 
-def upgrade(version: int, clustered: str) -> list[str]:
+def upgrade(version: int, clustered: str, text: str = "TEXT") -> list[str]:
     """The statements that bring tables of an older version to the present one."""
-    steps = [text.format(clustered=clustered) for old in range(version, VERSION) for text in UPGRADES[old]]
+    steps = [_worded(one, clustered, text) for old in range(version, VERSION) for one in UPGRADES[old]]
     return [*steps, f"UPDATE meta SET value = '{VERSION}' WHERE key = 'schema'"]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
@@ -39,6 +41,21 @@ from gossamer.model.site import key64, site_of
 
 _REFUSED = Outcome.REFUSED
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def patient(
+    method: Callable[Concatenate[SqlFrontier, P], T],
+) -> Callable[Concatenate[SqlFrontier, P], T]:
+    """A method that is one transaction: it is repeated where the connection broke before that was committed."""
+
+    @wraps(method)
+    def call(self: SqlFrontier, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.db.patiently(lambda: method(self, *args, **kwargs))
+
+    return call
+
 
 class SqlFrontier:
     """The one implementation for SQLite and, by another `Database`, PostgreSQL."""
@@ -52,10 +69,13 @@ class SqlFrontier:
         near: NearMethod,
         mirrors: bool = True,
         guidance: Guidance | None = None,
+        machine: str = "",
     ) -> None:
-        """`mirrors`: whether they are looked for; `guidance`: breadth first and the usual revisits where not given."""
+        """`mirrors`: whether they are looked for; `guidance`: breadth first and the usual revisits where not given;
+        `machine`: where the workers that register here run."""
         self.db = database
         self._mirrors = mirrors
+        self._machine = machine
         self._near = near
         self._budgets = budgets
         self._politeness = politeness
@@ -75,11 +95,13 @@ class SqlFrontier:
         """What is fetched first, and what is fetched again when."""
         return self._guidance
 
+    @patient
     def add(self, found: Sequence[Discovered], now: float) -> Added:
         """Queue what is new; remember what was refused."""
         with self._taking_in():
             return self._intake.add(found, None, now)
 
+    @patient
     def add_seeds(self, found: Sequence[Discovered], now: float) -> Added:
         """Queue seeds and make their sites part of the crawl, both or neither."""
         with self._taking_in():
@@ -100,16 +122,18 @@ class SqlFrontier:
             raise
         self._intake.committed()
 
+    @patient
     def register(self, worker: str, now: float) -> None:
         """Enter a worker."""
         with self.db.transaction():
-            leases.register(self.db, worker, now, self._budgets, self._politeness)
+            leases.register(self.db, worker, now, self._budgets, self._politeness, self._machine)
 
+    @patient
     def renew(self, worker: str, now: float) -> None:
-        """A sign of life."""
-        with self.db.transaction():
-            leases.renew(self.db, worker, now, self._budgets)
+        """A sign of life; it does not wait for the turn of those who report."""
+        leases.renew(self.db, worker, now, self._budgets)
 
+    @patient
     def take(self, worker: str, now: float, sites: int, urls: int) -> list[Lease]:
         """Lease ready sites, with their first URLs."""
         self._expire(now)
@@ -134,6 +158,7 @@ class SqlFrontier:
             self._reserve(worker, sum(len(lease.tasks) for lease in taken))
         return taken
 
+    @patient
     def refill(
         self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int, returned: int = 0
     ) -> list[Task]:
@@ -172,12 +197,14 @@ class SqlFrontier:
         """Levels by which a first visit is to wait lower that does not do so yet."""
         return 0 if task.lowered or task.previous else lowered.get(key64(self._shape_of(task.url)), 0)
 
+    @patient
     def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
         """Become the only worker that talks to an address, if it is free."""
         self._expire(now)
         with self.db.transaction():
             return leases.hold_address(self.db, worker, key64(site), address, now)
 
+    @patient
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch; the segment's pages are written inside the transaction, because
         only here it is known which of them are documents."""
@@ -239,6 +266,7 @@ class SqlFrontier:
                 planned[place] = plan._replace(due_at=due, checked_at=plan.checked_at or at)
         return planned
 
+    @patient
     def release(
         self, worker: str, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]], now: float
     ) -> None:
@@ -254,11 +282,13 @@ class SqlFrontier:
             )
             self._unreserve(worker, sum(site.unused for site in sites))
 
+    @patient
     def retire(self, worker: str, now: float) -> None:
         """The worker is gone: its sites are free, and count as asked now."""
         with self.db.transaction():
             leases.retire(self.db, worker, now, self._politeness)
 
+    @patient
     def borrow(self, worker: str, site: str, now: float) -> Lease | None:
         """Lease one site by name, known or not, without URLs; None while another worker has it."""
         self._expire(now)
@@ -267,6 +297,7 @@ class SqlFrontier:
             self._intake.make_site(site, now)
             return leases.claim_site(self.db, worker, key64(site), now, self._politeness)
 
+    @patient
     def fewest_sites(self, worker: str, now: float) -> int | None:
         """Sites held by the live worker that holds the fewest, this one not counted; None where it is alone."""
         return leases.fewest_sites(self.db, worker, now)
@@ -286,6 +317,7 @@ class SqlFrontier:
         """Keys of URLs that are surely in the table."""
         return self._intake.seen
 
+    @patient
     def block_until(self, site: str, until: float, reason: str) -> None:
         """Nobody asks the site before `until`."""
         with self.db.transaction():
@@ -298,6 +330,7 @@ class SqlFrontier:
                 (until, key64(site), until),
             )
 
+    @patient
     def limit_pages(self, pages: int | None) -> None:
         """Fetch at most this many pages from now on, over all workers; None lifts the limit."""
         with self.db.transaction():
@@ -306,6 +339,7 @@ class SqlFrontier:
                 total = str(pages + self.fetched())
                 self.db.execute("INSERT INTO meta VALUES ('page_limit', ?)", (total,))
 
+    @patient
     def page_limit_reached(self) -> bool:
         """Whether nothing more may be fetched."""
         return self._page_limit() is not None and self._page_allowance() <= 0

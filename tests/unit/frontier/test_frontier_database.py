@@ -99,8 +99,8 @@ class TestWrongFiles:
         database = open_database(filled)
         database.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
         database.close()
-        fails(DatabaseError, "schema 99.*reads 4", lambda: open_database(filled))
-        fails(DatabaseError, "schema 99.*reads 4", lambda: read_database(filled))
+        fails(DatabaseError, "schema 99.*reads 5", lambda: open_database(filled))
+        fails(DatabaseError, "schema 99.*reads 5", lambda: read_database(filled))
 
     def test_a_folder_in_its_place(self, path: Path) -> None:
         path.mkdir(parents=True)

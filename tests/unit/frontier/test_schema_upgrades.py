@@ -11,14 +11,18 @@ from gossamer.frontier.database import Database, open_database
 
 _ADDED = {
     3: (
-        ("fit", "hub", "checked_at", "change_a", "change_b", "bucket", "clicks", "announced_at", "searchable_at"),
+        tuple(
+            f"urls.{name}" for name in
+            ("fit", "hub", "checked_at", "change_a", "change_b", "bucket", "clicks", "announced_at", "searchable_at")
+        ),
         (
             "revisits", "freshness", "change_classes", "standings", "sources", "subscriptions", "deliveries", "delays",
             "prefixes", "filters",
         ),
     ),
+    4: (("workers.machine", "parts.not_before"), ("partitions",)),
 }  # fmt: skip
-"""Columns of `urls` and tables that the version after this one brought."""
+"""Columns and tables that the version after this one brought."""
 
 
 def columns(db: Database) -> dict[str, set[str]]:
@@ -39,7 +43,8 @@ def older(path: Path, version: int) -> None:
             for name in added_tables:
                 db.execute(f"DROP TABLE {name}")
             for name in added_columns:
-                db.execute(f"ALTER TABLE urls DROP COLUMN {name}")
+                table, column = name.split(".")
+                db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     db.execute(
         "INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at, outcome) "
         "VALUES (1, 2, 'https://a.org/', 0, 2, 'page', 'seed', 0, 0, 0, 5.0, 'document')"

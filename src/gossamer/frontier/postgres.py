@@ -1,0 +1,302 @@
+"""The frontier database on a PostgreSQL server, for many machines.
+
+Writing transactions take turns by an advisory lock, as SQLite's do by its file lock, so the same code is right on
+both. Reading and signs of life never wait for a turn.
+
+Connections break. A transaction whose connection broke before its COMMIT never happened and is repeated on a new
+connection (`patiently`). Where it broke *during* the COMMIT, nobody here knows: the server is asked by the
+transaction's number what became of it, so that no batch is lost and none is reported twice. A backend that the
+server still believes alive would keep its turn: it is ended by name when we come back, and the server ends it by
+itself after `_SILENCE` seconds when we do not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, LiteralString, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg.adapt import Dumper, Loader
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.numeric import Int8Dumper
+
+from gossamer.errors import DatabaseError, StorageError, UsageError
+from gossamer.frontier.database import Database, DatabaseLost, Row
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_SILENCE = 30
+"""Seconds without a word after which the server drops a connection that is in a transaction."""
+_SESSION = {
+    "idle_in_transaction_session_timeout": f"{_SILENCE}s",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": f"{_SILENCE}s",
+    # A commit is on the disk when it is acknowledged, whatever the server's default says.
+    "synchronous_commit": "on",
+    # Statements are small and alike: planning them in a hurry costs more than it saves.
+    "jit": "off",
+}
+_CLIENT = {
+    "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+    "tcp_user_timeout": 1000 * _SILENCE,
+}  # fmt: skip
+_BEGIN = """BEGIN;
+SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), 7));
+SELECT txid_current()"""
+_NOW = "SELECT EXTRACT(EPOCH FROM CLOCK_TIMESTAMP())::double precision"
+_FIRST_TRY = 10.0
+"""Seconds for which a first connection is tried."""
+_LOST: tuple[type[psycopg.Error], ...] = (
+    errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleInTransactionSessionTimeout,
+    errors.SerializationFailure, errors.DeadlockDetected, errors.ReadOnlySqlTransaction, errors.TooManyConnections,
+    errors.ConnectionFailure, errors.ConnectionDoesNotExist, errors.ConnectionException,
+)  # fmt: skip
+"""What passes when one comes back later."""
+
+
+class _NumberOfBool(Dumper):
+    """Truth values are numbers in our tables, as SQLite has them."""
+
+    oid = psycopg.adapters.types["int8"].oid
+
+    def dump(self, obj: bool) -> bytes:
+        """0 or 1."""
+        return b"1" if obj else b"0"
+
+
+class _PlainNumber(Loader):
+    """Sums come as `numeric`: whole ones are ints, as SQLite returns them."""
+
+    def load(self, data: bytes | bytearray | memoryview) -> int | float:
+        """An int, or a float where it has a fraction."""
+        text = bytes(data)
+        return int(text) if text.lstrip(b"-").isdigit() else float(text)
+
+
+class PostgresDatabase(Database):
+    """A connection to a database server, made again when it breaks."""
+
+    lock_rows = " FOR UPDATE OF p SKIP LOCKED"
+    text = 'TEXT COLLATE "C"'
+
+    def __init__(self, url: str, readonly: bool = False, patience: float = 600.0) -> None:
+        """`patience`: seconds for which a lost server is waited for."""
+        self._parameters = _parameters(url)
+        super().__init__(_shown(self._parameters))
+        self._readonly = readonly
+        self._patience = patience
+        self._name = ""
+        self._in_transaction = False
+        self._connection = self._first_connection()
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement and return its rows; a question is asked again where the connection broke."""
+        if sql.startswith("SELECT") and not self._in_transaction:
+            return self.patiently(lambda: self._execute(sql, values).fetchall())
+        cursor = self._execute(sql, values)
+        return cursor.fetchall() if cursor.description is not None else []
+
+    def change(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Run one statement and return the number of rows it changed."""
+        return self._execute(sql, values).rowcount
+
+    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for many rows, sent in one go."""
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.executemany(_translated(sql), rows)
+        except psycopg.Error as error:
+            raise self._translate(error) from error
+
+    def iterate(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """Rows one by one, some thousand on their way."""
+        try:
+            with self._connection.cursor(f"rows_{secrets.token_hex(4)}", withhold=not self._in_transaction) as cursor:
+                cursor.itersize = 5000
+                cursor.execute(_translated(sql), values)
+                yield from cursor
+        except psycopg.Error as error:
+            raise self._translate(error) from error
+
+    def _execute(self, sql: str, values: Sequence[Any]) -> psycopg.Cursor[Row]:
+        try:
+            return self._connection.execute(_translated(sql), values or None)
+        except psycopg.Error as error:
+            raise self._translate(error) from error
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A writing transaction, when it is this one's turn."""
+        number = self._begin()
+        try:
+            yield
+        except BaseException:
+            self._in_transaction = False
+            with contextlib.suppress(psycopg.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+        self._in_transaction = False
+        try:
+            self._connection.execute("COMMIT")
+        except psycopg.Error as error:
+            lost = self._translate(error)
+            if not isinstance(lost, DatabaseLost) or not self._was_committed(number):
+                raise lost from error
+
+    def _begin(self) -> int:
+        try:
+            cursor = self._connection.execute(_BEGIN)
+            while cursor.nextset():
+                pass
+            row = cursor.fetchone()
+            assert row is not None
+            self._in_transaction = True
+            return int(row[0])
+        except psycopg.Error as error:
+            raise self._translate(error) from error
+
+    def _was_committed(self, number: int) -> bool:
+        """What became of a transaction whose COMMIT was not answered."""
+        self._reconnect()
+        while True:
+            status = self.execute("SELECT txid_status(?)", (number,))[0][0]
+            if status != "in progress":
+                return bool(status == "committed")
+            time.sleep(0.1)
+
+    def patiently(self, call: Callable[[], T]) -> T:
+        """A call's result, on a new connection where the old one broke meanwhile."""
+        if self._in_transaction:
+            return call()
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return call()
+            except DatabaseLost as lost:
+                log.warning("%s", lost)
+                if time.monotonic() > deadline:
+                    raise DatabaseError(
+                        f"{self.where} could not be reached for {self._patience:.0f} s: nothing committed is lost; "
+                        "start again when it is back"
+                    ) from lost
+                self._reconnect()
+
+    def is_empty(self) -> bool:
+        """Whether there are no tables yet."""
+        sql = "SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'meta'"
+        return not self.execute(sql)
+
+    def clock_ahead(self, now: Callable[[], float]) -> float:
+        """Seconds that this machine's clock is ahead of the server's."""
+        before = now()
+        server = float(self.execute(_NOW)[0][0])
+        return (before + now()) / 2 - server
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _first_connection(self) -> psycopg.Connection[Row]:
+        deadline = time.monotonic() + _FIRST_TRY
+        while True:
+            try:
+                return self._connect()
+            except psycopg.OperationalError as error:
+                if time.monotonic() > deadline or not _may_pass(error):
+                    raise _no_connection(self.where, error) from error
+                time.sleep(0.5)
+
+    def _reconnect(self) -> None:
+        """A new connection, tried for as long as patience lasts, ever more slowly; what the old one held is freed."""
+        old, self._in_transaction = self._name, False
+        with contextlib.suppress(psycopg.Error):
+            self._connection.close()
+        deadline, pause = time.monotonic() + self._patience, 0.1
+        while True:
+            try:
+                self._connection = self._connect()
+                self._connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", (old,)
+                )
+                return
+            except psycopg.Error as error:
+                if time.monotonic() + pause > deadline:
+                    raise _no_connection(self.where, error) from error
+                log.warning("%s cannot be reached (%s): trying again", self.where, _one_line(error))
+                time.sleep(pause * random.uniform(0.5, 1.0))
+                pause = min(2 * pause, 5.0)
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        self._name = f"gossamer-{secrets.token_hex(6)}"
+        connection = psycopg.connect(
+            **self._parameters, application_name=self._name, autocommit=True, prepare_threshold=3,
+        )  # fmt: skip
+        connection.prepared_max = 1000
+        connection.adapters.register_dumper(int, Int8Dumper)
+        connection.adapters.register_dumper(bool, _NumberOfBool)
+        connection.adapters.register_loader("numeric", _PlainNumber)
+        if self._readonly:
+            connection.execute("SET default_transaction_read_only = on")
+        return connection
+
+    def _translate(self, error: psycopg.Error) -> Exception:
+        """What an error of the server means to a person."""
+        if isinstance(error, _LOST) or self._connection.closed or self._connection.broken:
+            return DatabaseLost(f"{self.where}: the connection was lost ({_one_line(error)})")
+        if isinstance(error, errors.DiskFull | errors.OutOfMemory):
+            return StorageError(
+                f"{self.where}: {_one_line(error)}: give the server more room; nothing committed is lost"
+            )
+        if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn):
+            return DatabaseError(f"{self.where} is not a Gossamer database ({_one_line(error)}): name another one")
+        if isinstance(error, errors.InsufficientPrivilege):
+            return DatabaseError(
+                f"{self.where}: {_one_line(error)}: give this user the right to create and write tables"
+            )
+        return DatabaseError(f"{self.where}: {_one_line(error)}")
+
+
+@lru_cache(maxsize=2048)
+def _translated(sql: str) -> LiteralString:
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+def _parameters(url: str) -> dict[str, Any]:
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise UsageError(f"not the URL of a database ({_one_line(error)}): postgresql://user@host/name") from error
+    ours = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
+    return {**_CLIENT, **given, "options": f"{ours} {given.get('options') or ''}".strip()}
+
+
+def _shown(parameters: dict[str, Any]) -> str:
+    """The URL without its password."""
+    user, host, port = (parameters.get(name) for name in ("user", "host", "port"))
+    place = f"{user}@" if user else ""
+    return f"postgresql://{place}{host or 'localhost'}{f':{port}' if port else ''}/{parameters.get('dbname') or ''}"
+
+
+def _may_pass(error: psycopg.Error) -> bool:
+    """Whether trying again helps: not with a wrong password, name or host."""
+    text = str(error)
+    for_good = ("authentication", "does not exist", "role ", "pg_hba", "translate host name", "resolve host")
+    return not any(word in text for word in for_good)
+
+
+def _no_connection(where: str, error: psycopg.Error) -> DatabaseError:
+    return DatabaseError(f"{where} cannot be reached ({_one_line(error)}): is the server up, and the URL right?")
+
+
+def _one_line(error: psycopg.Error) -> str:
+    return " ".join(str(error).split())[:200]
