@@ -33,6 +33,7 @@ from _cut import Cut
 from _nginx import Nginx
 from _sites import ARCHIVES, SOURCES, Served, Source, cache_folder
 from _sites import _folder as archive_folder
+from gossamer.store.segment_folder import LocalSegments
 from gossamer.store.segments import iter_pages
 
 NETWORK = "127.0.4"
@@ -135,7 +136,7 @@ def find_corpus(given: Path | None, cache: Path) -> Path:
 def iter_documents(data: Path) -> Iterator[Document]:
     """The pages that were kept, in the order in which they were fetched."""
     columns = ("url", "title", "text", "lang")
-    for batch in iter_pages(data / "segments", _segments(data), columns, ["document"]):
+    for batch in iter_pages(LocalSegments(data / "segments"), _segments(data), columns, ["document"]):
         for row in zip(*(batch.column(name).to_pylist() for name in columns), strict=True):
             yield Document(*(value or "" for value in row))
 

@@ -39,10 +39,11 @@ import msgspec
 
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, SiteReport, Visit
-from gossamer.frontier.database import Database, open_database
+from gossamer.frontier.database import Database, Where, open_database
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.schema import DONE, QUEUED
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.sqlite import SqliteDatabase
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64, registrable_domain
@@ -88,11 +89,13 @@ def make_sites(size: int) -> list[Site]:
 # -- filling --------------------------------------------------------------------------------------
 
 
-def fill(path: Path, size: int) -> None:
+def fill(where: Where, size: int) -> None:
     """A database as a crawl of this size leaves it."""
-    db = open_database(path, cache_mb=512)
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("PRAGMA wal_autocheckpoint = 200000")
+    db = open_database(where, cache_mb=512)
+    embedded = isinstance(db, SqliteDatabase)
+    if embedded:
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("PRAGMA wal_autocheckpoint = 200000")
     sites = sorted(make_sites(size), key=lambda site: key64(site.name))
     runs = [(site, start) for site in sites for start in range(0, site.size, RUN)]
     Random(size).shuffle(runs)
@@ -109,7 +112,7 @@ def fill(path: Path, size: int) -> None:
     with db.transaction():
         db.many("INSERT INTO levels VALUES (?, ?)", sorted(levels.items()))
         db.execute("INSERT INTO meta VALUES ('sites', ?)", (str(len(sites)),))
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)" if embedded else "VACUUM ANALYZE")
     db.close()
 
 
@@ -167,7 +170,8 @@ def _fill_site(db: Database, site: Site) -> None:
     )
     shapes = Counter(number % 7 for number in range(site.size))
     db.many(
-        "INSERT INTO shapes VALUES (?, ?, ?) ON CONFLICT (site_id, shape) DO UPDATE SET urls = urls + excluded.urls",
+        "INSERT INTO shapes VALUES (?, ?, ?) "
+        "ON CONFLICT (site_id, shape) DO UPDATE SET urls = shapes.urls + excluded.urls",
         [(site_id, key64(path_shape(site.url(number))), count) for number, count in shapes.items()],
     )
 
@@ -205,7 +209,7 @@ class Load:
     """A worker's calls on one database."""
 
     def __init__(
-        self, path: Path, size: int, new: float = 0.09, cold: bool = False, near: bool = True,
+        self, where: Where, size: int, new: float = 0.09, cold: bool = False, near: bool = True,
         guidance: Guidance | None = None,
     ) -> None:  # fmt: skip
         self.near = near
@@ -216,12 +220,13 @@ class Load:
         budgets = Budgets(
             pages_per_site=MANY, sites=MANY, similar_paths=MANY, per_site=50, batch=1000, lease=float(MANY)
         )
-        self.db = open_database(path)
+        self.db = open_database(where)
         self.frontier = SqlFrontier(
             self.db, budgets, PolitenessConfig(delay=0.0), path_shape, near_method("minhash"), guidance=guidance
         )
-        self.frontier.register("bench", NOW)
-        newest = "SELECT key FROM urls ORDER BY rowid DESC LIMIT ?"
+        self.worker = "bench"
+        self.frontier.register(self.worker, NOW)
+        newest = f"SELECT key FROM urls ORDER BY {'rowid' if isinstance(where, Path) else 'ctid'} DESC LIMIT ?"
         self.frontier.seen.update(row[0] for row in self.db.iterate(newest, (0 if cold else REMEMBERED,)))
         self.now = NOW + 1
         self.leases: dict[str, Lease] = {}
@@ -248,7 +253,7 @@ class Load:
             self._take()
         batch = self._batch()
         with self.timed("report"):
-            self.frontier.report("bench", batch, self.now)
+            self.frontier.report(self.worker, batch, self.now)
         with self.timed("release"):
             self._release()
         self.batches += 1
@@ -256,7 +261,7 @@ class Load:
 
     def _take(self) -> None:
         while len(self.leases) < LEASED:
-            taken = self.frontier.take("bench", self.now, LEASED - len(self.leases), 1000)
+            taken = self.frontier.take(self.worker, self.now, LEASED - len(self.leases), 1000)
             for lease in taken:
                 self.leases[lease.site] = lease
                 self.tasks[lease.site] = lease.tasks
@@ -265,7 +270,7 @@ class Load:
         for site, tasks in self.tasks.items():
             if len(tasks) < 2:
                 holding = [task.key for task in tasks]
-                tasks += self.frontier.refill("bench", site, 0, holding, self.now, 50)
+                tasks += self.frontier.refill(self.worker, site, 0, holding, self.now, 50)
 
     def _batch(self) -> Batch:
         visits, found = [], []
@@ -278,7 +283,7 @@ class Load:
                     self.used[site] += 1
         sites = [SiteReport(lease.site, 0, lease.token, lease.clock) for lease in self.leases.values()]
         keys = [key64(item.url) for item in found]
-        return Batch(f"bench-{self.batches:06}", visits, found, keys, sites)
+        return Batch(f"{self.worker}-{self.batches:06}", visits, found, keys, sites)
 
     def _visit(self, site: str, task: Task) -> Visit:
         text = f"{key64('text ' + task.url) & MASK:032x}"
@@ -312,7 +317,7 @@ class Load:
             SiteReport(site, 0, self.leases[site].token, self.leases[site].clock, unused=len(self.tasks[site]))
             for site in tired
         ]
-        self.frontier.release("bench", reports, [], self.now)
+        self.frontier.release(self.worker, reports, [], self.now)
         for site in tired:
             del self.leases[site], self.tasks[site], self.used[site]
 

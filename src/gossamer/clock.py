@@ -28,3 +28,25 @@ class SystemClock:
     def now(self) -> float:
         """The current time."""
         return self._offset + time.monotonic()
+
+
+class CorrectedClock:
+    """A clock set by another one, such as the database's: machines that share a crawl must agree on the time."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ahead = 0.0
+        self._last = 0.0
+
+    def own(self) -> float:
+        """What the machine's own clock says."""
+        return self._clock.now()
+
+    def set_ahead(self, seconds: float) -> None:
+        """The machine's own clock is so many seconds ahead."""
+        self._ahead = seconds
+
+    def now(self) -> float:
+        """The current time; while a correction would take it back, it stands still."""
+        self._last = max(self._last, self._clock.now() - self._ahead)
+        return self._last

@@ -12,6 +12,7 @@ import ast
 import difflib
 import inspect
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Collection, Iterator
@@ -22,12 +23,15 @@ import msgspec
 
 from gossamer.clock import SystemClock
 from gossamer.discover.websub import PushConfig
+from gossamer.engine.config import EngineConfig
 from gossamer.errors import UsageError
 from gossamer.fetch import AddressPolicy, DnsConfig, FetchConfig, Fetcher, Resolver, SiteAccess, check_contact
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig
+from gossamer.graph.config import RankConfig
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
+from gossamer.partition.config import PartitionConfig
 from gossamer.plugins import RULES, STRATEGIES
 from gossamer.priority.product import build as build_strategy
 from gossamer.priority.strategy import Context, PriorityConfig
@@ -38,11 +42,15 @@ from gossamer.scope.chain import ScopeConfig, build_chain
 from gossamer.scope.filters import FilterRule
 from gossamer.scope.traps import TrapLimits
 from gossamer.search.ranking import RankingConfig
+from gossamer.search.shards_config import ShardsConfig
+from gossamer.store.config import StorageConfig
 
 FILE_NAME = "gossamer.toml"
 
-_INTERNAL = {("fetch", "user_agent"), ("fetch", "access")}
-"""Fields that are filled in from `crawl.contact` and `[sites]`, not set by themselves."""
+OWN_SECTIONS = ("engine", "serve", "storage", "shards")
+"""Sections that hold for one machine; of a crawl that several machines share, all others are the same for all."""
+_INTERNAL = {("fetch", "user_agent"), ("fetch", "access"), ("politeness", "parts"), ("politeness", "site_rate")}
+"""Fields that are filled in from other settings, not set by themselves."""
 
 
 class CrawlSettings(msgspec.Struct, frozen=True):
@@ -157,13 +165,18 @@ class Settings(msgspec.Struct, frozen=True):
     feeds: FeedConfig = FeedConfig()
     push: PushConfig = PushConfig()
     filters: FilterConfig = FilterConfig()
+    partition: PartitionConfig = PartitionConfig()
     robots: RobotsConfig = RobotsConfig()
     fetch: FetchConfig = FetchConfig()
     parse: ParseLimits = ParseLimits()
     dedup: DedupSettings = DedupSettings()
     network: NetworkSettings = NetworkSettings()
+    rank: RankConfig = RankConfig()
     search: RankingConfig = RankingConfig()
     serve: ServeSettings = ServeSettings()
+    engine: EngineConfig = EngineConfig()
+    shards: ShardsConfig = ShardsConfig()
+    storage: StorageConfig = StorageConfig()
     sites: dict[str, SiteAccess] = {}
     """Cookies, login and headers for single sites: `[sites."intranet.example.org"]`."""
 
@@ -171,6 +184,11 @@ class Settings(msgspec.Struct, frozen=True):
     def workers(self) -> int:
         """Worker processes, with 0 resolved to the number of cores."""
         return self.crawl.workers or len(os.sched_getaffinity(0))
+
+    @property
+    def polite(self) -> PolitenessConfig:
+        """The rules of politeness, with what holds for sites that are split."""
+        return msgspec.structs.replace(self.politeness, site_rate=self.partition.site_rate)
 
     def check(self) -> None:
         """Raise a `UsageError` for what a type cannot rule out."""
@@ -185,6 +203,10 @@ class Settings(msgspec.Struct, frozen=True):
         if self.feeds.floor > self.feeds.ceiling:
             raise UsageError("feeds.floor is greater than feeds.ceiling")
         self.push.check()
+        self.engine.check()
+        self.rank.check()
+        self.storage.check()
+        self.shards.check()
         for rule in self.scope.rules:
             RULES.get(rule)
         # Built here to be thrown away: a worker must not be the first to find out.
@@ -223,6 +245,8 @@ _AT_LEAST: dict[str, float] = {
     "revisit.floor": 1,
     "feeds.floor": 1,
     "feeds.per_day": 0.001,
+    "partition.most_parts": 1,
+    "rank.iterations": 1,
     "serve.threads": 1,
     "serve.burst": 1,
 }
@@ -241,8 +265,18 @@ def load(data: Path, changes: dict[str, dict[str, Any]] | None = None) -> Settin
     except msgspec.ValidationError as error:
         raise UsageError(f"{path if path.exists() else 'settings'}: {_plain(str(error))}") from error
     _check_unknown(tables, path)
+    settings = _with_own_ranks(settings, data)
     settings.check()
     return settings
+
+
+def _with_own_ranks(settings: Settings, data: Path) -> Settings:
+    """The strategy `earlier` goes by the ranks of its own data folder, where no others are named."""
+    if settings.priority.ranks or not re.search(r"\bearlier\b", settings.crawl.strategy):
+        return settings
+    own = str(data.absolute()) if (data / "ranks" / "current").exists() else ""
+    ranks = settings.engine.work or own
+    return msgspec.structs.replace(settings, priority=msgspec.structs.replace(settings.priority, ranks=ranks))
 
 
 def _read(path: Path) -> dict[str, Any]:

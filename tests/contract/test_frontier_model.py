@@ -281,7 +281,7 @@ class BothFrontiers(RuleBasedStateMachine):
     @invariant()
     def sites_are_equal(self) -> None:
         rows = self.db.execute(
-            "SELECT name, crawl_delay, trouble, not_before, wait_reason, address, owner, token, known, refused, "
+            "SELECT name, crawl_delay, trouble, sites.not_before, wait_reason, address, owner, token, known, refused, "
             "ready_at, next_seq FROM sites JOIN parts ON site_id = id"
         )
         theirs = {

@@ -6,14 +6,14 @@ import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from crawl_kit import crawl, exported
 from inside import fails, gossamer
 
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.own_ranks import own_ranks, page_rank
+from gossamer.crawl.ranked_pages import RankedPages
+from gossamer.crawl.stored_ranks import rank_place
 from gossamer.priority.qrank.model import load_model
+from gossamer.settings import Settings
 from gossamer.testing import FakeWeb
 
 HOST = "shop.test"
@@ -136,32 +136,11 @@ def test_a_crawl_of_few_pages_is_too_little(web: FakeWeb, tmp_path: Path) -> Non
     fails(gossamer("qrank", "train", data=data), 2, "pages, too few", "30")
 
 
-def test_a_limit_of_links_leaves_links_out_and_says_so(crawled: Path, tmp_path: Path) -> None:
-    done = gossamer("qrank", "train", "--links", "40", "--output", str(tmp_path / "m"), data=crawled)
-    assert done.code == 0, done.err
-    assert "more links were left out: see --links" in done.err
-
-
-def test_own_ranks_are_those_of_the_links_with_redirects_passed_on(web: FakeWeb, crawled: Path) -> None:
-    folder = DataFolder(crawled)
-    db = folder.read()
-    try:
-        ranks = own_ranks(folder, db)
-        some = own_ranks(folder, db, most_pages=10)
-    finally:
-        db.close()
-    by_path = {url.rpartition(str(web.port))[2]: rank for url, rank in ranks.rows}
-    assert ranks.pages == len(by_path) == 52 and ranks.left_out == 0
+def test_what_is_learnt_are_the_ranks_that_searches_use(web: FakeWeb, crawled: Path, trained: Path) -> None:
+    rows = RankedPages(rank_place(crawled, Settings())).by_lot(1)
+    some = RankedPages(rank_place(crawled, Settings())).by_lot(1, most=10)
+    by_path = {url.rpartition(str(web.port))[2]: rank for url, rank in rows}
+    assert len(by_path) == 52
     assert by_path[GOODS[0]] > by_path[GOODS[1]] == pytest.approx(by_path[GOODS[2]])
     assert by_path[GOODS[1]] > by_path[NOTES[0]]
-    assert len(some.rows) == 10 and set(some.rows) <= set(ranks.rows)
-
-
-def test_page_rank_is_the_fixed_point_and_what_is_stuck_goes_to_all() -> None:
-    sources, targets = np.array([0, 0, 1]), np.array([1, 2, 2])
-    ranks = page_rank(sources, targets, 3)
-    stuck = ranks[2] / 3
-    assert ranks.sum() == pytest.approx(3)
-    assert ranks[0] == pytest.approx(0.15 + 0.85 * stuck)
-    assert ranks[1] == pytest.approx(0.15 + 0.85 * (ranks[0] / 2 + stuck))
-    assert ranks[2] == pytest.approx(0.15 + 0.85 * (ranks[0] / 2 + ranks[1] + stuck))
+    assert len(some) == 10 and set(some) <= set(rows)

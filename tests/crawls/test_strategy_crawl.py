@@ -80,6 +80,21 @@ def test_ranks_of_an_earlier_crawl_say_what_comes_first(web: FakeWeb, tmp_path: 
     assert other["record"]["level"] > 0
 
 
+def test_the_crawl_goes_by_its_own_ranks_where_no_file_is_named(web: FakeWeb, tmp_path: Path) -> None:
+    site = web.sites["order.test"]
+    options = ("--strategy", "earlier", "--workers", "1")
+    fails(refused_crawl(tmp_path, "earlier"), 2, "gossamer rank")
+    crawl(web, tmp_path, [site.url("/")])
+    ranked = gossamer("rank", "--top", "100", "--json", data=tmp_path).json["top"]
+    found = [page["url"] for page in ranked if page["url"] != site.url("/")]
+    (tmp_path / "frontier.db").rename(tmp_path / "old.db")
+    crawl(web, tmp_path, [site.url("/")], *options)
+    assert stored(tmp_path) == expected(site)
+    told = [gossamer("explain", url, "--json", data=tmp_path).json["factors"]["priority"] for url in found]
+    scores = [{one["name"]: one["value"] for one in factors}["earlier"] for factors in told]
+    assert scores == sorted(scores, reverse=True) and scores[0] > scores[-1]
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [

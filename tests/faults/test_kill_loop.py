@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import descendants, exported, kill, run, settings_of, start, workers_of, write_settings
 
 from gossamer.testing import FakeWeb, Log, violations
+from gossamer.testing.postgres import PostgresServer
 
 DELAY = 0.05
 HOSTS = 6
@@ -71,13 +72,13 @@ def check(log: Log, data: Path, expected: dict[str, str]) -> None:
     assert Counter(page["url"] for page in pages) == Counter(expected.keys())
     assert {page["url"]: page["content_hash"] for page in pages} == expected
     assert violations(log, DELAY, DELAY) == []
-    leftovers = {path.name for path in (data / "segments").iterdir()} - {".building"}
+    leftovers = {path.name for path in (data / "segments").iterdir() if path.is_dir()} - {".building"}
     known = run("status", "--json", data=data)
     assert f'"segments": {len(leftovers)}' in known.stdout
     assert not list((data / "segments" / ".building").glob("*"))
 
 
-def compare(tmp_path: Path, kills: int, seed: int) -> None:
+def compare(tmp_path: Path, kills: int, seed: int, database: str = "") -> None:
     reference = tmp_path / "reference"
     with make_web(tmp_path / "reference.log") as web:
         write_settings(reference, settings_of(web))
@@ -86,7 +87,9 @@ def compare(tmp_path: Path, kills: int, seed: int) -> None:
         expected = {page["url"]: page["content_hash"] for page in exported("pages", reference)}
         assert len(expected) == PAGES * (HOSTS - 1) + PAGES // 2
         data = tmp_path / "killed"
-        write_settings(data, settings_of(web, politeness={"delay": DELAY}, crawl={"commit_seconds": 0.2}))
+        storage = {"database": database}
+        crawl = {"commit_seconds": 0.2}
+        write_settings(data, settings_of(web, politeness={"delay": DELAY}, crawl=crawl, storage=storage))
         before = web.log()
         done_kills = killed_crawl(web, data, kills, random.Random(seed))
         assert done_kills.total() >= kills, f"the crawl was over after {done_kills} kills: make the web larger"
@@ -97,6 +100,15 @@ def compare(tmp_path: Path, kills: int, seed: int) -> None:
 def test_fifty_kills_change_nothing(tmp_path: Path) -> None:
     """Same pages, each once, as an uninterrupted crawl; no impolite request in the server's log."""
     compare(tmp_path, kills=50, seed=20261115)
+
+
+@pytest.mark.timeout(600)
+def test_kills_change_nothing_on_postgresql(tmp_path: Path) -> None:
+    server = PostgresServer()
+    try:
+        compare(tmp_path, kills=20, seed=15112026, database=server.database())
+    finally:
+        server.stop()
 
 
 @pytest.mark.soak

@@ -21,6 +21,15 @@ Data = Annotated[Path, Parameter(name="--data", help="The folder that holds sett
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")]
 Debug = Annotated[bool, Parameter(name="--debug", negative="", help="Show tracebacks.")]
 
+Database = Annotated[
+    str | None,
+    Parameter(name="--database", help="PostgreSQL for many machines: postgresql://user@host/name. It is remembered."),
+]
+Segments = Annotated[
+    str | None,
+    Parameter(name="--segments", help="Where segments lie: a shared folder or s3://bucket/prefix. It is remembered."),
+]
+
 Seeds = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """A seed; `-` is one, so unknown options end up here and must be told apart by `check_seeds`."""
 
@@ -43,8 +52,12 @@ def settings_of_crawl(data: Path) -> settings_file.Settings:
     """The settings of a folder, as the last `gossamer crawl` changed them by its options: other
     verbs speak of that crawl, or work beside it."""
     folder = DataFolder(data)
-    options = folder.last_options() if folder.database.exists() else {}
-    return settings_file.load(data, options)
+    own = settings_file.load(data, folder.last_options() if folder.has_crawl() else {})
+    shared = folder.crawl_settings() if folder.is_shared else None
+    if shared is None:
+        return own
+    # One crawl, one set of settings; what only concerns this machine is its own affair.
+    return msgspec.structs.replace(shared, **{name: getattr(own, name) for name in settings_file.OWN_SECTIONS})
 
 
 def print_json(value: Any) -> None:

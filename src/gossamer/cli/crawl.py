@@ -11,15 +11,29 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, Seeds, check_seeds, out, print_json, seconds
+from gossamer.cli.common import (
+    DEFAULT_DATA,
+    Data,
+    Database,
+    Debug,
+    Json,
+    Seeds,
+    Segments,
+    check_seeds,
+    out,
+    print_json,
+    seconds,
+)
 from gossamer.cli.progress import Progress, summary
-from gossamer.clock import SystemClock
+from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.children import Child
-from gossamer.crawl.folder import DataFolder, check_clock, note_options
+from gossamer.crawl.folder import DataFolder, check_clock, note_settings, remember_storage
+from gossamer.crawl.heartbeat import set_by_database
 from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds
+from gossamer.crawl.splitting import split_sites
 from gossamer.crawl.supervisor import Supervisor
 from gossamer.discover.seeds import Seed, read_seeds
-from gossamer.errors import UsageError
+from gossamer.errors import BusyError, UsageError
 from gossamer.model.url import Canonicalizer
 
 Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)]
@@ -40,6 +54,8 @@ def command(
     allow_network: Many = None,
     resolve: Many = None,
     strategy: str | None = None,
+    database: Database = None,
+    segments: Segments = None,
     archive: bool = True,
     index: bool = True,
     serve: Annotated[bool, Parameter(negative="")] = False,
@@ -106,6 +122,7 @@ def command(
         politeness={"delay": delay},
         network={"allow": allow_network, "resolve": _resolve(resolve)},
     )
+    remember_storage(data, database, segments)
     settings = settings_file.load(data, changes)
     found = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
     until = seconds(duration) if duration else None
@@ -133,15 +150,21 @@ def run_crawl(
 
     `options` are what differs from `gossamer.toml`: verbs that speak of this crawl want to know.
     """
-    folder, clock = DataFolder(data), SystemClock()
+    folder, clock = DataFolder(data), CorrectedClock(SystemClock())
     check_reachable(seeds, settings)
     folder.create()
     with folder.crawl_lock():
         frontier = folder.open_frontier(settings)
         try:
+            if not frontier.db.only_one("crawl"):
+                raise BusyError(
+                    f"another `gossamer crawl` is running on {frontier.db.where}: "
+                    "start `gossamer work` on further machines, or give each crawl a database of its own"
+                )
+            set_by_database(clock, frontier.db)
             check_clock(frontier, clock.now(), accept_clock)
             check_reachable(earlier_seeds(frontier.db), settings)
-            note_options(frontier, options or {})
+            note_settings(frontier, settings, options or {})
             for line in folder.recover(frontier, clock.now()):
                 if not quiet:
                     out.print(line, style="dim", markup=False)
@@ -150,6 +173,8 @@ def run_crawl(
                 raise UsageError(
                     f"nothing to crawl in {data}: name a seed, such as gossamer crawl https://example.org/"
                 )
+            split_sites(folder, frontier.db, settings, clock.now())
+            frontier.split_anew(clock.now())
             frontier.limit_pages(pages)
             supervisor = Supervisor(settings, folder, frontier, clock, debug, companions)
             for number in (signal.SIGINT, signal.SIGTERM):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
+import msgspec
 from cyclopts import Parameter
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
+from gossamer import settings as settings_file
+from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segments, err, out, print_json
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.crawl.indexer_process import catch_up, follow
-from gossamer.crawl.indexing import Indexer
+from gossamer.crawl.indexing import Indexer, index_lock, index_place
 from gossamer.errors import BusyError
 from gossamer.frontier.database import open_database, require_crawl
 from gossamer.index.folder import IndexFolder
@@ -26,6 +29,10 @@ def command(
     data: Data = DEFAULT_DATA,
     rebuild: Flag = False,
     following: Annotated[bool, Parameter(name="--follow", negative="")] = False,
+    shard: str | None = None,
+    index: Path | None = None,
+    database: Database = None,
+    segments: Segments = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -37,21 +44,31 @@ def command(
         Build a new index from the segments beside the old one, and switch to it when it is complete.
     following
         Keep following the crawl until stopped (Ctrl-C): the indexer alone, beside workers started by hand.
+    shard
+        Hold only a part of the documents: 2/4 is the second of four. Default: shards.shard of the settings.
+    index
+        Folder of the index; default: shards.index of the settings, or `index` in the data folder.
     """
-    folder, clock = DataFolder(data), SystemClock()
+    folder, clock = DataFolder(data, remember_storage(data, database, segments)), SystemClock()
     require_crawl(folder.database)
-    with folder.index_lock():
+    given = {"shard": shard, "index": str(index) if index is not None else None}
+    changes = {"shards": {name: value for name, value in given.items() if value is not None}}
+    place = index_place(folder, settings_file.load(data, changes).shards)
+    with index_lock(folder, place):
         db = open_database(folder.database)
         try:
             with _Bar(enabled=not json) as bar:
                 make = Indexer.rebuild if rebuild else Indexer.open
-                indexer = make(folder, db, clock, bar.show)
+                indexer = make(folder, db, clock, bar.show, place)
             try:
                 if following:
                     _follow(indexer)
                 else:
                     catch_up(indexer)
-                report = {"documents": indexer.documents, "generation": indexer.generation, "behind": indexer.behind()}
+                report: dict[str, Any] = {
+                    "documents": indexer.documents, "generation": indexer.generation, "behind": indexer.behind(),
+                    "shard": str(place.cut),
+                }  # fmt: skip
             finally:
                 indexer.close()
         finally:
@@ -63,13 +80,15 @@ def command(
 
 
 def update_if_there(folder: DataFolder) -> None:
-    """Bring an index that exists up to date; where an indexer is at work, it does so by itself."""
-    if IndexFolder(folder.index).current() is None:
+    """Bring an index that exists up to date, whatever it holds; where an indexer is at work, it does so by itself."""
+    place = index_place(folder, settings_file.load(folder.root).shards)
+    if IndexFolder(place.root).current() is None:
         return
-    with contextlib.suppress(BusyError), folder.index_lock():
+    with contextlib.suppress(BusyError), index_lock(folder, place):
         db = open_database(folder.database)
         try:
-            indexer = Indexer.open(folder, db, SystemClock())
+            place = msgspec.structs.replace(place, cut=IndexFolder(place.root).cut() or place.cut)
+            indexer = Indexer.open(folder, db, SystemClock(), place=place)
             try:
                 while indexer.behind():
                     indexer.step()

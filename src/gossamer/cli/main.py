@@ -16,8 +16,8 @@ from gossamer.errors import GossamerError
 
 VERBS = (
     "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "clusters", "inject",
-    "recrawl", "remove", "rules", "mirrors", "feeds", "stats", "filters", "qrank", "export", "categories", "evaluate",
-    "demo",
+    "recrawl", "remove", "rules", "mirrors", "feeds", "stats", "filters", "partition", "rank", "qrank", "export",
+    "jobs", "categories", "evaluate", "demo",
 )  # fmt: skip
 """Each is a module of this package with a function, or an app of several, called `command`."""
 

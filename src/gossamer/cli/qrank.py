@@ -14,10 +14,11 @@ from cyclopts import App, Parameter
 from rich.table import Table
 from rich.text import Text
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
+from gossamer.cli.rank import rank_crawl
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.own_ranks import MOST_LINKS, OwnRanks, own_ranks
+from gossamer.crawl.ranked_pages import RankedPages
+from gossamer.crawl.stored_ranks import rank_place
 from gossamer.errors import UsageError
 from gossamer.priority.qrank.explain import Explanation, explained
 from gossamer.priority.qrank.model import Model, default_model, load_model
@@ -36,7 +37,6 @@ _MOVES = 8
 def train(
     *files: str,
     output: Path | None = None,
-    links: int = MOST_LINKS,
     seed: Annotated[int, Parameter(help="Draws by lot go another way with another number.")] = 1,
     data: Data = DEFAULT_DATA,
     json: Json = False,
@@ -51,15 +51,11 @@ def train(
         begin with a path of that host and end with its rank. Without any: PageRank over the stored links of the crawl.
     output
         Where the model is written; qrank.model in the data folder where not named.
-    links
-        Stored links that are looked at, at most; each takes 24 bytes of memory.
     """
     if seed < 0:
         raise UsageError("--seed is a number from 0")
-    if links < 1:
-        raise UsageError("--links is a number from 1")
-    own = None if files else _own(data, links, seed)
-    trained = train_from_rows(own.rows if own else (row for name in files for row in _rows(name)), seed)
+    own = None if files else _own(data)
+    trained = train_from_rows(own.by_lot(seed) if own else (row for name in files for row in _rows(name)), seed)
     target = output or data / _MODEL
     _write(target, trained.model)
     if json:
@@ -90,18 +86,17 @@ def show(*urls: str, model: Path | None = None, json: Json = False, debug: Debug
         _print_answer(answer)
 
 
-def _own(data: Path, links: int, seed: int) -> OwnRanks:
-    folder = DataFolder(data)
-    db = folder.read()
-    try:
-        ranks = own_ranks(folder, db, links, seed=seed)
-    finally:
-        db.close()
-    if ranks.pages < LEAST_PAGES:
+def _own(data: Path) -> RankedPages:
+    """The crawl's own pages, ranked anew."""
+    settings = settings_of_crawl(data)
+    rank_crawl(data, settings, settings.rank)
+    ranked = RankedPages(rank_place(data, settings))
+    if ranked.graph.info.nodes < LEAST_PAGES:
         raise UsageError(
-            f"{data} holds {ranks.pages} pages, too few to learn from; crawl at least {LEAST_PAGES}, or name files"
+            f"{data} holds {ranked.graph.info.nodes} pages, too few to learn from; crawl at least {LEAST_PAGES}, "
+            "or name files"
         )
-    return ranks
+    return ranked
 
 
 def _rows(name: str) -> Iterator[tuple[str, float]]:
@@ -160,17 +155,16 @@ def _write(target: Path, model: bytes) -> None:
             partial.unlink(missing_ok=True)
 
 
-def _as_json(trained: Trained, own: OwnRanks | None, target: Path) -> dict[str, object]:
+def _as_json(trained: Trained, own: RankedPages | None, target: Path) -> dict[str, object]:
     figures = {name: getattr(trained, name) for name in ("pages", "sites", "held_out", "other_pages")}
-    crawl = {"pages": own.pages, "links": own.links, "links_left_out": own.left_out} if own else None
+    crawl = {"pages": own.graph.info.nodes, "links": own.graph.info.edges} if own else None
     return {**msgspec.to_builtins(figures), "crawl": crawl, "model": str(target.resolve())}
 
 
-def _print_trained(trained: Trained, own: OwnRanks | None, target: Path) -> None:
+def _print_trained(trained: Trained, own: RankedPages | None, target: Path) -> None:
     if own:
-        out.print(f"PageRank of {own.pages} pages by {own.links} links between them", markup=False)
-    if own and own.left_out:
-        err.print(f"note: {own.left_out} more links were left out: see --links", markup=False)
+        graph = own.graph.info
+        out.print(f"PageRank of {graph.nodes} pages by {graph.edges} links between them", markup=False)
     _print_figures(trained)
     out.print(f"learnt from {trained.pages} pages of {trained.sites} sites, written to {target}", markup=False)
     if trained.held_out is None:

@@ -14,7 +14,7 @@ from gossamer.errors import UsageError
 from gossamer.frontier import operate
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
-from gossamer.store.durable import delete_segments
+from gossamer.store.segment_folder import delete_segments
 
 
 def command(

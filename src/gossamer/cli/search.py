@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.text import Text
 
+from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.indexing import index_place
 from gossamer.crawl.leaders import StoredLeaders
+from gossamer.crawl.stored_ranks import stored_ranks
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
 from gossamer.search.ranking import NAMES
 from gossamer.search.results import Marked, Request, Results, ScoreExplanation, Since, Sort
 from gossamer.search.searcher import Searcher
+from gossamer.search.sharded import ShardedSearcher
+from gossamer.search.shards_config import parse_nodes
 from gossamer.web.answers import search_answer
+from gossamer.web.shard_client import RemoteNodes
 
 _MAX = 100
 
@@ -30,6 +37,7 @@ def command(
     ranking: str = "",
     similar: Annotated[bool, Parameter(negative="")] = False,
     why: str = "",
+    shards: Annotated[list[str] | None, Parameter(negative="")] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -54,6 +62,9 @@ def command(
         Show near copies, too.
     why
         Explain the score of the page with this URL instead, term by term.
+    shards
+        Ask a divided index: addresses of shard servers, `;` between shards, `,` between replicas of one shard.
+        Default: shards.nodes of the settings.
     """
     if not 1 <= limit <= _MAX:
         raise UsageError(f"--limit must be from 1 to {_MAX}")
@@ -62,7 +73,7 @@ def command(
     text = " ".join(f'"{word}"' if " " in word and len(query) > 1 else word for word in query)
     if not text.strip():
         raise UsageError('nothing to search for: gossamer search "words"')
-    searcher = open_searcher(data)
+    searcher = _front_end(data, shards) or open_searcher(data)
     asked = Request(
         query=text, page=page, size=limit, sort=sort, since=since, similar=similar, ranking=ranking, facets=json
     )
@@ -74,11 +85,22 @@ def command(
     print_json(search_answer(results)) if json else _show(results)
 
 
+def _front_end(data: Path, shards: list[str] | None) -> ShardedSearcher | None:
+    """The searcher of a divided index; None where the index is here."""
+    changes = {"shards": {"nodes": shards, "shard": ""}} if shards else {}
+    settings = settings_file.load(data, changes)
+    if not settings.shards.nodes:
+        return None
+    nodes = RemoteNodes(parse_nodes(settings.shards.nodes), settings.shards.secret)
+    return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline)
+
+
 def open_searcher(data: Any) -> Searcher:
     """The searcher of a data folder, which must have an index."""
     settings = settings_of_crawl(data)
     folder = DataFolder(data)
-    searcher = Searcher(IndexFolder(folder.index), settings.search, leaders=StoredLeaders(folder))
+    index = IndexFolder(index_place(folder, settings.shards).root)
+    searcher = Searcher(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder))
     searcher.state()
     return searcher
 

@@ -16,18 +16,27 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, err, out
 from gossamer.clock import SystemClock
 from gossamer.crawl.clicks import StoredClicks
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.indexing import index_place
 from gossamer.crawl.leaders import StoredLeaders
 from gossamer.crawl.pushed import StoredPush
+from gossamer.crawl.stored_ranks import stored_ranks
 from gossamer.crawl.stories import StoredStories
+from gossamer.errors import UsageError
 from gossamer.frontier.database import require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.search.searcher import Searcher
+from gossamer.search.shard import ShardSearcher
+from gossamer.search.sharded import ShardedSearcher
+from gossamer.search.shards_config import parse_nodes
 from gossamer.settings import ServeSettings, Settings
 from gossamer.web.app import create_app
 from gossamer.web.clicks import ClickService
 from gossamer.web.push import PushService
 from gossamer.web.server import beyond_loopback, run
 from gossamer.web.service import SearchService, StoryService
+from gossamer.web.shard_client import RemoteNodes
+from gossamer.web.shard_server import create_shard_app
+from gossamer.web.shard_stories import RemoteStories
 
 
 def command(
@@ -35,6 +44,9 @@ def command(
     data: Data = DEFAULT_DATA,
     host: str | None = None,
     port: int | None = None,
+    shard: str | None = None,
+    shards: Annotated[list[str] | None, Parameter(negative="")] = None,
+    index: Path | None = None,
     open_browser: Annotated[bool, Parameter(name="--open", negative="")] = False,
     until_stdin_ends: Annotated[bool, Parameter(negative="", show=False)] = False,
     debug: Debug = False,
@@ -47,6 +59,13 @@ def command(
         Address to listen on; 0.0.0.0 for everybody.
     port
         Port to listen on; 0 for any free one.
+    shard
+        Serve one part of a divided index, such as 2/4, to front ends. Default: shards.shard of the settings.
+    shards
+        Be the front end of a divided index: addresses of shard servers, `;` between shards, `,` between replicas of
+        one shard. Default: shards.nodes of the settings.
+    index
+        Folder of the index; default: shards.index of the settings, or `index` in the data folder.
     open_browser
         Open the page in a browser.
     until_stdin_ends
@@ -55,8 +74,29 @@ def command(
     if until_stdin_ends:
         Thread(target=_stop_with_stdin, daemon=True).start()
     given: dict[str, Any] = {"host": host, "port": port}
-    changes = {"serve": {name: value for name, value in given.items() if value is not None}}
+    divided = {"shard": shard, "nodes": shards, "index": str(index) if index is not None else None}
+    if shard and shards:
+        raise UsageError("a server is a shard (--shard) or the front end of all of them (--shards), not both")
+    if shard:
+        divided["nodes"] = []
+    if shards:
+        divided["shard"] = ""
+    changes = {
+        section: {name: value for name, value in values.items() if value is not None}
+        for section, values in (("serve", given), ("shards", divided))
+    }
     settings = settings_file.load(data, changes)
+    if settings.shards.nodes:
+        if settings.shards.shard:
+            raise UsageError("the settings name a shard and a list of shards: say which with --shard or --shards")
+        if settings.serve.clicks or settings.push.callback:
+            err.print("A front end has no crawl: serve.clicks and push.callback have no effect here.", style="yellow")
+        service, stories = open_front_end(settings)
+        serve(service, settings.serve, open_browser, stories)
+        return
+    if settings.shards.shard:
+        serve_shard(data, settings)
+        return
     push = StoredPush(DataFolder(data), settings, settings.push, SystemClock()) if settings.push.callback else None
     clicks = StoredClicks(DataFolder(data), settings.revisit, SystemClock()) if settings.serve.clicks else None
     serve(open_service(data, settings), settings.serve, open_browser, open_stories(data), push, clicks)
@@ -89,11 +129,33 @@ def serve(
     run(create_app(service, settings, stories=stories, push=push, clicks=clicks), settings, ready)
 
 
+def serve_shard(data: Path, settings: Settings) -> None:
+    """Serve one part of a divided index until a signal."""
+    folder = DataFolder(data)
+    require_crawl(folder.database)
+    place = index_place(folder, settings.shards)
+    node = ShardSearcher(
+        IndexFolder(place.root), place.cut, stored_ranks(data, settings), leaders=StoredLeaders(folder)
+    )
+    app = create_shard_app(node, settings.serve, settings.shards.secret, open_stories(data))
+    run(app, settings.serve, lambda at: out.print(f"Shard {place.cut} at {at} (Ctrl-C ends it)", markup=False))
+
+
+def open_front_end(settings: Settings) -> tuple[SearchService, StoryService]:
+    """The searcher of a divided index: it needs no data folder, only the addresses of the shards."""
+    nodes = RemoteNodes(parse_nodes(settings.shards.nodes), settings.shards.secret)
+    service = ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline)
+    return service, RemoteStories(nodes, settings.shards.deadline)
+
+
 def open_service(data: Path, settings: Settings) -> SearchService:
     """The searcher of a data folder; the server may be up before there is anything to search."""
     folder = DataFolder(data)
     require_crawl(folder.database)
-    return Searcher(IndexFolder(folder.index), settings.search, leaders=StoredLeaders(folder))
+    place = index_place(folder, settings.shards)
+    return Searcher(
+        IndexFolder(place.root), settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder)
+    )
 
 
 def open_stories(data: Path) -> StoryService:

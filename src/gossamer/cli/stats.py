@@ -8,12 +8,12 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier import table_statistics
-from gossamer.frontier.database import Database
+from gossamer.frontier.database import Database, require_crawl
 from gossamer.model.site import site_of
 from gossamer.scope.shape import path_shape
 from gossamer.scope.statistics import SEGMENTS, Counts, depth_of, roll_up
@@ -41,6 +41,7 @@ def command(
     depth: int = SEGMENTS + 1,
     min_: Annotated[int, Parameter(name="--min")] = 1,
     recount: Annotated[bool, Parameter(negative="")] = False,
+    rebuild: Annotated[bool, Parameter(negative="")] = False,
     data: Data = DEFAULT_DATA,
     json: Json = False,
     debug: Debug = False,
@@ -60,7 +61,14 @@ def command(
         Prefixes with fewer URLs are not shown.
     recount
         Count the URLs of SITE anew and say where the kept numbers differ; slow.
+    rebuild
+        Count the URLs of all sites anew, as a job on the engine of the settings, and put the kept numbers right.
     """
+    if rebuild:
+        if site or recount:
+            raise UsageError("--rebuild counts all sites: leave SITE and --recount out")
+        _rebuild(data, json)
+        return
     db = DataFolder(data).read()
     try:
         if recount:
@@ -108,6 +116,26 @@ def _recount(db: Database, site: str, json: bool) -> None:
     for text, before, counted in wrong:
         out.print(f"{text}  kept {before}  counted {counted}", markup=False)
     out.print(f"{len(true)} leaves counted, {len(wrong)} differ from what is kept.")
+
+
+def _rebuild(data: Path, json: bool) -> None:
+    from gossamer.cli.jobs import job_context
+    from gossamer.jobs.prefix_statistics import rebuild_counters
+
+    folder = DataFolder(data)
+    require_crawl(folder.database)
+    db = folder.open_database()
+    try:
+        with err.status("counting all URLs"), job_context("prefix-statistics", data, database=db) as context:
+            report, wrong = rebuild_counters(context)
+    finally:
+        db.close()
+    if json:
+        print_json({"urls": report.urls, "sites": report.sites, "leaves": report.leaves, "wrong": wrong})
+        return
+    for one in wrong:
+        out.print(f"{one.site} {one.prefix}  kept {one.kept}  counted {one.counted}", markup=False)
+    out.print(f"{report.urls} URLs of {report.sites} sites counted, {len(wrong)} of {report.leaves} leaves put right.")
 
 
 def _line(site: str, prefix: str, counts: Counts) -> _Line:

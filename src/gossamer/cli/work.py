@@ -1,34 +1,55 @@
-"""`gossamer work`: a single worker, beside others or on another machine."""
+"""`gossamer work`: workers beside those of `gossamer crawl`, on this or on another machine."""
 
 from __future__ import annotations
 
-import asyncio
 import signal
+import time
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, out, settings_of_crawl
-from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.worker import Worker, run_worker
+from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, out, settings_of_crawl
+from gossamer.crawl.crew import Crew
+from gossamer.crawl.folder import DataFolder, remember_storage
+from gossamer.errors import UsageError
+
+_TICK = 0.2
 
 
-def command(*, data: Data = DEFAULT_DATA, name: str = "", debug: Debug = False) -> None:
-    """Run one worker on the crawl in the data folder until it is stopped (Ctrl-C).
+def command(
+    *,
+    data: Data = DEFAULT_DATA,
+    database: Database = None,
+    segments: Segments = None,
+    workers: int = 1,
+    name: str = "",
+    debug: Debug = False,
+) -> None:
+    """Work on a crawl until stopped (Ctrl-C): the one in the data folder, or the one of a database server.
 
     Parameters
     ----------
+    workers
+        Worker processes on this machine.
     name
-        The worker's name; default: a new one.
+        The worker's name, where there is one; default: a new one.
     """
-    settings = settings_of_crawl(data)
+    if workers < 1 or (name and workers > 1):
+        raise UsageError("--workers must be at least 1, and 1 where a --name is given")
+    remember_storage(data, database, segments)
     folder = DataFolder(data)
     folder.read().close()
-    worker = Worker(settings, folder, SystemClock(), name)
-    out.print(f"Working on {data}; Ctrl-C stops in good order.", markup=False)
-    run_worker(_serve(worker))
-
-
-async def _serve(worker: Worker) -> None:
-    loop = asyncio.get_running_loop()
+    settings = settings_of_crawl(data)
+    crew = Crew(settings, folder, debug)
+    stopped = []
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, worker.stop)
-    await worker.run()
+        signal.signal(number, lambda *_: stopped.append(True))
+    out.print(f"Working on {folder.database if folder.is_shared else data}; Ctrl-C stops in good order.", markup=False)
+    try:
+        for _ in range(workers):
+            crew.start(name)
+        while not stopped:
+            time.sleep(_TICK)
+            for dead in crew.bury_dead():
+                out.print(f"worker {dead} died and is replaced", markup=False)
+                crew.start()
+        crew.stop()
+    finally:
+        crew.kill()

@@ -31,11 +31,17 @@ class Rest(msgspec.Struct, frozen=True):
     reason: str
 
 
+def slot_of(address: str, part: int) -> str:
+    """What stands for an address when it is held: parts of a site that is split do not wait for each other."""
+    return f"{address}#{part}" if part else address
+
+
 class Address:
     """An IP address held by this worker: one request at a time over all its sites."""
 
-    def __init__(self, address: str, not_before: float) -> None:
-        self.address = address
+    def __init__(self, slot: str, not_before: float) -> None:
+        self.slot = slot
+        self.address = slot.partition("#")[0]
         self.not_before = not_before
         self.turn = asyncio.Lock()
         self.users = 0
@@ -94,6 +100,7 @@ class Channel:
         self.busy = asyncio.Lock()
         self._grounds = grounds
         self._host = host_of(lease.site)
+        self._rules = politeness.for_part(grounds.politeness, lease.parts)
 
     async def request(self, request: Request) -> Response | Rest:
         """Wait for the site's turn and its address's, then do one request."""
@@ -102,8 +109,9 @@ class Channel:
                 address = await self._grounds.resolver.address_of(self._host)
             except Trouble as trouble:
                 return self._unreached(request, trouble)
-            moved = self.address is None or self.address.address != address
-            if moved and (rest := await self._move(address)):
+            slot = slot_of(address, self.lease.part)
+            moved = self.address is None or self.address.slot != slot
+            if moved and (rest := await self._move(slot)):
                 return rest
             return await self._in_turn(request)
 
@@ -118,12 +126,13 @@ class Channel:
 
     def heed(self, crawl_delay: float | None, fetched_at: float) -> None:
         """A robots.txt fetched at that time asks for this delay."""
-        self.clock = politeness.robots_changed(self.clock, crawl_delay, fetched_at, self._grounds.politeness)
+        self.clock = politeness.robots_changed(self.clock, crawl_delay, fetched_at, self._rules)
 
     def report(self, unused: int = 0) -> SiteReport:
         """The channel's state for the frontier."""
         address = self.address.address if self.address else ""
-        return SiteReport(self.lease.site, self.lease.part, self.lease.token, self.clock, address, unused)
+        lease = self.lease
+        return SiteReport(lease.site, lease.part, lease.token, self.clock, address, unused, lease.parts)
 
     def close(self) -> None:
         """Leave the address to the other sites."""
@@ -131,11 +140,11 @@ class Channel:
             self._grounds.drop(self.address)
             self.address = None
 
-    async def _move(self, address: str) -> Rest | None:
+    async def _move(self, slot: str) -> Rest | None:
         self.close()
-        self.address = await self._grounds.hold(self.lease.site, address)
+        self.address = await self._grounds.hold(self.lease.site, slot)
         if self.address is None:
-            return Rest(self._grounds.clock.now(), f"another worker is talking to {address}")
+            return Rest(self._grounds.clock.now(), f"another worker is talking to {slot}")
         return None
 
     async def _in_turn(self, request: Request) -> Response | Rest:
@@ -148,7 +157,9 @@ class Channel:
                 return rest
             async with grounds.slots:
                 grounds.check_lease()
-                response = await grounds.fetcher.fetch(msgspec.structs.replace(request, address=address.address))
+                response = await grounds.fetcher.fetch(
+                    msgspec.structs.replace(request, address=address.address, slot=address.slot)
+                )
             self._settle(response, address)
         return response
 
@@ -160,7 +171,7 @@ class Channel:
         return None
 
     def _settle(self, response: Response, address: Address) -> None:
-        config = self._grounds.politeness
+        config = self._rules
         address.not_before = max(address.not_before, response.answered_at + config.address_delay)
         address.changed = True
         if response.outcome.meaning.slow:
@@ -174,7 +185,7 @@ class Channel:
             self.clock,
             response.finished_at,
             reason,
-            self._grounds.politeness,
+            self._rules,
             response.retry_after,
             random.random(),
         )

@@ -8,20 +8,19 @@ then are the old folders deleted. A crash leaves an orphan at worst.
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 from gossamer.errors import CorruptError
 from gossamer.frontier.database import Database
 from gossamer.store.compaction import compact, plan
-from gossamer.store.durable import delete_segments
 from gossamer.store.layout import new_segment_id
+from gossamer.store.segment_folder import Segments, delete_segments
 
 log = logging.getLogger(__name__)
 
 _WORKER = "compact"
 
 
-def compact_once(db: Database, root: Path, now: float, damaged: set[str]) -> int:
+def compact_once(db: Database, segments: Segments, now: float, damaged: set[str]) -> int:
     """Merge what is due; returns how many segments were merged away.
 
     A damaged file must not end a crawl: its neighbours stay unmerged, are named in the
@@ -32,7 +31,7 @@ def compact_once(db: Database, root: Path, now: float, damaged: set[str]) -> int
     merged = 0
     for number, ids in enumerate(plan(sizes)):
         try:
-            _merge(db, root, ids, new_segment_id(_WORKER, now, number), now)
+            _merge(db, segments, ids, new_segment_id(_WORKER, now, number), now)
             merged += len(ids)
         except CorruptError as error:
             damaged.update(ids)
@@ -40,8 +39,8 @@ def compact_once(db: Database, root: Path, now: float, damaged: set[str]) -> int
     return merged
 
 
-def _merge(db: Database, root: Path, ids: list[str], new_id: str, now: float) -> None:
-    result = compact(root, ids, new_id)
+def _merge(db: Database, segments: Segments, ids: list[str], new_id: str, now: float) -> None:
+    result = compact(segments, ids, new_id)
     with db.transaction():
         db.execute(
             "INSERT INTO segments (id, worker, created_at, pages, bytes) "
@@ -52,4 +51,4 @@ def _merge(db: Database, root: Path, ids: list[str], new_id: str, now: float) ->
             "UPDATE segments SET merged_into = ?, first_row = ? WHERE id = ?",
             [(new_id, result.first_rows[old], old) for old in ids],
         )
-    delete_segments(root, ids)
+    delete_segments(segments, ids)

@@ -1,8 +1,10 @@
 """The data folder: where everything of a crawl lies, and who may use it.
 
     gossamer.toml    settings
-    frontier.db      the frontier database (SQLite)
-    segments/        what was downloaded
+    storage.json     where database and segments lie, where the command line said so
+    frontier.db      the frontier database (SQLite), unless `storage.database` names a server
+    segments/        what was downloaded, unless `storage.segments` names another place
+    cache/           copies of segments that lie far away, and those that are being built
     index/           what is searched
     categories.model the classifier of `gossamer categories train`, where there is one
     qrank.model      the model of `gossamer qrank train`, where there is one
@@ -17,8 +19,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import secrets
 import shutil
+import socket
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,45 +31,111 @@ import msgspec
 
 from gossamer.crawl.guidance import guidance_of
 from gossamer.dedup.near.registry import DEFAULT, near_method
-from gossamer.errors import BusyError, ClockError, StorageError
-from gossamer.frontier.database import Database, open_database, read_database
+from gossamer.errors import BusyError, ClockError, StorageError, UsageError
+from gossamer.frontier.database import Database, Where, is_server, open_database, read_database
 from gossamer.frontier.rulebook import load_rules
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.scope.shape import path_shape
 from gossamer.settings import Settings
-from gossamer.store.durable import delete_orphans
+from gossamer.settings import load as load_settings
+from gossamer.store.config import StorageConfig
+from gossamer.store.durable import storing
+from gossamer.store.orphans import delete_orphans, survey
+from gossamer.store.place import PlaceMissing, open_place
+from gossamer.store.remote_segments import open_segments
+from gossamer.store.segment_folder import Segments
 
 _CLOCK_SLACK = 120.0
+_ORPHAN_AGE = 6 * 3600.0
+"""Seconds for which a segment that no worker claims is left alone where other machines may be writing it: whoever
+merges segments is no worker, merging takes minutes, and clocks are wrong by an hour at times."""
+_STORAGE = "storage.json"
+_MARK = "gossamer-crawl.id"
+"""Beside the segments of a crawl that several machines share: whose they are."""
 
 
 class DataFolder:
     """Paths and locks of one data folder."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, storage: StorageConfig | None = None) -> None:
+        """`storage`: where database and segments lie; default: where the folder says."""
         self.root = root
-        self.database = root / "frontier.db"
-        self.segments = root / "segments"
+        self.storage = storage or storage_of(root)
+        self.database: Where = self.storage.database or root / "frontier.db"
         self.index = root / "index"
         self.categories = root / "categories.model"
         self._run = root / "run"
 
+    @cached_property
+    def segments(self) -> Segments:
+        """What was downloaded, wherever it lies; a store is not asked before it is used."""
+        place = self.storage.segments
+        folder = place if "://" in place else str(self.root / (place or "segments"))
+        return open_segments(folder, self.root / "cache", self.storage.cache * 1024 * 1024)
+
     def create(self) -> None:
-        """Make the folder where there is none."""
+        """Make the folder where there is none, and see whether segments can be written."""
+        self._create_run()
+        self.segments.create()
+
+    def _create_run(self) -> None:
         try:
-            self.segments.mkdir(parents=True, exist_ok=True)
-            self._run.mkdir(exist_ok=True)
+            self._run.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(f"cannot create {self.root}: {error.strerror}: choose another --data folder") from error
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines work on the same crawl."""
+        return is_server(self.database)
+
+    def has_crawl(self) -> bool:
+        """Whether there is a database; one on a server is asked only when it is used."""
+        return not isinstance(self.database, Path) or self.database.exists()
+
+    def open_database(self) -> Database:
+        """The frontier database, for writing."""
+        return open_database(self.database)
+
     def open_frontier(self, settings: Settings) -> SqlFrontier:
         """The frontier, for writing."""
-        database = open_database(self.database)
+        database = self.open_database()
+        if self.is_shared or self.storage.segments:
+            self._check_segments(database)
         # Without a method nothing has a fingerprint, and the default is never asked.
         near = near_method(DEFAULT if settings.dedup.near == "none" else settings.dedup.near)
         guidance = guidance_of(settings, load_rules(database))
         return SqlFrontier(
-            database, settings.budget, settings.politeness, path_shape, near, settings.dedup.mirrors, guidance
-        )
+            database, settings.budget, settings.polite, path_shape, near, settings.dedup.mirrors, guidance,
+            self.machine(),
+        )  # fmt: skip
+
+    def _check_segments(self, database: Database) -> None:
+        """Database and segments must be of the same crawl: two crawls in one place would delete each other's files."""
+        crawl = str(database.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
+        place = open_place(self.segments.url, self.root / "cache")
+        empty = not database.execute("SELECT 1 FROM segments LIMIT 1")
+        if empty and place.create(_MARK, crawl.encode()):
+            return
+        try:
+            found = place.get(_MARK).decode("ascii", "replace")
+        except PlaceMissing:
+            found = ""
+        if found != crawl:
+            whose = f"those of another crawl ({found})" if found else "not those of this crawl"
+            raise UsageError(
+                f"the segments at {place.url} are {whose}, the database {database.where} is of {crawl}: "
+                "all machines need the same storage.database and storage.segments"
+            )
+
+    def machine(self) -> str:
+        """A name for this folder on this machine, the same as long as the folder is."""
+        if not self.is_shared:
+            return ""
+        path = self._run / "machine"
+        with contextlib.suppress(FileExistsError), path.open("x") as file:
+            file.write(f"{socket.gethostname()}-{secrets.token_hex(4)}")
+        return path.read_text()
 
     def read(self) -> Database:
         """The frontier database, for reading."""
@@ -79,9 +150,21 @@ class DataFolder:
             database.close()
         return dict(msgspec.json.decode(rows[0][0])) if rows else {}
 
+    def crawl_settings(self) -> Settings | None:
+        """The settings that the machine which started the crawl wrote down for all of them."""
+        database = self.read()
+        try:
+            rows = database.execute("SELECT value FROM meta WHERE key = 'settings'")
+        finally:
+            database.close()
+        try:
+            return msgspec.json.decode(rows[0][0], type=Settings) if rows else None
+        except msgspec.DecodeError as error:
+            raise UsageError(f"the crawl was started by another version ({error}): use that one here too") from error
+
     def free_mebibytes(self) -> int:
-        """Free space on the folder's disk."""
-        return shutil.disk_usage(self.root).free // (1024 * 1024)
+        """Free space on the folder's disk, or on that of the segments where it is less."""
+        return min(shutil.disk_usage(self.root).free, self.segments.free_bytes()) // (1024 * 1024)
 
     @contextlib.contextmanager
     def crawl_lock(self) -> Iterator[None]:
@@ -97,10 +180,19 @@ class DataFolder:
     @contextlib.contextmanager
     def index_lock(self, wait: bool = False) -> Iterator[None]:
         """At most one indexer per folder; one that waits takes over when the other ends."""
-        self.create()
+        self._create_run()
         with self._lock("index", wait) as locked:
             if not locked:
                 raise BusyError(f"an indexer is at work on {self.root} already: the index follows the crawl by itself")
+            yield
+
+    @contextlib.contextmanager
+    def rank_lock(self) -> Iterator[None]:
+        """At most one ranking per folder: each deletes what those before it left."""
+        self._create_run()
+        with self._lock("rank") as locked:
+            if not locked:
+                raise BusyError(f"the pages of {self.root} are being ranked already: try again when that is done")
             yield
 
     @contextlib.contextmanager
@@ -139,24 +231,59 @@ class DataFolder:
     def recover(self, frontier: SqlFrontier, now: float) -> list[str]:
         """Free what dead workers held and delete their unfinished segments; says what was done."""
         done = []
-        workers = [row[0] for row in frontier.db.execute("SELECT id FROM workers ORDER BY id")]
-        alive = {worker for worker in workers if self.is_alive(worker)}
-        for worker in workers:
+        stored = survey(self.segments)  # before the database is asked: what is committed meanwhile is then known
+        workers = frontier.db.execute("SELECT id, machine FROM workers ORDER BY id")
+        # Whether a worker of another machine lives, its signs of life tell, and its lease.
+        here = self.machine()
+        alive = {worker for worker, machine in workers if machine != here or self.is_alive(worker)}
+        for worker, _ in workers:
             if worker not in alive:
                 frontier.retire(worker, now)
                 (self._run / f"{worker}.lock").unlink(missing_ok=True)
                 done.append(f"took the sites of dead worker {worker} back")
         known = {row[0] for row in frontier.db.execute("SELECT id FROM segments WHERE merged_into IS NULL")}
-        done += [f"deleted unfinished segment {path.name}" for path in delete_orphans(self.segments, known, alive)]
-        return done
+        age = _ORPHAN_AGE if self.is_shared else 0.0
+        dead = {worker for worker, _ in workers} - alive
+        gone = delete_orphans(self.segments, stored, known, alive, dead_workers=dead, older_than=age, now=now)
+        return done + [f"deleted unfinished segment {name}" for name in gone]
 
 
-def note_options(frontier: SqlFrontier, options: dict[str, dict[str, Any]]) -> None:
-    """Remember what a crawl changes in the settings, for the verbs that speak of it."""
-    frontier.db.execute(
-        "INSERT INTO meta VALUES ('options', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (msgspec.json.encode(options).decode(),),
-    )
+def storage_of(root: Path) -> StorageConfig:
+    """Where the crawl of a data folder lies: what the command line said once, else what the settings say."""
+    path = root / _STORAGE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=StorageConfig)
+    except FileNotFoundError:
+        return load_settings(root).storage
+    except (OSError, msgspec.DecodeError) as error:
+        raise UsageError(f"{path} cannot be read ({error}): delete it, and name --database and --segments") from error
+
+
+def remember_storage(root: Path, database: str | None, segments: str | None) -> StorageConfig:
+    """Keep what the command line says of database and segments for the verbs to come; returns what holds now."""
+    storage = storage_of(root)
+    if database is None and segments is None:
+        return storage
+    given = {"database": database, "segments": segments}
+    storage = msgspec.structs.replace(storage, **{name: text for name, text in given.items() if text is not None})
+    storage.check()
+    with storing(root):
+        root.mkdir(parents=True, exist_ok=True)
+        path = root / _STORAGE
+        path.touch(0o600)  # it may hold the database's password
+        path.write_bytes(msgspec.json.encode(storage))
+    return storage
+
+
+def note_settings(frontier: SqlFrontier, settings: Settings, options: dict[str, dict[str, Any]]) -> None:
+    """Remember by which settings a crawl runs, and what its options changed: for the verbs that speak of it, and
+    for the workers of other machines."""
+    notes = {"options": msgspec.json.encode(options), "settings": msgspec.json.encode(settings)}
+    with frontier.db.transaction():
+        frontier.db.many(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            [(name, value.decode()) for name, value in notes.items()],
+        )
 
 
 def check_clock(frontier: SqlFrontier, now: float, accept: bool) -> None:
@@ -184,6 +311,7 @@ def _turn_back(db: Database, seconds: float) -> None:
         ("sites", "not_before"),
         ("addresses", "not_before"),
         ("parts", "ready_at"),
+        ("parts", "not_before"),
         ("schedule", "due_at"),
         ("revisits", "due_at"),
         ("urls", "due_at"),

@@ -11,13 +11,16 @@ from pathlib import Path
 
 from gossamer.errors import UsageError
 from gossamer.frontier.contract import Guidance
+from gossamer.jobs.graph_files import read_current
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import DocumentRule, RuleBook
 from gossamer.plugins import STRATEGIES
+from gossamer.priority.earlier import KeyedRanks
 from gossamer.priority.product import build
 from gossamer.priority.strategy import Context
 from gossamer.settings import Settings
+from gossamer.store.place import open_place
 
 _REMEMBERED = 8192
 """URLs of which it is remembered whether they fit: more than a batch has new ones."""
@@ -47,8 +50,20 @@ def _read_model(path: str) -> bytes:
     return model
 
 
-@lru_cache(maxsize=1)
 def _read_ranks(path: str) -> Mapping[int, float]:
+    """The ranks of a file, or those that count where `gossamer rank` writes its own."""
+    return _stored_ranks(path) if "://" in path or Path(path).is_dir() else _ranks_of_file(path)
+
+
+def _stored_ranks(path: str) -> KeyedRanks:
+    found = read_current(open_place(path))
+    if found is None:
+        raise UsageError(f"priority.ranks: there are no ranks in {path}: run `gossamer rank`")
+    return KeyedRanks(found.keys(), found.ranks())
+
+
+@lru_cache(maxsize=1)
+def _ranks_of_file(path: str) -> Mapping[int, float]:
     """URL → rank, by the URL's key; lines of URL, tab, rank, packed with gzip where the name ends so."""
     canonicalizer = Canonicalizer()
     ranks: dict[int, float] = {}

@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from gossamer import settings as settings_file
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.indexing import Indexer
+from gossamer.crawl.indexing import Indexer, index_lock, index_place
 from gossamer.errors import GossamerError
 from gossamer.frontier.database import open_database
 
@@ -49,9 +50,10 @@ def main() -> None:
     """Index the folder named by the only argument until standard input ends."""
     folder, clock = DataFolder(Path(sys.argv[1])), SystemClock()
     try:
-        with folder.index_lock(wait=True):
+        place = index_place(folder, settings_file.load(folder.root).shards)
+        with index_lock(folder, place, wait=True):
             db = open_database(folder.database, cache_mb=16)
-            indexer = Indexer.open(folder, db, clock)
+            indexer = Indexer.open(folder, db, clock, place=place)
             try:
                 follow(indexer, lambda: not select.select([0], [], [], 0)[0])
             finally:

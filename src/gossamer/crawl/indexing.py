@@ -6,13 +6,18 @@ any point means that the step is done again, which changes nothing. What left si
 removed. When there is nothing to do, pages whose anchor texts changed are written anew.
 
 A rebuild reads all segments into a new generation, and then follows.
+
+An index may hold a part of the documents only, its *cut*: then several indexers, on as many machines, share the
+work. Each of them follows the crawl by itself; none knows of the others.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import msgspec
 import tantivy
@@ -30,8 +35,10 @@ from gossamer.index import commits
 from gossamer.index.anchors import AnchorStore
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
+from gossamer.index.shards import WHOLE, Cut
 from gossamer.index.writer import IndexWriter
 from gossamer.model.site import key64, site_of
+from gossamer.search.shards_config import ShardsConfig
 from gossamer.store.durable import SegmentMissingError
 
 log = logging.getLogger(__name__)
@@ -44,14 +51,35 @@ Progress = Callable[[int, int], None]
 """Called with stored visits done and in all."""
 
 
+class IndexPlace(msgspec.Struct, frozen=True):
+    """Where an index lies, and which documents it holds."""
+
+    root: Path
+    cut: Cut = WHOLE
+
+
+def index_place(folder: DataFolder, shards: ShardsConfig) -> IndexPlace:
+    """The index of a machine, by its settings."""
+    return IndexPlace(Path(shards.index) if shards.index else folder.index, shards.cut)
+
+
+@contextmanager
+def index_lock(folder: DataFolder, place: IndexPlace, wait: bool = False) -> Iterator[None]:
+    """At most one indexer per index; one that waits takes over when the other ends."""
+    with folder.index_lock(wait) if place.root == folder.index else IndexFolder(place.root).lock(wait):
+        yield
+
+
 class Indexer:
     """Keeps the index of a data folder in step with its crawl; one per folder."""
 
     def __init__(
-        self, folder: DataFolder, db: Database, generations: IndexFolder, generation: str, clock: Clock
-    ) -> None:
+        self, folder: DataFolder, db: Database, generations: IndexFolder, generation: str, clock: Clock,
+        cut: Cut = WHOLE,
+    ) -> None:  # fmt: skip
         self._folder, self._db, self._clock = folder, db, clock
         self._generations, self.generation = generations, generation
+        self._cut = cut
         self._anchors = AnchorStore(generations.anchors(generation))
         self._writer = IndexWriter(generations.tantivy(generation), generations.scratch(generation))
         self._rows = StoredRows(folder, db)
@@ -59,21 +87,33 @@ class Indexer:
         self._links_read: set[str] = set()
 
     @classmethod
-    def open(cls, folder: DataFolder, db: Database, clock: Clock, progress: Progress | None = None) -> Indexer:
-        """The indexer of the current generation; of a new one where there is none, or none that fits."""
-        generations = IndexFolder(folder.index)
+    def open(
+        cls, folder: DataFolder, db: Database, clock: Clock, progress: Progress | None = None,
+        place: IndexPlace | None = None,
+    ) -> Indexer:  # fmt: skip
+        """The indexer of the current generation; of a new one where there is none, or none that fits.
+
+        An index of another cut is somebody's who may want to keep it: it is refused, not rebuilt. `place`: where the
+        index lies, if not in the data folder, and which documents it holds, if not all."""
+        place = place or IndexPlace(folder.index)
+        generations = IndexFolder(place.root)
         generations.clean()
         generation = generations.current()
-        if generation is not None and _fits(generations, generation, db):
-            return cls(folder, db, generations, generation, clock)
-        return cls.rebuild(folder, db, clock, progress)
+        if generation is not None and _fits(generations, generation, db, place.cut):
+            return cls(folder, db, generations, generation, clock, place.cut)
+        return cls.rebuild(folder, db, clock, progress, place)
 
     @classmethod
-    def rebuild(cls, folder: DataFolder, db: Database, clock: Clock, progress: Progress | None = None) -> Indexer:
-        """A new generation with everything the segments hold; the old one is searched until it is complete."""
-        generations = IndexFolder(folder.index)
-        generation = generations.create(_crawl_id(db))
-        indexer = cls(folder, db, generations, generation, clock)
+    def rebuild(
+        cls, folder: DataFolder, db: Database, clock: Clock, progress: Progress | None = None,
+        place: IndexPlace | None = None,
+    ) -> Indexer:  # fmt: skip
+        """A new generation with everything the segments hold of the cut; the old one is searched until it is
+        complete."""
+        place = place or IndexPlace(folder.index)
+        generations = IndexFolder(place.root)
+        generation = generations.create(_crawl_id(db), place.cut)
+        indexer = cls(folder, db, generations, generation, clock, place.cut)
         try:
             indexer._read_all_links()
             total = int(db.execute("SELECT COALESCE(SUM(pages), 0) FROM segments WHERE seq IS NOT NULL")[0][0])
@@ -149,7 +189,7 @@ class Indexer:
 
     def _current_pages(self, segment: changes.NewSegment) -> list[IndexPage]:
         try:
-            return [self._completed(page) for page in self._rows.documents(segment)]
+            return [self._completed(page) for page in self._rows.documents(segment) if self._cut.holds(page.key)]
         except CorruptError as error:
             log.error("pages are missing from the index: %s", error)
             return []
@@ -179,6 +219,9 @@ class Indexer:
             if place is not None and place[0] not in self._links_read:
                 self._add_links(place[0])
 
+    def _holds(self, url: str) -> bool:
+        return self._cut.is_whole or self._cut.holds(key64(url))
+
     def _read_all_links(self) -> None:
         for name in segment_ids(self._db):
             self._add_links(name)
@@ -187,7 +230,9 @@ class Indexer:
         """The anchor texts of a segment; reading it twice would change nothing, only take time."""
         sites = {row[0] for row in self._db.execute("SELECT name FROM sites")}
         try:
-            self._anchors.add(link for link in self._rows.links(name) if site_of(link[0]) in sites)
+            self._anchors.add(
+                link for link in self._rows.links(name) if site_of(link[0]) in sites and self._holds(link[0])
+            )
         except SegmentMissingError:
             return  # merged into another one meanwhile, which is read instead
         except CorruptError as error:
@@ -208,12 +253,14 @@ def _first(segments: Sequence[changes.NewSegment], pages: int) -> list[changes.N
     return taken
 
 
-def _fits(generations: IndexFolder, generation: str, db: Database) -> bool:
+def _fits(generations: IndexFolder, generation: str, db: Database, cut: Cut) -> bool:
     """Whether a generation can be carried on: of this version, of this crawl and not ahead of it."""
+    folder = generations.tantivy(generation)
     try:
-        payload = commits.read(generations.tantivy(generation)).payload
+        payload = commits.read(folder).payload
     except commits.IndexVersionError:
         return False
+    commits.check_cut(folder, payload, cut)
     return payload.crawl == _crawl_id(db) and payload.position <= changes.last_change(db)
 
 

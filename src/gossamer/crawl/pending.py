@@ -2,22 +2,25 @@
 
 First the files are written and synced, then one transaction makes them count.
 Whatever happens in between leaves an orphan folder that recovery deletes, and
-URLs that are still in the queue.
+URLs that are still in the queue. The transaction may be run again, with other
+verdicts, where the connection to the database was lost: the pages are then
+written again, and nothing of the first attempt is left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
+from gossamer.errors import DatabaseError
 from gossamer.frontier.contract import Batch, SiteReport, Verdict, Visit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Link, PageRow, Response
 from gossamer.model.site import key64
 from gossamer.store.layout import new_segment_id
+from gossamer.store.segment_folder import Segments
 from gossamer.store.segments import SegmentWriter
 
 _TEXTLESS = (Outcome.DUPLICATE, Outcome.ALIAS, Outcome.NOINDEX, Outcome.REFUSED)
@@ -69,7 +72,9 @@ class Pending:
 class Committer:
     """Writes pending results as segments; runs in the worker's database thread."""
 
-    def __init__(self, frontier: SqlFrontier, segments: Path, worker: str, archive: bool, info: dict[str, str]) -> None:
+    def __init__(
+        self, frontier: SqlFrontier, segments: Segments, worker: str, archive: bool, info: dict[str, str]
+    ) -> None:
         self._frontier = frontier
         self._segments = segments
         self._worker = worker
@@ -123,6 +128,10 @@ class Committer:
                 batch.bytes_stored = writer.bytes
 
             return self._frontier.report(self._worker, batch, now, write_pages)
+        except DatabaseError:
+            # The connection may have been lost after the commit: only recovery, which asks the database, may say
+            # that the segment does not count.
+            raise
         except BaseException:
             writer.abandon()
             raise
@@ -137,12 +146,17 @@ class Committer:
 
 
 def _judged(row: PageRow, verdict: Verdict) -> PageRow:
-    row.outcome = verdict.outcome.value
-    row.target = verdict.target or None
-    row.cluster, row.joined = verdict.cluster, verdict.joined
+    """The row as it is stored; a copy, because another attempt may come to another verdict."""
+    judged = msgspec.structs.replace(
+        row,
+        outcome=verdict.outcome.value,
+        target=verdict.target or None,
+        cluster=verdict.cluster,
+        joined=verdict.joined,
+    )
     if verdict.outcome in _TEXTLESS:
-        row.text = row.headings = row.description = None
-    return row
+        judged.text = judged.headings = judged.description = None
+    return judged
 
 
 def _found(pending: Pending) -> tuple[list[Discovered], list[int]]:

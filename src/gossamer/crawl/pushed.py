@@ -21,7 +21,7 @@ from gossamer.discover.feed_values import FeedLimits
 from gossamer.discover.feeds import parse_feed
 from gossamer.discover.websub import Denied, PushConfig, Verified
 from gossamer.frontier import subscriptions
-from gossamer.frontier.database import require_crawl
+from gossamer.frontier.database import identity, require_crawl
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Discovered, Kind, Via
@@ -112,7 +112,7 @@ class StoredPush:
     def _opened(self) -> SqlFrontier:
         """The frontier; opened when it is first asked, and again when another file lies in its place."""
         require_crawl(self._folder.database)
-        file = self._folder.database.stat().st_ino
+        file = identity(self._folder.database)
         if self._frontier is None or file != self._file:
             self._close()
             frontier = self._folder.open_frontier(self._settings)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from pathlib import Path
 from threading import Thread
 
 import msgspec
@@ -25,7 +24,7 @@ from gossamer.discover.websub import PushConfig
 from gossamer.errors import GossamerError
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Request, Resolver, user_agent
 from gossamer.frontier import subscriptions
-from gossamer.frontier.database import Database, open_database
+from gossamer.frontier.database import Database, Where, open_database
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Response
 from gossamer.settings import Settings
@@ -73,7 +72,7 @@ async def ask_hubs(db: Database, config: PushConfig, clock: Clock, fetcher: Fetc
     return asking.taken
 
 
-def run_once(path: Path, settings: Settings, config: PushConfig, clock: Clock) -> int:
+def run_once(where: Where, settings: Settings, config: PushConfig, clock: Clock) -> int:
     """`ask_hubs` for a database file, with connections of its own: for a thread of its own."""
     guard = AddressPolicy(settings.network.allow, settings.crawl.contact)
     agent = user_agent(__version__, settings.crawl.contact)
@@ -87,7 +86,7 @@ def run_once(path: Path, settings: Settings, config: PushConfig, clock: Clock) -
         async with Fetcher(fetch, guard, resolver, clock) as fetcher:
             return await ask_hubs(db, config, clock, fetcher)
 
-    db = open_database(path, cache_mb=4)
+    db = open_database(where, cache_mb=4)
     try:
         return asyncio.run(ask(db))
     finally:
@@ -97,8 +96,8 @@ def run_once(path: Path, settings: Settings, config: PushConfig, clock: Clock) -
 class HubCaller:
     """Asks hubs once a minute beside a crawl that calls `tick` now and then."""
 
-    def __init__(self, path: Path, settings: Settings, config: PushConfig, clock: Clock) -> None:
-        self._path, self._settings, self._config, self._clock = path, settings, config, clock
+    def __init__(self, where: Where, settings: Settings, config: PushConfig, clock: Clock) -> None:
+        self._where, self._settings, self._config, self._clock = where, settings, config, clock
         self._next = self._next_prune = 0.0
         self._thread: Thread | None = None
 
@@ -119,7 +118,7 @@ class HubCaller:
     def _run(self) -> None:
         try:
             self._prune()
-            run_once(self._path, self._settings, self._config, self._clock)
+            run_once(self._where, self._settings, self._config, self._clock)
         except GossamerError as error:  # the crawl goes on, and the next round tries again
             log.warning("hubs were not asked: %s", error)
 
@@ -128,7 +127,7 @@ class HubCaller:
         if now < self._next_prune:
             return
         self._next_prune = now + _PRUNE_EVERY
-        db = open_database(self._path, cache_mb=4)
+        db = open_database(self._where, cache_mb=4)
         try:
             subscriptions.prune(db, now)
         finally:

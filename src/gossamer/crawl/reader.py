@@ -7,12 +7,11 @@ runs: it is opened when it is asked, and again when another file lies in its pla
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
 from gossamer.errors import BusyError, GossamerError
-from gossamer.frontier.database import Database, read_database, require_crawl
+from gossamer.frontier.database import Database, Where, identity, read_database, require_crawl
 
 _WAIT = 0.5
 """Seconds to wait for a lock, and for other threads: a reader of a page waits for the answer."""
@@ -23,8 +22,8 @@ T = TypeVar("T")
 class SharedReader:
     """Answers questions from the frontier database of a data folder, to any thread."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, where: Where) -> None:
+        self._where = where
         self._lock = Lock()
         self._database: Database | None = None
         self._file = 0
@@ -43,13 +42,13 @@ class SharedReader:
 
     def _current(self) -> Database:
         try:
-            file = self._path.stat().st_ino
+            file = identity(self._where)
         except OSError:
-            require_crawl(self._path)
+            require_crawl(self._where)
             raise
         if self._database is None or file != self._file:
             self._close()
-            self._database, self._file = read_database(self._path, _WAIT), file
+            self._database, self._file = read_database(self._where, _WAIT), file
         return self._database
 
     def _close(self) -> None:

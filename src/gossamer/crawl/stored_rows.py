@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from gossamer.frontier import changes
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import place_of
 from gossamer.index.document import IndexPage
+from gossamer.jobs.index_build import telling_links
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.segments import open_links, open_pages
@@ -33,7 +34,7 @@ class StoredRows:
     """The stored pages of a data folder."""
 
     def __init__(self, folder: DataFolder, db: Database) -> None:
-        self._root, self._db = folder.segments, db
+        self._segments, self._db = folder.segments, db
         # Small segments that were merged lie side by side in one row group: it is decoded once.
         self._group = lru_cache(maxsize=4)(self._read_group)
 
@@ -47,8 +48,8 @@ class StoredRows:
 
     def links(self, segment: str) -> Iterator[tuple[str, str]]:
         """Target and text of the links of a segment that lies where it was written, each pair once per row group."""
-        for table in open_links(self._root, segment).groups():
-            yield from _telling(table)
+        for table in open_links(self._segments, segment).groups():
+            yield from telling_links(table)
 
     def _documents(self, segment: changes.NewSegment) -> Iterator[IndexPage]:
         place = place_of(self._db, segment.id, 0)
@@ -75,14 +76,14 @@ class StoredRows:
 
     def _groups(self, name: str, first: int, end: int) -> Iterator[tuple[int, pa.Table]]:
         """The rows from `first` to `end`, row group after row group, each with the number of its first row."""
-        starts = open_pages(self._root, name).starts
+        starts = open_pages(self._segments, name).starts
         for group, start in enumerate(starts[:-1]):
             low, high = max(start, first), min(starts[group + 1], end)
             if low < high:
                 yield low, self._group(name, group).slice(low - start, high - low)
 
     def _read_group(self, name: str, group: int) -> pa.Table:
-        return open_pages(self._root, name).read_group(group, _COLUMNS)
+        return open_pages(self._segments, name).read_group(group, _COLUMNS)
 
     def _current(self, urls: Iterable[str]) -> dict[int, tuple[str, int]]:
         """Key → where the present version was written, of those URLs that are documents."""
@@ -119,16 +120,3 @@ def _page(row: dict[str, Any]) -> IndexPage:
         cluster=row["cluster"],
         joined=bool(row["joined"]),
     )
-
-
-def _telling(table: pa.Table) -> Sequence[tuple[str, str]]:
-    """Target and text of the links that a page vouches for, each pair once."""
-    wanted = pc.and_(
-        pc.and_(pc.is_in(table.column("tag"), pa.array(["a", "area"])), pc.not_equal(table.column("anchor"), "")),
-        pc.and_(
-            pc.invert(pc.match_substring(table.column("rel"), "nofollow")),
-            pc.not_equal(table.column("source"), table.column("target")),
-        ),
-    )
-    pairs = table.filter(wanted).select(["target", "anchor"]).group_by(["target", "anchor"]).aggregate([])
-    return list(zip(pairs.column("target").to_pylist(), pairs.column("anchor").to_pylist(), strict=True))

@@ -8,22 +8,17 @@ site and nothing becomes due within `crawl.linger` seconds; one that watches end
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import secrets
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
-
-import msgspec
 
 from gossamer.clock import Clock
 from gossamer.crawl.children import Child
 from gossamer.crawl.compacting import compact_once
+from gossamer.crawl.crew import Crew
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.pushing import HubCaller
-from gossamer.crawl.worker_process import Job
+from gossamer.crawl.turns import Turns
 from gossamer.errors import OperationError, StorageError
 from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.sql import SqlFrontier
@@ -33,6 +28,8 @@ log = logging.getLogger(__name__)
 
 _TICK = 0.1
 _COMPACT_EVERY = 5.0
+_SPLIT_EVERY = 30.0
+"""Seconds between two looks for sites that are worth splitting, or have become uneven."""
 _DEATHS = 50
 """Deaths in a row, without a page in between, after which something must be wrong for good."""
 
@@ -52,8 +49,7 @@ class Supervisor:
         companions: Sequence[Child] = (),
     ) -> None:
         self._settings, self._folder, self._frontier, self._clock = settings, folder, frontier, clock
-        self._debug = debug
-        self._workers: dict[str, subprocess.Popen[bytes]] = {}
+        self._crew = Crew(settings, folder, debug)
         self._stopping = False
         self._damaged: set[str] = set()
         self._deaths = 0
@@ -62,8 +58,13 @@ class Supervisor:
         if settings.crawl.index:
             self._children.append(Child("indexer", "gossamer.crawl.indexer_process", [str(folder.root)]))
         self._hubs = HubCaller(folder.database, settings, settings.push, clock)
-        self._filters: Child | None = None
-        self._next_filters = time.monotonic() + settings.filters.every
+        filters = settings.filters.every if settings.filters.mode != "off" else 0.0
+        splits = _SPLIT_EVERY if settings.partition.mode != "off" else 0.0
+        self._turns = [
+            Turns("search for filters", "gossamer.crawl.filter_process", folder.root, filters),
+            Turns("search for sites to split", "gossamer.crawl.split_process", folder.root, splits),
+            Turns("ranking", "gossamer.crawl.rank_process", folder.root, settings.rank.every),
+        ]
 
     def stop(self) -> None:
         """End the crawl in good order."""
@@ -74,13 +75,14 @@ class Supervisor:
         try:
             self._check_disk()
             for _ in range(self._settings.workers):
-                self._start_worker()
+                self._crew.start()
             self._loop(until, watch)
-            self._stop_workers()
+            self._crew.stop()
         finally:
-            self._kill_workers()
-            if self._filters is not None:
-                self._filters.kill()
+            self._crew.kill()
+            self._folder.recover(self._frontier, self._clock.now())
+            for turns in self._turns:
+                turns.kill()
             for child in self._children:
                 child.ask_to_finish()
         self._compact()
@@ -105,7 +107,8 @@ class Supervisor:
             if self._is_over(standing, now) or (until is not None and now >= until):
                 return
             self._hubs.tick()
-            self._look_for_filters()
+            for turns in self._turns:
+                turns.tick()
             if time.monotonic() >= next_compaction:
                 self._compact()
                 self._check_disk()
@@ -120,35 +123,13 @@ class Supervisor:
             return False
         return standing.next_due_at is None or standing.next_due_at > now + self._settings.crawl.linger
 
-    def _start_worker(self) -> None:
-        name = f"w{secrets.token_hex(4)}"
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gossamer.crawl.worker_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        job = Job(str(self._folder.root), self._settings, name, self._debug)
-        payload = msgspec.msgpack.encode(job)
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it is dead already, and will be buried
-            process.stdin.write(len(payload).to_bytes(4, "little") + payload)
-            process.stdin.flush()
-        self._workers[name] = process
-
     def _bury_dead(self) -> None:
-        for name, process in list(self._workers.items()):
-            code = process.poll()
-            if code is None:
-                continue
-            del self._workers[name]
-            _raise_failure(process)
+        for _ in self._crew.bury_dead():
             self._deaths += 1
             if self._deaths > _DEATHS:
                 raise OperationError(f"workers died {_DEATHS} times without fetching a page: see the messages above")
-            log.warning("worker %s died of signal %d and is replaced", name, -code)
             self._folder.recover(self._frontier, self._clock.now())
-            self._start_worker()
+            self._crew.start()
 
     def _note_progress(self, standing: Status) -> None:
         if standing.fetched > self._last_fetched:
@@ -157,21 +138,11 @@ class Supervisor:
     def _check_disk(self) -> None:
         free = self._folder.free_mebibytes()
         if free < self._settings.crawl.min_free_disk:
-            self._stop_workers()
+            self._crew.stop()
             raise StorageError(
                 f"only {free} MiB are free on the disk of {self._folder.root} (crawl.min_free_disk): "
                 "the crawl stopped in good order; free some space and start it again"
             )
-
-    def _look_for_filters(self) -> None:
-        """Now and then, a process of its own looks for what the crawl could do without."""
-        if self._filters is not None and not self._filters.is_running:
-            self._filters.wait(0)
-            self._filters = None
-        if self._filters is None and self._settings.filters.mode != "off" and time.monotonic() >= self._next_filters:
-            self._next_filters = time.monotonic() + self._settings.filters.every
-            self._filters = Child("search for filters", "gossamer.crawl.filter_process", [str(self._folder.root)])
-            self._filters.watch()
 
     def _compact(self) -> None:
         compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged)
@@ -183,36 +154,3 @@ class Supervisor:
             while child.is_running and not self._stopping:
                 time.sleep(_TICK / 2)
             child.wait(0 if self._stopping else None)
-
-    def _stop_workers(self) -> None:
-        """Closing the pipe asks a worker to stop; it has the time a download may take."""
-        for process in self._workers.values():
-            if process.stdin is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    process.stdin.close()
-        deadline = time.monotonic() + self._settings.fetch.total_timeout + 10
-        for process in self._workers.values():
-            try:
-                process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                log.warning("worker process %d did not stop in time and is killed", process.pid)
-        for process in self._workers.values():
-            _raise_failure(process)
-
-    def _kill_workers(self) -> None:
-        for process in self._workers.values():
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
-        self._workers.clear()
-        self._folder.recover(self._frontier, self._clock.now())
-
-
-def _raise_failure(process: subprocess.Popen[bytes]) -> None:
-    """A worker that ended with an error said why in its last words."""
-    if process.returncode is None or process.returncode <= 0:
-        return
-    words = process.stdout.read().decode("utf-8", "replace") if process.stdout is not None else ""
-    raise OperationError(words.strip() or "a worker failed; everything committed is safe")

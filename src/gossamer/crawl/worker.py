@@ -23,7 +23,7 @@ import msgspec
 import uvloop
 
 from gossamer import __version__
-from gossamer.clock import Clock
+from gossamer.clock import Clock, CorrectedClock
 from gossamer.crawl import understand
 from gossamer.crawl.addresses import AddressBook
 from gossamer.crawl.borrowing import Borrowing
@@ -31,6 +31,7 @@ from gossamer.crawl.categorising import model_bytes
 from gossamer.crawl.channel import Address, Channel
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.guidance import guidance_of
+from gossamer.crawl.heartbeat import Heartbeat, set_by_database
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer, Pending, Result
 from gossamer.crawl.robots import RobotsBook
@@ -86,22 +87,25 @@ class Worker:
                     self._given_name = ""
 
     async def _session(self, name: str, thread: DatabaseThread) -> None:
-        settings = self._settings
+        settings, clock = self._settings, CorrectedClock(self._clock)
         agent = user_agent(__version__, settings.crawl.contact)
         guard = AddressPolicy(settings.network.allow, settings.crawl.contact)
-        resolver = Resolver(DnsConfig(overrides=settings.network.resolve), guard, self._clock)
+        resolver = Resolver(DnsConfig(overrides=settings.network.resolve), guard, clock)
         types = (*settings.fetch.accept_types, *READERS.names()) if settings.fetch.accept_types else ()
         config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites, accept_types=types)
         frontier = await thread.run(self._folder.open_frontier, settings)
+        heart = Heartbeat(await thread.run(self._folder.open_database), settings.budget, clock)
         try:
+            await thread.run(set_by_database, clock, frontier.db)
             scope = await thread.run(LiveScope, settings, frontier.db, model_bytes(self._folder))
             parsers = ParserPool(scope.parser_config(), settings.crawl.parsers, settings.crawl.parse_timeout)
             info = {"software": f"Gossamer/{__version__}", "http-header-user-agent": agent, "robots": "obey"}
             committer = Committer(frontier, self._folder.segments, name, settings.crawl.archive, info)
-            async with Fetcher(config, guard, resolver, self._clock) as fetcher, parsers:
-                tools = Tools(frontier, thread, scope, parsers, committer, fetcher, resolver)
-                await Session(name, settings, self._clock, self._stop, tools).run()
+            async with Fetcher(config, guard, resolver, clock) as fetcher, parsers:
+                tools = Tools(frontier, thread, heart, scope, parsers, committer, fetcher, resolver)
+                await Session(name, settings, clock, self._stop, tools).run()
         finally:
+            await heart.close()
             await thread.run(frontier.db.close)
 
 
@@ -110,6 +114,7 @@ class Tools(msgspec.Struct):
 
     frontier: SqlFrontier
     thread: DatabaseThread
+    heart: Heartbeat
     scope: LiveScope
     parsers: ParserPool
     committer: Committer
@@ -121,7 +126,7 @@ class Session:
     """A worker's life under one name."""
 
     def __init__(self, name: str, settings: Settings, clock: Clock, stop: asyncio.Event, tools: Tools) -> None:
-        self.name, self.clock, self.politeness = name, clock, settings.politeness
+        self.name, self.clock, self.politeness = name, clock, settings.polite
         self.fetcher, self.resolver = tools.fetcher, tools.resolver
         self.slots = asyncio.Semaphore(settings.crawl.downloads)
         self.patience = min(30.0, settings.budget.lease / 2)
@@ -258,9 +263,7 @@ class Session:
         while True:
             await asyncio.sleep(interval)
             if self.clock.now() - self._renewed_at > interval:
-                now = self.clock.now()
-                await self._thread.run(self._frontier.renew, self.name, now)
-                self._renewed_at = now
+                self._renewed_at = max(self._renewed_at, await self._tools.heart.beat(self.name))
             await self.look_at_scope(self.clock.now())
 
     async def _share_loop(self) -> None:
@@ -291,15 +294,25 @@ class Session:
         clocks = self._addresses.changed()
         started = self.clock.now()
         await self._thread.run(self._tools.committer.commit, pending, reports, clocks, started)
-        self._renewed_at = started
+        self._renewed_at = max(self._renewed_at, started)
         for result in pending.results:
             self._runners[result.visit.site, result.visit.part].holding.discard(result.visit.task.key)
+        await self._heed_other_parts()
         best = self._tools.committer.best_new
         for (site, _), runner in self._runners.items():
             if (level := best.get(key64(site))) is not None:
                 runner.offer(level)
         self._commit_done.set()
         self._commit_done = asyncio.Event()
+
+    async def _heed_other_parts(self) -> None:
+        """A site in trouble is left alone by all its parts, whoever met the trouble."""
+        split = {site for (site, _), runner in self._runners.items() if runner.channel.lease.parts > 1}
+        if split:
+            waits = await self._thread.run(self._frontier.waits, split)
+            for (site, _), runner in self._runners.items():
+                if site in waits:
+                    runner.channel.rest(*waits[site])
 
     async def _let_go(self, done: Iterable[SiteRunner]) -> None:
         leaving = []
@@ -319,8 +332,8 @@ class Session:
     async def release(self, reports: list[SiteReport]) -> None:
         """Give sites back, and the addresses that nobody here uses any more."""
         idle = self._addresses.take_idle()
-        for address, _ in idle:
-            self.fetcher.drop(address)
+        for slot, _ in idle:
+            self.fetcher.drop(slot)
         await self._thread.run(self._frontier.release, self.name, reports, idle, self.clock.now())
 
     # -- what runners ask for -----------------------------------------------------------------
@@ -344,6 +357,10 @@ class Session:
                 guidance = guidance_of(self._settings, self._tools.scope.documents)
                 await self._thread.run(self._frontier.guide, guidance)
             self._tools.parsers.configure(self._tools.scope.parser_config())
+        leaving = await self._thread.run(self._frontier.sites_to_leave)
+        for runner in self._runners.values():
+            if runner.site in leaving:
+                runner.leave()
         self._scope_read_at = started
 
     async def committed(self) -> None:

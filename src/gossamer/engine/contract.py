@@ -8,13 +8,16 @@ The engine's part: each argument's result is yielded exactly once, in any order,
 died is run again. The job's part: a task may run any number of times, also twice at the same time, and always writes
 the same bytes under the same names. So a job does not know where it runs, and its result does not depend on it.
 
-An error that a task *raises* is not the machine's: it ends the job, with the task's message.
+An error that a task *raises* is not the machine's: it ends the job, as the same class with the same message, and with a
+note that names the task. One stage at a time: take all results of a `run`, or close it, before the next.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
+
+from gossamer.engine.tasks import run_here
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -30,7 +33,7 @@ class Engine(Protocol):
 
     @property
     def workers(self) -> int:
-        """Tasks that run at the same time: what a job cuts its input by."""
+        """Tasks that run at the same time: what a job cuts its input by. Stays as it is while the engine is open."""
         ...
 
     def run(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[tuple[int, R]]:
@@ -50,8 +53,7 @@ class InlineEngine:
 
     def run(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[tuple[int, R]]:
         """The results in order."""
-        for place, argument in enumerate(arguments):
-            yield place, function(argument)
+        return run_here(function, arguments)
 
     def close(self) -> None:
         """Nothing to give back."""

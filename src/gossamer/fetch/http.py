@@ -70,9 +70,9 @@ class Fetcher:
     ) -> None:
         await self.close()
 
-    def drop(self, address: str) -> None:
+    def drop(self, slot: str) -> None:
         """Close the unused connection to an address: its sites are somebody else's now."""
-        self._pool.drop(address)
+        self._pool.drop(slot)
 
     def failed(self, url: str, trouble: Trouble, started_at: float = 0.0, address: str = "") -> Response:
         """The response to a request that got none."""
@@ -85,12 +85,13 @@ class Fetcher:
         try:
             target = target_of(request.url)
             address = address or await self._dns.address_of(target.host)
-            slot = await self._pool.acquire(address)
+            name = request.slot or address
+            slot = await self._pool.acquire(name)
             try:
                 started_at = self._clock.now()
                 return await self._exchange(request, target, address, slot, started_at)
             finally:
-                self._pool.release(address, slot)
+                self._pool.release(name, slot)
         except Trouble as trouble:
             return self.failed(request.url, trouble, started_at, address)
 

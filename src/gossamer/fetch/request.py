@@ -40,6 +40,8 @@ class Request(msgspec.Struct, frozen=True):
     """Canonical."""
     address: str = ""
     """The pinned address from `Resolver.address_of`; `""`: the fetcher asks for it."""
+    slot: str = ""
+    """What its connection is kept under; `""`: the address, so that there is one connection to it."""
     etag: str = ""
     """The stored version's ETag, `""` where there is none: an unchanged page is not sent again."""
     last_modified: str = ""

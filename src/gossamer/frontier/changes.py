@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.schema import REMOVED
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.revisits import Revisits, estimator_of, weight_of
 from gossamer.frontier.schema import DONE, REMOVED
 from gossamer.model.outcome import Outcome

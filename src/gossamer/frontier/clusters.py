@@ -22,7 +22,7 @@ from gossamer.dedup.clusters import Member, choose
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 
@@ -104,10 +104,12 @@ class _Assignment:
     def __init__(self, db: Database, method: NearMethod, visits: Sequence[Visit]) -> None:
         self._db = db
         self._method = method
-        self._by_key: dict[int, list[int]] = {}
-        for key in sorted({key for visit in visits for key in visit.near_keys}):
-            sql = "SELECT cluster FROM near_keys WHERE near_key = ? ORDER BY cluster DESC LIMIT ?"
-            self._by_key[key] = [row[0] for row in db.execute(sql, (key, CANDIDATES))]
+        keys = sorted({key for visit in visits for key in visit.near_keys})
+        sql = f"SELECT cluster FROM near_keys WHERE near_key = ? ORDER BY cluster DESC LIMIT {CANDIDATES}"
+        answers = db.each(sql, [(key,) for key in keys])
+        self._by_key: dict[int, list[int]] = {
+            key: [row[0] for row in rows] for key, rows in zip(keys, answers, strict=True)
+        }
         ids = sorted({cluster for found in self._by_key.values() for cluster in found})
         self._clusters: dict[int, _Cluster] = {}
         self._prints: dict[int, bytes] = {}

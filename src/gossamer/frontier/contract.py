@@ -83,6 +83,8 @@ class Lease(msgspec.Struct):
     address: str
     """The site's last known address, `""` before the first visit."""
     tasks: list[Task] = []
+    parts: int = 1
+    """Into how many parts the site is split."""
 
 
 class Visit(msgspec.Struct):
@@ -135,6 +137,8 @@ class SiteReport(msgspec.Struct):
     address: str = ""
     unused: int = 0
     """On release: URLs handed out and given back untried."""
+    parts: int = 1
+    """As the lease says."""
 
 
 class Batch(msgspec.Struct):

@@ -12,11 +12,11 @@ in the queue are still fetched, and one document more may open it again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from gossamer.frontier.contract import Budgets, Verdict, Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.lists import chunks, marks
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
@@ -59,19 +59,31 @@ def yield_of(db: Database, site_id: int, shape: int) -> tuple[int, int, int]:
     return (rows[0][0], rows[0][1], rows[0][2]) if rows else (0, 0, 0)
 
 
-def copying_shapes(db: Database, site_id: int, shapes: Collection[int], budgets: Budgets) -> dict[int, Decision]:
-    """The refusals for those of a site's shapes that are traps."""
-    found: dict[int, Decision] = {}
-    for chunk in chunks(sorted(shapes)):
-        sql = (
-            "SELECT shape, copies, documents FROM copies "
-            f"WHERE site_id = ? AND copies >= ? AND shape IN ({marks(chunk)})"
-        )
-        for shape, copies, documents in db.execute(sql, (site_id, budgets.copies, *chunk)):
-            if is_trap(copies, documents, budgets):
-                reason = f"{copies} pages of this shape were copies of others, {documents} were not (budget.copies)"
-                found[shape] = refuse(COPYING_RULE, reason)
-    return found
+class Yields:
+    """What the shapes of some sites have brought, as far as that matters for new URLs of theirs."""
+
+    def __init__(self, db: Database, site_ids: Sequence[int], budgets: Budgets) -> None:
+        self._budgets = budgets
+        self._counts: dict[int, dict[int, tuple[int, int, int]]] = {}
+        for chunk in chunks(sorted(site_ids)):
+            sql = (
+                "SELECT site_id, shape, copies, documents, near FROM copies "
+                f"WHERE copies + near >= {min(ENOUGH, budgets.copies)} AND site_id IN ({marks(chunk)})"
+            )
+            for site_id, shape, *counts in db.execute(sql, chunk):
+                self._counts.setdefault(site_id, {})[shape] = (counts[0], counts[1], counts[2])
+
+    def refusal(self, site_id: int, shape: int) -> Decision | None:
+        """The refusal of a shape that is a trap."""
+        copies, documents, _ = self._counts.get(site_id, {}).get(shape, (0, 0, 0))
+        if not copies or not is_trap(copies, documents, self._budgets):
+            return None
+        reason = f"{copies} pages of this shape were copies of others, {documents} were not (budget.copies)"
+        return refuse(COPYING_RULE, reason)
+
+    def lowered(self, site_id: int, shape: int) -> int:
+        """Levels by which URLs of a shape wait lower."""
+        return lowered_by(*self._counts.get(site_id, {}).get(shape, (0, 0, 0)))
 
 
 def count_copies(

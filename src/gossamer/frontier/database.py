@@ -18,12 +18,16 @@ from typing import Any, TypeVar
 
 from gossamer.errors import DatabaseError, StorageError, UsageError
 from gossamer.frontier import schema
+from gossamer.frontier.lists import chunks, marks
 
 Row = tuple[Any, ...]
 Where = Path | str
 """The file of an SQLite database, or the URL of a PostgreSQL one."""
 
 T = TypeVar("T")
+
+_PATIENCE = 600.0
+"""Seconds for which those who write wait for a server that is away."""
 
 
 class DatabaseLost(DatabaseError):  # noqa: N818 - an event, as LeaseLost is
@@ -56,6 +60,22 @@ class Database(ABC):
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for many rows."""
 
+    def each(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[list[Row]]:
+        """The answers to one question asked with many values, in their order."""
+        return [self.execute(sql, values) for values in rows]
+
+    def find(self, columns: str, table: str, keys: tuple[str, str], wanted: Sequence[tuple[int, Any]]) -> list[Row]:
+        """The rows of a table with any of these pairs of keys, in any order."""
+        groups: dict[int, list[Any]] = {}
+        for first, second in wanted:
+            groups.setdefault(first, []).append(second)
+        found = []
+        for first, seconds in sorted(groups.items()):
+            for chunk in chunks(sorted(seconds)):
+                sql = f"SELECT {columns} FROM {table} WHERE {keys[0]} = ? AND {keys[1]} IN ({marks(chunk)})"
+                found += self.execute(sql, (first, *chunk))
+        return found
+
     @abstractmethod
     def iterate(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Rows one by one, for results that do not fit in memory."""
@@ -65,12 +85,21 @@ class Database(ABC):
         """A writing transaction: all or nothing, and no other at the same time."""
 
     @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Everything read inside is of one moment, while others write."""
+
+    @abstractmethod
     def is_empty(self) -> bool:
         """Whether there are no tables yet."""
 
     @abstractmethod
     def close(self) -> None:
         """Close the connection."""
+
+    def only_one(self, role: str) -> bool:
+        """Become the only one in a role for as long as the connection lasts; locks of the data folder do it where
+        there is one machine."""
+        return True
 
     def patiently(self, call: Callable[[], T]) -> T:
         """A call's result; where connections can break, it is repeated on a new one. It must be one transaction,
@@ -85,6 +114,11 @@ class Database(ABC):
 def is_server(where: Where) -> bool:
     """Whether it is a URL of a database server, and not a file."""
     return isinstance(where, str)
+
+
+def identity(where: Where) -> int:
+    """Changes when another file lies where the database was; a server is always itself."""
+    return where.stat().st_ino if isinstance(where, Path) else 0
 
 
 def open_database(where: Where, wait: float = 30.0, cache_mb: int = 64) -> Database:
@@ -112,7 +146,7 @@ def _connect(where: Where, wait: float, readonly: bool, cache_mb: int) -> Databa
             from gossamer.frontier.postgres import PostgresDatabase
         except ImportError as error:
             raise UsageError("PostgreSQL needs the extra: pip install 'gossamer[postgres]'") from error
-        return PostgresDatabase(where, readonly)
+        return PostgresDatabase(where, readonly, patience=wait if readonly else _PATIENCE)
     from gossamer.frontier.sqlite import SqliteDatabase
 
     if not readonly:

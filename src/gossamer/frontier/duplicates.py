@@ -17,7 +17,6 @@ from functools import lru_cache
 
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, marks
 from gossamer.frontier.schema import REFUSED, REMOVED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
@@ -136,15 +135,6 @@ def _claim(db: Database, visits: Sequence[Visit], segment: str, worker: str) -> 
 
 
 def _owners(db: Database, visits: Sequence[Visit]) -> dict[tuple[int, str], tuple[int, int]]:
-    wanted: dict[int, list[str]] = {}
-    for visit in visits:
-        wanted.setdefault(domain_key(visit.site), []).append(visit.content_hash)
-    owners: dict[tuple[int, str], tuple[int, int]] = {}
-    for domain, hashes in wanted.items():
-        for chunk in chunks(hashes):
-            rows = db.execute(
-                f"SELECT content_hash, site_id, key FROM texts WHERE domain = ? AND content_hash IN ({marks(chunk)})",
-                (domain, *chunk),
-            )
-            owners.update(((domain, text), (site_id, key)) for text, site_id, key in rows)
-    return owners
+    wanted = sorted({(domain_key(visit.site), visit.content_hash) for visit in visits})
+    rows = db.find("domain, content_hash, site_id, key", "texts", ("domain", "content_hash"), wanted)
+    return {(domain, text): (site_id, key) for domain, text, site_id, key in rows}

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gossamer.frontier.database import Database
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.prefixes import PrefixTally
-from gossamer.frontier.queueing import chunks, count_levels, enqueue, marks
+from gossamer.frontier.queueing import count_levels, enqueue
 from gossamer.frontier.schema import QUEUED, REFUSED
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64

@@ -19,10 +19,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gossamer.frontier.contract import Added, Budgets, Guidance
-from gossamer.frontier.copying import COPYING_RULE, copying_shapes, lowered_shapes
+from gossamer.frontier.copying import COPYING_RULE, Yields
 from gossamer.frontier.database import Database
+from gossamer.frontier.lists import chunks, marks
+from gossamer.frontier.partitions import Plans
 from gossamer.frontier.prefixes import PrefixTally
-from gossamer.frontier.queueing import INSERT_QUEUE, chunks, count_levels, marks, queue_rows
+from gossamer.frontier.queueing import INSERT_QUEUE, count_levels, numbered_rows
 from gossamer.frontier.schema import QUEUED, REFUSED
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.standing import Gifts, levels_of_new
@@ -62,6 +64,8 @@ class _Item(msgspec.Struct, gc=False):
     level: int = 0
     """Where it waits."""
     fit: bool = False
+    part: int = 0
+    """Of a site that is split, the part it belongs to."""
 
 
 class _Record(msgspec.Struct):
@@ -91,7 +95,10 @@ class _Writes:
         self.revived: list[tuple[Any, ...]] = []
         self.shapes: list[tuple[int, int, int]] = []
         self.sites: list[tuple[int, int, int]] = []
-        self.queue: list[tuple[int, int, int, int, int]] = []
+        self.queued: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        """Levels and keys, by site and part."""
+        self.ready: dict[int, float] = {}
+        """From when on each site is ready."""
         self._places: dict[str, tuple[int | None, int | None]] = {"": (None, None)}
 
     def place_of(self, url: str) -> tuple[int | None, int | None]:
@@ -107,8 +114,9 @@ class _Writes:
         db.many(_ADD_SHAPES, self.shapes)
         self.prefixes.flush(db)
         db.many("UPDATE sites SET known = known + ?, refused = refused + ? WHERE id = ?", self.sites)
-        db.many(INSERT_QUEUE, self.queue)
-        count_levels(db, Counter(row[2] for row in self.queue))
+        rows = numbered_rows(db, self.queued, self.ready)
+        db.many(INSERT_QUEUE, rows)
+        count_levels(db, Counter(row[2] for row in rows))
 
 
 class Intake:
@@ -129,6 +137,7 @@ class Intake:
         """Keys that need not be offered again, whatever the rules say of them now."""
         self._refused = SeenCache(bits=18)
         """Keys that need not be offered again as refused ones."""
+        self._plans = Plans(database)
         self._pending: list[int] = []
         self._pending_refused: list[int] = []
 
@@ -141,14 +150,17 @@ class Intake:
         self.news, self.best = {}, {}
         if items:
             writes = _Writes()
+            self._plans.refresh()
             sites = _by_site(items)
             records = self._records([site_id for site_id, _, _ in sites])
+            known = self._known([(site, key) for site, _, offered in sites if site in records for key, _ in offered])
             offers = []
             for site_id, name, offered in sites:
-                offer = self._offer(site_id, name, offered, records.get(site_id), now, added)
+                here = known.get(site_id, set())
+                offer = self._offer(site_id, name, offered, here, records.get(site_id), now, added)
                 if offer is not None:
-                    self._judge(offer, writes)
                     offers.append(offer)
+            self._judge(offers, writes)
             self._place(offers, gifts or Gifts(), now)
             for offer in offers:
                 self._store(offer, now, added, writes)
@@ -182,11 +194,10 @@ class Intake:
         return items
 
     def _offer(
-        self, site_id: int, name: str, offered: list[tuple[int, Discovered]], record: _Record | None, now: float,
-        added: Added,
+        self, site_id: int, name: str, offered: list[tuple[int, Discovered]], known: set[int], record: _Record | None,
+        now: float, added: Added,
     ) -> _Offer | None:  # fmt: skip
         """What of a site's URLs may be queued."""
-        known = self._known(site_id, sorted(key for key, _ in offered)) if record else set()
         refused = self._refused_rows(site_id, sorted(known)) if record and record.turned_away else {}
         items = []
         for key, found in offered:
@@ -217,12 +228,11 @@ class Intake:
         """Look these up again when they are offered: their visits ended in a refusal."""
         self.seen.discard(keys)
 
-    def _known(self, site_id: int, keys: Sequence[int]) -> set[int]:
-        """Which keys are in the table: a question to its index alone."""
-        known: set[int] = set()
-        for chunk in chunks(keys):
-            sql = f"SELECT key FROM urls WHERE site_id = ? AND key IN ({marks(chunk)})"
-            known.update(row[0] for row in self._db.execute(sql, (site_id, *chunk)))
+    def _known(self, wanted: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
+        """Which keys of which sites are in the table: a question to its index alone."""
+        known: dict[int, set[int]] = {}
+        for site_id, key in self._db.find("site_id, key", "urls", ("site_id", "key"), wanted):
+            known.setdefault(site_id, set()).add(key)
         return known
 
     def _refused_rows(self, site_id: int, keys: Sequence[int]) -> dict[int, int]:
@@ -274,12 +284,15 @@ class Intake:
         kept = self._db.execute("SELECT value FROM meta WHERE key = 'sites'")
         return int(kept[0][0] if kept else self._db.execute("SELECT COUNT(*) FROM sites")[0][0])
 
-    def _judge(self, offer: _Offer, writes: _Writes) -> None:
+    def _judge(self, offers: Sequence[_Offer], writes: _Writes) -> None:
         """What each item is refused by, if anything; counts the shapes of the others."""
+        shapes = self._shapes(offers)
+        yields = Yields(self._db, [offer.site_id for offer in offers], self._budgets)
+        for offer in offers:
+            self._judge_site(offer, shapes.get(offer.site_id, {}), yields, writes)
+
+    def _judge_site(self, offer: _Offer, shapes: dict[int, int], yields: Yields, writes: _Writes) -> None:
         site_id, record, items = offer
-        shapes = self._shapes(site_id, items)
-        traps = copying_shapes(self._db, site_id, shapes, self._budgets)
-        lowered = lowered_shapes(self._db, site_id)
         new: Counter[int] = Counter()
         known = record.known
         for item in items:
@@ -287,13 +300,14 @@ class Intake:
             if verdict is None and item.found.kind is Kind.FEED:
                 verdict = self._too_many_feeds(site_id)
             if verdict is None and item.row != _VISITED:
-                verdict = traps.get(item.shape) or self._over_budget(known, shapes[item.shape] + new[item.shape])
+                alike = shapes.get(item.shape, 0) + new[item.shape]
+                verdict = yields.refusal(site_id, item.shape) or self._over_budget(known, alike)
                 if verdict is None:
-                    item.lowered = lowered.get(item.shape, 0)
+                    item.lowered = yields.lowered(site_id, item.shape)
                     known += 1
                     new[item.shape] += 1
             item.verdict = verdict
-        writes.shapes.extend((site_id, shape, urls) for shape, urls in sorted(new.items()) if urls)
+        writes.shapes.extend((site_id, shape, count) for shape, count in sorted(new.items()))
 
     def _place(self, offers: Sequence[_Offer], gifts: Gifts, now: float) -> None:
         """The levels in which the new URLs wait: asked once, for all of a batch together."""
@@ -325,22 +339,29 @@ class Intake:
             return None
         return refuse("budget.feeds", f"the site has {feeds} feeds already (feeds.per_site)")
 
-    def _shapes(self, site_id: int, items: list[_Item]) -> dict[int, int]:
-        for item in items:
-            if item.found.refusal is None:
-                item.template = self._shape_of(item.found.url)
-                item.shape = key64(item.template)
-        counts = dict.fromkeys(sorted({item.shape for item in items}), 0)
-        for chunk in chunks(list(counts)):
-            sql = f"SELECT shape, urls FROM shapes WHERE site_id = ? AND shape IN ({marks(chunk)})"
-            counts.update(self._db.execute(sql, (site_id, *chunk)))
+    def _shapes(self, offers: Sequence[_Offer]) -> dict[int, dict[int, int]]:
+        """How many URLs of each shape the sites have, as far as the items are of it."""
+        wanted = set()
+        for offer in offers:
+            for item in offer.items:
+                if item.found.refusal is None:
+                    item.template = self._shape_of(item.found.url)
+                    item.shape = key64(item.template)
+                    wanted.add((offer.site_id, item.shape))
+        counts: dict[int, dict[int, int]] = {}
+        rows = self._db.find("site_id, shape, urls", "shapes", ("site_id", "shape"), sorted(wanted))
+        for site_id, shape, urls in rows:
+            counts.setdefault(site_id, {})[shape] = urls
         return counts
 
     def _store(self, offer: _Offer, now: float, added: Added, writes: _Writes) -> None:
         site_id, record, items = offer
-        queued: list[tuple[int, int]] = []
+        queued: list[tuple[int, int, int]] = []
         known, refused = record.known, record.refused
+        plan = self._plans.of(site_id)
         for item in items:
+            if plan is not None:
+                item.part = plan.part_of(item.found.url)
             key, found, row, verdict = item.key, item.found, item.row, item.verdict
             if verdict is not None:
                 if row != _NEW:
@@ -353,7 +374,7 @@ class Intake:
                     continue
                 self._learn_refusal(key, found, verdict)
             else:
-                queued.append((item.level, key))
+                queued.append((item.part, item.level, key))
                 self._pending.append(key)
                 refused -= row == _TURNED_AWAY
                 if row != _VISITED:
@@ -367,8 +388,10 @@ class Intake:
                 writes.revived.append(_revived_row(site_id, item, now, place))
         writes.sites.append((known - record.known, refused - record.refused, site_id))
         if queued:
-            self.best[site_id] = min(level for level, _ in queued)
-        writes.queue.extend(queue_rows(self._db, site_id, 0, queued, now, record.not_before))
+            self.best[site_id] = min(level for _, level, _ in queued)
+            writes.ready[site_id] = max(now, record.not_before)
+        for part, level, key in queued:
+            writes.queued.setdefault((site_id, part), []).append((level, key))
         added.new += len(queued)
 
 
@@ -384,7 +407,7 @@ def _url_row(site_id: int, item: _Item, now: float, place: tuple[Any, Any]) -> t
     state = QUEUED if verdict is None else REFUSED
     rule, reason = (verdict.rule, verdict.reason) if verdict else (None, None)
     return (
-        site_id, item.key, found.url, 0, state, found.kind.value, found.via.value, item.level, item.lowered,
+        site_id, item.key, found.url, item.part, state, found.kind.value, found.via.value, item.level, item.lowered,
         found.depth, found.hops, now, *place, rule, reason, int(item.fit), found.announced_at,
     )  # fmt: skip
 

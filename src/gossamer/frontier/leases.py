@@ -13,13 +13,16 @@ from gossamer.errors import LeaseLost
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Budgets, Lease, SiteReport
 from gossamer.frontier.database import Database, Row
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
-from gossamer.frontier.queueing import LATER, chunks, marks
+from gossamer.frontier.queueing import LATER
 from gossamer.model.site import key64
 
-_READY = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble, s.not_before, s.wait_reason, s.address
-    FROM parts p JOIN sites s ON s.id = p.site_id
-    LEFT JOIN addresses a ON a.address = s.address
+_CLAIMED = """SELECT p.site_id, p.part, p.token, COALESCE(x.parts, 1), s.name, s.address, s.crawl_delay, s.trouble,
+    CASE WHEN p.not_before > s.not_before THEN p.not_before ELSE s.not_before END, s.wait_reason
+    FROM parts p JOIN sites s ON s.id = p.site_id LEFT JOIN partitions x ON x.site_id = p.site_id"""
+_READY = f"""{_CLAIMED}
+    LEFT JOIN addresses a ON a.address = CASE WHEN p.part = 0 THEN s.address ELSE s.address || '#' || p.part END
     WHERE p.owner IS NULL AND p.ready_at <= ? AND (a.owner IS NULL OR a.owner = ?)
     ORDER BY p.ready_at, p.site_id LIMIT ?"""
 
@@ -49,13 +52,14 @@ def expired(db: Database, now: float) -> list[str]:
 def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> None:
     """Free what a dead worker held; its sites and addresses count as asked now."""
     rows = db.execute(
-        "SELECT p.site_id, p.part, s.crawl_delay, s.trouble, s.not_before, s.wait_reason "
-        "FROM parts p JOIN sites s ON s.id = p.site_id WHERE p.owner = ? ORDER BY 1, 2",
+        f"{_CLAIMED} WHERE p.owner = ? ORDER BY 1, 2",
         (worker,),
     )
-    for site_id, part, *clock in rows:
-        after = politeness.taken_over(SiteClock(*clock), now, config)
-        db.execute("UPDATE sites SET not_before = ? WHERE id = ?", (after.not_before, site_id))
+    for site_id, part, _, parts, _, _, *clock in rows:
+        after = politeness.taken_over(SiteClock(*clock), now, politeness.for_part(config, parts))
+        table, columns = ("sites", "id = ?") if parts == 1 else ("parts", "site_id = ? AND part = ?")
+        place = (site_id,) if parts == 1 else (site_id, part)
+        db.execute(f"UPDATE {table} SET not_before = ? WHERE {columns}", (after.not_before, *place))
         free_part(db, site_id, part, now)
     db.execute(
         "UPDATE addresses SET owner = NULL, not_before = CASE WHEN not_before > ? THEN not_before ELSE ? END "
@@ -79,12 +83,13 @@ def free_part(db: Database, site_id: int, part: int, now: float) -> None:
         ]
         ready = min((time for time in due if time is not None), default=None)
     if ready is not None:
-        ready = max(ready, db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0])
+        site = db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0]
+        own = db.execute("SELECT not_before FROM parts WHERE site_id = ? AND part = ?", (site_id, part))[0][0]
+        ready = max(ready, site, own)
     db.execute("UPDATE parts SET owner = NULL, ready_at = ? WHERE site_id = ? AND part = ?", (ready, site_id, part))
 
 
-_ONE = """SELECT p.site_id, p.part, p.token, s.name, s.crawl_delay, s.trouble, s.not_before, s.wait_reason, s.address
-    FROM parts p JOIN sites s ON s.id = p.site_id WHERE p.owner IS NULL AND p.site_id = ? AND p.part = 0"""
+_ONE = f"{_CLAIMED} WHERE p.owner IS NULL AND p.site_id = ? AND p.part = 0"
 
 
 def claim_site(db: Database, worker: str, site_id: int, now: float, config: PolitenessConfig) -> Lease | None:
@@ -100,13 +105,13 @@ def claim(db: Database, worker: str, now: float, sites: int, config: PolitenessC
 
 
 def _leased(db: Database, worker: str, row: Row, now: float, config: PolitenessConfig) -> tuple[int, Lease]:
-    site_id, part, token, name, *clock, address = row
-    site_clock = politeness.believable(SiteClock(*clock), now, config)
+    site_id, part, token, parts, name, address, *clock = row
+    site_clock = politeness.believable(SiteClock(*clock), now, politeness.for_part(config, parts))
     db.execute(
         "UPDATE parts SET owner = ?, token = ? WHERE site_id = ? AND part = ?",
         (worker, token + 1, site_id, part),
     )
-    return site_id, Lease(name, part, token + 1, site_clock, address)
+    return site_id, Lease(name, part, token + 1, site_clock, address, parts=parts)
 
 
 def anything_ready(db: Database, worker: str, now: float) -> bool:
@@ -145,11 +150,11 @@ def check_leases(db: Database, worker: str, sites: Sequence[SiteReport]) -> None
 
 
 def hold_address(db: Database, worker: str, site_id: int, address: str, now: float) -> float | None:
-    """Make the worker the only one to talk to an address, if it is free."""
+    """Make the worker the only one to talk to an address, if it is free; `#n` after it: for part n of a site."""
     if not db.execute("SELECT 1 FROM workers WHERE id = ?", (worker,)):
         # It would hold the address for ever: nobody would notice that its time has run out.
         raise LeaseLost(f"worker {worker} was silent too long: its sites have other owners now")
-    db.execute("UPDATE sites SET address = ? WHERE id = ?", (address, site_id))
+    db.execute("UPDATE sites SET address = ? WHERE id = ?", (address.partition("#")[0], site_id))
     row = db.execute(
         "SELECT a.owner, a.not_before, w.expires_at FROM addresses a LEFT JOIN workers w ON w.id = a.owner "
         "WHERE a.address = ?",

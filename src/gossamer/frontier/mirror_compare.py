@@ -15,7 +15,7 @@ import msgspec
 
 from gossamer.frontier.database import Database, Row
 from gossamer.frontier.duplicates import JOINED
-from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.schema import DONE
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
@@ -24,13 +24,13 @@ _SCANNED = 4000
 """URLs of a site looked through for the sample."""
 _COMPARED = 500
 """Visited ones among them that are compared."""
-_DIFFERENT, _ALIKE, _EQUAL = range(3)
+DIFFERENT, ALIKE, EQUAL = range(3)
 _DOCUMENT = Outcome.DOCUMENT.value
 _WITHOUT_TEXT = {Outcome.GONE.value} | {outcome.value for outcome in JOINED}
 _PAGES = "SELECT url, outcome, content_hash, cluster, COALESCE(target, ''), state FROM urls WHERE site_id = ?"
 
 
-class _Page(msgspec.Struct, frozen=True):
+class Page(msgspec.Struct, frozen=True):
     """A page that was visited."""
 
     url: str
@@ -59,57 +59,57 @@ def compare(db: Database, one: str, other: str) -> tuple[int, int, int]:
     seen: set[int] = set()
     for path, twin in sorted(_pages_at(db, other, list(pages)).items()):
         page = pages[path]
-        like = _likeness(page, twin)
+        like = likeness(page, twin)
         cluster = page.cluster if page.cluster == twin.cluster else None
         if like is None or cluster in seen:
             continue  # a text that stands at many paths counts once
         if cluster is not None:
             seen.add(cluster)
         likes.append(like)
-    return len(likes), len(likes) - likes.count(_DIFFERENT), likes.count(_EQUAL)
+    return len(likes), len(likes) - likes.count(DIFFERENT), likes.count(EQUAL)
 
 
 def _visited(db: Database, site: str) -> int:
     return int(db.execute("SELECT COALESCE(SUM(urls), 0) FROM outcomes WHERE site_id = ?", (key64(site),))[0][0])
 
 
-def _likeness(page: _Page, twin: _Page) -> int | None:
+def likeness(page: Page, twin: Page) -> int | None:
     """How alike two pages at one path are; None where that cannot be told or says nothing."""
     if is_twin(page.url, page.target) and site_of(page.target) == site_of(twin.url):
-        return _EQUAL
+        return EQUAL
     if is_twin(twin.url, twin.target) and site_of(twin.target) == site_of(page.url):
-        return _EQUAL
+        return EQUAL
     outcomes = {page.outcome, twin.outcome}
     if outcomes == {_DOCUMENT}:
         if page.content_hash and page.content_hash == twin.content_hash:
-            return _EQUAL
+            return EQUAL
         if page.cluster is not None and page.cluster == twin.cluster:
-            return _ALIKE
-        return _DIFFERENT if page.content_hash and twin.content_hash else None
+            return ALIKE
+        return DIFFERENT if page.content_hash and twin.content_hash else None
     # One has a text of its own; the other has none, or that of a page elsewhere.
-    return _DIFFERENT if _DOCUMENT in outcomes and outcomes & _WITHOUT_TEXT else None
+    return DIFFERENT if _DOCUMENT in outcomes and outcomes & _WITHOUT_TEXT else None
 
 
-def _sample(db: Database, site: str) -> dict[str, _Page]:
+def _sample(db: Database, site: str) -> dict[str, Page]:
     """Some pages of a site that have been visited, by path."""
     pages = _by_path(db.execute(f"{_PAGES} ORDER BY key LIMIT ?", (key64(site), _SCANNED)))
     return dict(islice(pages.items(), _COMPARED))
 
 
-def _pages_at(db: Database, site: str, paths: Sequence[str]) -> dict[str, _Page]:
+def _pages_at(db: Database, site: str, paths: Sequence[str]) -> dict[str, Page]:
     """The pages of a site that have been visited at these paths."""
     keys = sorted(key64(f"{scheme}://{site}{path}") for path in paths for scheme in ("http", "https"))
-    found: dict[str, _Page] = {}
+    found: dict[str, Page] = {}
     for chunk in chunks(keys):
         found.update(_by_path(db.execute(f"{_PAGES} AND key IN ({marks(chunk)})", (key64(site), *chunk)), found))
     return found
 
 
-def _by_path(rows: Iterable[Row], found: Mapping[str, _Page] | None = None) -> dict[str, _Page]:
+def _by_path(rows: Iterable[Row], found: Mapping[str, Page] | None = None) -> dict[str, Page]:
     """Each path once: where it was read over http and https, the one that is a document."""
     pages = dict(found or {})
     for *fields, state in rows:
-        page = _Page(*fields)
+        page = Page(*fields)
         path = _path_of(page.url)
         if state == DONE and path != "/" and (page.outcome == _DOCUMENT or path not in pages):
             pages[path] = page

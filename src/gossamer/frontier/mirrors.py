@@ -23,9 +23,9 @@ from gossamer.dedup.mirrors import MIN_SAME, MIN_TURNED, Declared, Evidence, Sit
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import STANDS
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.mirror_compare import compare, is_twin
 from gossamer.frontier.mirror_table import FOUND, Mirror, active, end, is_rejected, main_of, scheme_of, write
-from gossamer.frontier.queueing import chunks, marks
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of
 

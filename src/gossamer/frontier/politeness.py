@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import msgspec
 
+from gossamer.partition.config import part_gap
+
 DAY = 86_400.0
 
 
@@ -38,11 +40,15 @@ class PolitenessConfig(msgspec.Struct, frozen=True):
     """Seconds a Retry-After is believed at most."""
     crawl_delay_cap: float = DAY
     """Seconds a Crawl-delay is believed at most."""
+    parts: int = 1
+    """Into how many parts the site is split that are asked at the same time."""
+    site_rate: float = 0.0
+    """Times the ordinary rate that they may reach together; 0: as many times as there are parts."""
 
     @property
     def address_delay(self) -> float:
         """The delay that counts for an IP address."""
-        return self.delay if self.ip_delay is None else self.ip_delay
+        return part_gap(self.parts, self.delay if self.ip_delay is None else self.ip_delay, 0.0, self.site_rate)
 
 
 class SiteClock(msgspec.Struct, frozen=True):
@@ -58,9 +64,15 @@ class SiteClock(msgspec.Struct, frozen=True):
     """Why the site waits longer than its delay; `""` where it does not."""
 
 
+def for_part(config: PolitenessConfig, parts: int) -> PolitenessConfig:
+    """The rules for one part of a site that is split into so many."""
+    return config if parts <= 1 else msgspec.structs.replace(config, parts=parts)
+
+
 def gap(clock: SiteClock, config: PolitenessConfig) -> float:
     """Seconds between two requests in the present state."""
-    calm = max(config.delay, min(clock.crawl_delay, config.crawl_delay_cap))
+    asked = min(clock.crawl_delay, config.crawl_delay_cap)
+    calm = part_gap(config.parts, config.delay, asked, config.site_rate)
     return min(calm * 2.0 ** min(clock.trouble, 5), max(calm, config.backoff_cap))
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import random
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,6 +57,12 @@ SELECT txid_current()"""
 _NOW = "SELECT EXTRACT(EPOCH FROM CLOCK_TIMESTAMP())::double precision"
 _FIRST_TRY = 10.0
 """Seconds for which a first connection is tried."""
+_LINGERING = 3.0
+"""Seconds after which the server has surely noticed that a process of ours was killed."""
+_COPIED = 10
+"""Rows from which on a COPY is worth its overhead."""
+_PLAIN_INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \((?:\?, )*\?\)")
+_ARRAYS: dict[type, str] = {int: "bigint", str: "text", float: "double precision"}
 _LOST: tuple[type[psycopg.Error], ...] = (
     errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleInTransactionSessionTimeout,
     errors.SerializationFailure, errors.DeadlockDetected, errors.ReadOnlySqlTransaction, errors.TooManyConnections,
@@ -97,6 +104,7 @@ class PostgresDatabase(Database):
         self._patience = patience
         self._name = ""
         self._in_transaction = False
+        self._roles: list[str] = []
         self._connection = self._first_connection()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
@@ -111,12 +119,41 @@ class PostgresDatabase(Database):
         return self._execute(sql, values).rowcount
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run one statement for many rows, sent in one go."""
+        """Run one statement for many rows: plain insertions by COPY, everything else sent in one go."""
+        rows = rows if isinstance(rows, list) else list(rows)
+        if not rows:
+            return
         try:
             with self._connection.cursor() as cursor:
-                cursor.executemany(_translated(sql), rows)
+                copy = _copying(sql) if len(rows) >= _COPIED else None
+                if copy is None:
+                    cursor.executemany(_translated(sql), rows)
+                    return
+                with cursor.copy(copy) as stream:
+                    for row in rows:
+                        stream.write_row(row)
         except psycopg.Error as error:
             raise self._translate(error) from error
+
+    def each(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[list[Row]]:
+        """All questions in one: a round trip each would take longer than the answers."""
+        found: list[list[Row]] = [[] for _ in rows]
+        if rows:
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            for place, *row in self.execute(_all_at_once(sql, _types(rows[0])), columns):
+                found[place - 1].append(tuple(row))
+        return found
+
+    def find(self, columns: str, table: str, keys: tuple[str, str], wanted: Sequence[tuple[int, Any]]) -> list[Row]:
+        """The rows of a table with any of these pairs of keys."""
+        if not wanted:
+            return []
+        first, second = _types(wanted[0])
+        sql = (
+            f"SELECT {columns} FROM {table} JOIN unnest(?::{first}[], ?::{second}[]) wanted(one, other) "
+            f"ON {keys[0]} = one AND {keys[1]} = other"
+        )
+        return self.execute(sql, [list(column) for column in zip(*wanted, strict=True)])
 
     def iterate(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Rows one by one, some thousand on their way."""
@@ -143,11 +180,11 @@ class PostgresDatabase(Database):
         except BaseException:
             self._in_transaction = False
             with contextlib.suppress(psycopg.Error):
-                self._connection.execute("ROLLBACK")
+                self._connection.execute("ROLLBACK", prepare=False)
             raise
         self._in_transaction = False
         try:
-            self._connection.execute("COMMIT")
+            self._connection.execute("COMMIT", prepare=False)
         except psycopg.Error as error:
             lost = self._translate(error)
             if not isinstance(lost, DatabaseLost) or not self._was_committed(number):
@@ -155,7 +192,7 @@ class PostgresDatabase(Database):
 
     def _begin(self) -> int:
         try:
-            cursor = self._connection.execute(_BEGIN)
+            cursor = self._connection.execute(_BEGIN, prepare=False)
             while cursor.nextset():
                 pass
             row = cursor.fetchone()
@@ -191,6 +228,29 @@ class PostgresDatabase(Database):
                     ) from lost
                 self._reconnect()
 
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside is of one moment; a broken connection ends it."""
+        self.change("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._in_transaction = True
+        try:
+            yield
+        finally:
+            self._in_transaction = False
+            with contextlib.suppress(psycopg.Error):
+                self._connection.execute("ROLLBACK", prepare=False)
+
+    def only_one(self, role: str) -> bool:
+        """Whether nobody else has the role; it is taken again with each new connection."""
+        sql = "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ?, 8))"
+        deadline = time.monotonic() + _LINGERING
+        while not self.execute(sql, (role,))[0][0]:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.1)
+        self._roles.append(role)
+        return True
+
     def is_empty(self) -> bool:
         """Whether there are no tables yet."""
         sql = "SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'meta'"
@@ -207,7 +267,7 @@ class PostgresDatabase(Database):
         self._connection.close()
 
     def _first_connection(self) -> psycopg.Connection[Row]:
-        deadline = time.monotonic() + _FIRST_TRY
+        deadline = time.monotonic() + min(_FIRST_TRY, self._patience)
         while True:
             try:
                 return self._connect()
@@ -228,13 +288,17 @@ class PostgresDatabase(Database):
                 self._connection.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", (old,)
                 )
-                return
+                break
             except psycopg.Error as error:
                 if time.monotonic() + pause > deadline:
                     raise _no_connection(self.where, error) from error
                 log.warning("%s cannot be reached (%s): trying again", self.where, _one_line(error))
                 time.sleep(pause * random.uniform(0.5, 1.0))
                 pause = min(2 * pause, 5.0)
+        roles, self._roles = self._roles, []
+        for role in roles:
+            if not self.only_one(role):
+                raise DatabaseError(f"{self.where}: another machine has become the one to {role} meanwhile")
 
     def _connect(self) -> psycopg.Connection[Row]:
         self._name = f"gossamer-{secrets.token_hex(6)}"
@@ -269,6 +333,28 @@ class PostgresDatabase(Database):
 @lru_cache(maxsize=2048)
 def _translated(sql: str) -> LiteralString:
     return sql.replace("%", "%%").replace("?", "%s")
+
+
+@lru_cache(maxsize=256)
+def _copying(sql: str) -> LiteralString | None:
+    """The COPY that does the same as a plain INSERT; None where the statement is more than that."""
+    match = _PLAIN_INSERT.fullmatch(" ".join(sql.split()))
+    return f"COPY {match[1]} ({match[2]}) FROM STDIN" if match else None
+
+
+@lru_cache(maxsize=256)
+def _all_at_once(sql: str, types: tuple[str, ...]) -> str:
+    """One question about all rows of some arrays, with the place of the row before each answer."""
+    names = [f"v{place}" for place in range(len(types))]
+    pieces = sql.split("?")
+    question = "".join(piece + name for piece, name in zip(pieces, [*names, ""], strict=True))
+    arrays = ", ".join(f"?::{type_}[]" for type_ in types)
+    values = f"unnest({arrays}) WITH ORDINALITY AS rows({', '.join(names)}, place)"
+    return f"SELECT place, answer.* FROM {values} CROSS JOIN LATERAL ({question}) answer ORDER BY place"
+
+
+def _types(row: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(_ARRAYS[type(value)] for value in row)
 
 
 def _parameters(url: str) -> dict[str, Any]:

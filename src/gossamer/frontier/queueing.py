@@ -1,15 +1,12 @@
-"""The queue: a FIFO for each level of each site, and small help for lists in SQL."""
+"""The queue: a FIFO for each level of each site."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from gossamer.frontier.database import Database
-
-CHUNK = 256
-"""Values in one IN list: under SQLite's old limit of 999 variables."""
+from gossamer.frontier.lists import chunks, marks
 
 LATER = ("schedule", "revisits")
 """Tables of what is due later: to be tried again, to be visited again."""
@@ -34,6 +31,24 @@ def queue_rows(
     return sorted((site_id, part, level, first + place, key) for place, (level, key) in enumerate(items))
 
 
+def numbered_rows(
+    db: Database, wanted: Mapping[tuple[int, int], Sequence[tuple[int, int]]], ready: Mapping[int, float]
+) -> list[tuple[int, int, int, int, int]]:
+    """The same for many sites at once: (level, key) pairs by site and part, and from when on each site is ready."""
+    states: dict[tuple[int, int], tuple[int, float | None]] = {}
+    for chunk in chunks(sorted({site_id for site_id, _ in wanted})):
+        sql = f"SELECT site_id, part, next_seq, ready_at FROM parts WHERE site_id IN ({marks(chunk)})"
+        states.update(((site_id, part), (first, at)) for site_id, part, first, at in db.execute(sql, chunk))
+    rows, parts = [], []
+    for place, items in sorted(wanted.items()):
+        first, at = states[place]
+        until = ready[place[0]]
+        parts.append((first + len(items), until if at is None or at > until else at, *place))
+        rows += sorted((*place, level, first + number, key) for number, (level, key) in enumerate(items))
+    db.many("UPDATE parts SET next_seq = ?, ready_at = ? WHERE site_id = ? AND part = ?", parts)
+    return rows
+
+
 def enqueue(
     db: Database, site_id: int, part: int, items: Sequence[tuple[int, int]], now: float, not_before: float
 ) -> None:
@@ -50,17 +65,3 @@ def count_levels(db: Database, changes: Mapping[int, int]) -> None:
         "ON CONFLICT (level) DO UPDATE SET queued = levels.queued + excluded.queued",
         sorted((level, change) for level, change in changes.items() if change),
     )
-
-
-def chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Pieces for IN lists, filled up to a power of two by repeating the last value: few
-    lengths mean few statements, and prepared ones are found again."""
-    for start in range(0, len(values), CHUNK):
-        piece = values[start : start + CHUNK]
-        missing = (1 << (len(piece) - 1).bit_length()) - len(piece)
-        yield [*piece, *[piece[-1]] * missing]
-
-
-def marks(values: Sequence[Any]) -> str:
-    """As many placeholders as there are values."""
-    return ",".join("?" * len(values))

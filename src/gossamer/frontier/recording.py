@@ -9,7 +9,8 @@ from typing import Any
 from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import JOINED, STANDS, lost_its_text, stands
-from gossamer.frontier.queueing import chunks, count_levels, enqueue, marks
+from gossamer.frontier.lists import chunks, marks
+from gossamer.frontier.queueing import count_levels, enqueue
 from gossamer.frontier.revisits import Planned
 from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
@@ -291,7 +292,12 @@ def unschedule(db: Database, site_id: int, keys: Sequence[int]) -> None:
 
 
 def record_sites(db: Database, batch: Batch) -> None:
-    """Politeness clocks of sites and addresses, robots.txt states."""
+    """Politeness clocks of sites and addresses, robots.txt states. A part's ordinary pauses are its own; trouble
+    is the whole site's."""
+    db.many(
+        "UPDATE parts SET not_before = ? WHERE site_id = ? AND part = ?",
+        [(s.clock.not_before, key64(s.site), s.part) for s in batch.sites if s.parts > 1],
+    )
     db.many(
         # A later time than the worker's was set by somebody who blocked the site meanwhile.
         "UPDATE sites SET crawl_delay = ?, trouble = ?, "
@@ -302,10 +308,10 @@ def record_sites(db: Database, batch: Batch) -> None:
             (
                 s.clock.crawl_delay,
                 s.clock.trouble,
-                s.clock.not_before,
+                (until := s.clock.not_before if s.parts == 1 or s.clock.reason else 0.0),
                 s.clock.reason,
-                s.clock.not_before,
-                s.clock.not_before,
+                until,
+                until,
                 s.address,
                 s.address,
                 key64(s.site),

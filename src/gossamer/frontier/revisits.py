@@ -19,7 +19,7 @@ import numpy as np
 
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.revisit.change import Estimator, Evidence, estimator

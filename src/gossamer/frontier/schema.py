@@ -73,7 +73,7 @@ CREATE TABLE partitions (
     site_id BIGINT PRIMARY KEY,
     parts INTEGER NOT NULL,
     plan TEXT NOT NULL,
-    state TEXT NOT NULL,
+    next_plan TEXT NOT NULL,
     version BIGINT NOT NULL,
     made_at DOUBLE PRECISION NOT NULL
 );

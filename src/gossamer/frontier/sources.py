@@ -15,7 +15,7 @@ import msgspec
 from gossamer.frontier import subscriptions
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind
 from gossamer.revisit import polls

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
-from gossamer.frontier import changes, clusters, duplicates, handing_out, leases, recording
+from gossamer.frontier import changes, clusters, duplicates, handing_out, leases, partitions, recording
 from gossamer.frontier.contract import (
     Added,
     Batch,
@@ -28,6 +28,7 @@ from gossamer.frontier.contract import (
 from gossamer.frontier.copying import LOWERINGS, count_copies, lowered_shapes
 from gossamer.frontier.database import Database
 from gossamer.frontier.intake import Intake
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.mirrors import find_mirrors
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes
@@ -137,6 +138,7 @@ class SqlFrontier:
     def take(self, worker: str, now: float, sites: int, urls: int) -> list[Lease]:
         """Lease ready sites, with their first URLs."""
         self._expire(now)
+        self._split_anew(now)
         if sites <= 0 or urls <= 0 or not leases.anything_ready(self.db, worker, now):
             return []
         taken: list[Lease] = []
@@ -301,6 +303,29 @@ class SqlFrontier:
     def fewest_sites(self, worker: str, now: float) -> int | None:
         """Sites held by the live worker that holds the fewest, this one not counted; None where it is alone."""
         return leases.fewest_sites(self.db, worker, now)
+
+    @patient
+    def split_anew(self, now: float) -> None:
+        """Let new plans for sites in parts take effect where nobody works on the site."""
+        self._split_anew(now)
+
+    def _split_anew(self, now: float) -> None:
+        if partitions.anything_waiting(self.db):
+            with self.db.transaction():
+                partitions.apply_waiting(self.db, now)
+
+    def sites_to_leave(self) -> set[str]:
+        """Sites that are to be given back, because they are about to be split anew."""
+        return partitions.waiting_sites(self.db)
+
+    def waits(self, sites: Collection[str]) -> dict[str, tuple[float, str]]:
+        """Until when nobody may ask these sites, and why: what the owners of other parts met."""
+        rows = [
+            row for chunk in chunks(sorted(map(key64, sites))) for row in self.db.execute(
+                f"SELECT name, not_before, wait_reason FROM sites WHERE id IN ({marks(chunk)})", chunk
+            )
+        ]  # fmt: skip
+        return {name: (until, reason) for name, until, reason in rows if reason}
 
     def robots(self, origin: str) -> bytes | None:
         """The stored state of an origin's robots.txt."""

@@ -71,6 +71,15 @@ class SqliteDatabase(Database):
                     self._connection.execute("ROLLBACK")
             raise
 
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside is of one moment."""
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.execute("ROLLBACK")
+
     def is_empty(self) -> bool:
         """Whether there are no tables yet."""
         return not self.execute("SELECT 1 FROM sqlite_master LIMIT 1")

@@ -14,7 +14,8 @@ import numpy as np
 
 from gossamer.frontier.contract import Visit
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, enqueue, marks
+from gossamer.frontier.lists import chunks, marks
+from gossamer.frontier.queueing import enqueue
 from gossamer.frontier.schema import QUEUED
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Discovered

@@ -14,7 +14,7 @@ import msgspec
 
 from gossamer.dedup.clusters import believed_day
 from gossamer.frontier.database import Database
-from gossamer.frontier.queueing import chunks, marks
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.schema import REMOVED
 from gossamer.model.site import key64, site_of
 

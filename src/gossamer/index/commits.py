@@ -24,6 +24,7 @@ import tantivy
 
 from gossamer.errors import CorruptError, OperationError, StorageError
 from gossamer.index import schema
+from gossamer.index.shards import WHOLE, Cut
 
 META = "meta.json"
 _LOCK = ".tantivy-meta.lock"
@@ -36,6 +37,10 @@ class IndexVersionError(OperationError):
     """The index was made by another version of Gossamer."""
 
 
+class IndexCutError(OperationError):
+    """The index holds another part of the documents than it should."""
+
+
 class Payload(msgspec.Struct, frozen=True):
     """What we add to a commit."""
 
@@ -45,6 +50,14 @@ class Payload(msgspec.Struct, frozen=True):
     committed_at: float = 0.0
     crawl: str = ""
     """Which crawl it is an index of."""
+    shard: int = 1
+    shards: int = 1
+    """Which part of the documents it holds."""
+
+    @property
+    def cut(self) -> Cut:
+        """The part of the documents that the index holds."""
+        return Cut(self.shard, self.shards)
 
 
 class Deletes(msgspec.Struct, frozen=True):
@@ -96,13 +109,13 @@ class Commit(msgspec.Struct, frozen=True):
     """The schema as the library wrote it."""
 
 
-def create(folder: Path, crawl: str = "") -> None:
-    """An empty index of a crawl."""
+def create(folder: Path, crawl: str = "", cut: Cut = WHOLE) -> None:
+    """An empty index of a crawl, or of a part of its documents."""
     with storing(folder):
         folder.mkdir(parents=True)
         tantivy.Index(schema.build(), str(folder))
         empty = _parse(folder, (folder / META).read_bytes(), check=False)
-        write(folder, msgspec.structs.replace(empty, payload=Payload(crawl=crawl)))
+        write(folder, msgspec.structs.replace(empty, payload=Payload(crawl=crawl, shard=cut.shard, shards=cut.shards)))
 
 
 def read(folder: Path) -> Commit:
@@ -112,6 +125,18 @@ def read(folder: Path) -> Commit:
     except OSError as error:
         raise _corrupt(folder, f"{META} cannot be read ({error.strerror})") from error
     return _parse(folder, data, check=True)
+
+
+def check_cut(folder: Path, payload: Payload, cut: Cut) -> None:
+    """Raise an `IndexCutError` where an index holds another part of the documents than asked for."""
+    if payload.cut == cut:
+        return
+    wanted = "" if cut.is_whole else f" --shard {cut}"
+    held = "without --shard" if payload.cut.is_whole else f"with --shard {payload.cut}"
+    raise IndexCutError(
+        f"the index in {folder.parent.parent} holds {payload.cut.named}, not {cut.named}: use it {held}, "
+        f"or run `gossamer index --rebuild{wanted}`"
+    )
 
 
 def _parse(folder: Path, data: bytes, check: bool) -> Commit:

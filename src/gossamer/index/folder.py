@@ -9,15 +9,20 @@ that still has the old one open keeps its files until it opens the new one.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
-from gossamer.errors import OperationError, StorageError
+from gossamer.errors import BusyError, OperationError, StorageError
 from gossamer.index import commits
+from gossamer.index.shards import WHOLE, Cut
 
 _CURRENT = "current"
+_LOCK = "indexer.lock"
 _GENERATION = re.compile(r"g[0-9]{1,12}")
 
 
@@ -45,6 +50,14 @@ class IndexFolder:
             ) from error
         return name if _GENERATION.fullmatch(name) and self.tantivy(name).is_dir() else None
 
+    def cut(self) -> Cut | None:
+        """What the current generation holds; None where that cannot be told."""
+        name = self.current()
+        try:
+            return commits.read(self.tantivy(name)).payload.cut if name is not None else None
+        except OperationError:
+            return None
+
     def require(self) -> Path:
         """The Tantivy folder of the current generation."""
         name = self.current()
@@ -64,13 +77,28 @@ class IndexFolder:
         """The database of anchor texts."""
         return self.root / generation / "anchors.db"
 
-    def create(self, crawl: str = "") -> str:
+    @contextlib.contextmanager
+    def lock(self, wait: bool = False) -> Iterator[None]:
+        """At most one indexer per index outside a data folder; the kernel frees it, however the process ends."""
+        with commits.storing(self.root):
+            self.root.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.root / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError as error:
+                raise BusyError(f"an indexer is at work on {self.root} already: the index follows by itself") from error
+            yield
+        finally:
+            os.close(descriptor)
+
+    def create(self, crawl: str = "", cut: Cut = WHOLE) -> str:
         """A new, empty generation that is not searched yet; returns its name."""
         with commits.storing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
         number = 1 + max((int(name[1:]) for name in self._generations()), default=0)
         name = f"g{number:06}"
-        commits.create(self.tantivy(name), crawl)
+        commits.create(self.tantivy(name), crawl, cut)
         return name
 
     def switch(self, generation: str) -> None:

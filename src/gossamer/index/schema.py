@@ -43,6 +43,9 @@ JOINED = "joined"
 # What a result shows.
 PAGE = "page"
 
+SCORED = (TITLE, BODY, ADDRESS, TITLE_STEMS, BODY_STEMS, HEADINGS, ANCHORS)
+"""The fields that scores come from, in the order in which the schema numbers them."""
+
 _SURFACE = "gossamer_surface"
 _CUT = "gossamer_cut"
 

@@ -1,1 +1,1 @@
-"""One large site over several crawlers."""
+"""One large site over several crawlers: paths, plans, predictions."""

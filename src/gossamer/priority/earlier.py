@@ -1,9 +1,9 @@
 """Ranks of an earlier crawl: what mattered then is fetched first now (S4.4).
 
-The file knows the pages of the last time. For the others there are four ways: by the links of the pages that
-lead to them (`parent`), by lot from the known ranks (`random`), after all known pages (`zero`), and in
-simulations by their true rank (`Oracle`). `Omniscient` knows all true ranks from the start: no strategy
-that must find its pages by links can be better informed.
+The ranks are those that `gossamer rank` left in the data folder, or those of a file: they know the pages of the
+last time. For the others there are four ways: by the links of the pages that lead to them (`parent`), by lot from the
+known ranks (`random`), after all known pages (`zero`), and in simulations by their true rank (`Oracle`). `Omniscient`
+knows all true ranks from the start: no strategy that must find its pages by links can be better informed.
 
 Ranks may have any scale (PageRank sums to 1, or has a mean of 1). The score follows the logarithm of the rank,
 since ranks are spread over many orders of magnitude: the highest rank has level 0, the lowest level `LOWEST`,
@@ -13,10 +13,11 @@ the useful pages first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gossamer.errors import UsageError
 from gossamer.model.records import Discovered
@@ -33,10 +34,38 @@ _UNRANKED = score_of_level(LOWEST + 1)
 def earlier(context: Context) -> Strategy | LinkStrategy:
     """The strategy that the settings ask for."""
     if not context.ranks:
-        raise UsageError("the strategy `earlier` needs the ranks of an earlier crawl: name their file in `ranks`")
+        raise UsageError(
+            "the strategy `earlier` needs the ranks of an earlier crawl: run `gossamer rank`, or name a file in `ranks`"
+        )
     if context.config.unranked == "parent":
         return EarlierOrParent(context.ranks)
     return Earlier(context.ranks, context.config.unranked)
+
+
+class KeyedRanks(Mapping[int, float]):
+    """Ranks in two arrays, as `gossamer rank` writes them: the keys ascending; they may be mapped files."""
+
+    def __init__(self, keys: NDArray[np.int64], ranks: Floats) -> None:
+        self.keys_, self.ranks = keys, ranks
+
+    def of(self, keys: NDArray[np.int64]) -> Floats:
+        """The rank of each key, 0 where there is none."""
+        if not len(self.keys_):
+            return np.zeros(len(keys))
+        places = np.minimum(np.searchsorted(self.keys_, keys), len(self.keys_) - 1)
+        return np.where(self.keys_[places] == keys, self.ranks[places], 0.0)
+
+    def __getitem__(self, key: int) -> float:
+        place = int(np.searchsorted(self.keys_, key))
+        if place == len(self.keys_) or self.keys_[place] != key:
+            raise KeyError(key)
+        return float(self.ranks[place])
+
+    def __iter__(self) -> Iterator[int]:
+        return map(int, self.keys_)
+
+    def __len__(self) -> int:
+        return len(self.keys_)
 
 
 class Earlier:
@@ -121,11 +150,14 @@ class _Scale:
 
 def _usable(ranks: Mapping[int, float]) -> Floats:
     """The positive ranks, lowest first."""
-    values = np.fromiter(ranks.values(), np.float64, len(ranks))
+    values = ranks.ranks if isinstance(ranks, KeyedRanks) else np.fromiter(ranks.values(), np.float64, len(ranks))
     return np.sort(values[np.isfinite(values) & (values > 0)])
 
 
 def _looked_up(ranks: Mapping[int, float], found: Sequence[Discovered]) -> Floats:
     """The rank of each URL, 0 where none is known."""
-    looked_up = np.fromiter((ranks.get(key64(one.url), 0.0) for one in found), np.float64, len(found))
+    if isinstance(ranks, KeyedRanks):
+        looked_up = ranks.of(np.fromiter((key64(one.url) for one in found), np.int64, len(found)))
+    else:
+        looked_up = np.fromiter((ranks.get(key64(one.url), 0.0) for one in found), np.float64, len(found))
     return np.where(np.isfinite(looked_up), looked_up, 0.0)

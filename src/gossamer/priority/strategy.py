@@ -77,7 +77,8 @@ class PriorityConfig(msgspec.Struct, frozen=True):
     opic_window: float = 0.0
     """Seconds over which adaptive OPIC adds up what a page was given; 0: since the beginning."""
     ranks: str = ""
-    """File with URLs and their ranks in an earlier crawl, for the strategy `earlier`: URL, tab, rank."""
+    """File with URLs and their ranks in an earlier crawl, for the strategy `earlier`: URL, tab, rank; or a data folder
+    with the ranks of `gossamer rank`; empty: those of the crawl's own data folder."""
     unranked: Literal["parent", "random", "zero"] = "parent"
     """How `earlier` ranks pages that the file does not know: by their parent's rank over its links, by lot, or last."""
     model: str = ""

@@ -29,14 +29,14 @@ class Graph:
         """`sources` and `targets`: the two ends of each link, in any order, repeated or not."""
         pairs = _distinct(sources.astype(np.int64) * max(pages, 1) + targets)
         self.pages = pages
-        self._targets: Ints = (pairs % max(pages, 1)).astype(np.int32)
+        self.targets: Ints = (pairs % max(pages, 1)).astype(np.int32)
         counts = np.bincount(pairs // max(pages, 1), minlength=pages)
-        self._starts = np.concatenate(([0], np.cumsum(counts)))
+        self.starts = np.concatenate(([0], np.cumsum(counts)))
 
     @property
     def links(self) -> int:
         """Different links."""
-        return len(self._targets)
+        return len(self.targets)
 
     def distances(self, roots: npt.NDArray[Any], cut: Flags | None = None) -> Ints:
         """Links from the nearest root to each page, `UNREACHED` where none leads there; no way goes by a cut page."""
@@ -53,12 +53,12 @@ class Graph:
         return distance
 
     def _linked_from(self, ring: npt.NDArray[Any]) -> Ints:
-        starts = self._starts[ring]
-        counts = self._starts[ring + 1] - starts
+        starts = self.starts[ring]
+        counts = self.starts[ring + 1] - starts
         total = int(counts.sum())
         # Place of each link in the list of all links: its page's first one, and how many of that page came before.
         before = np.repeat(starts - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-        return self._targets[before + np.arange(total)]
+        return self.targets[before + np.arange(total)]
 
 
 class Reach(msgspec.Struct, frozen=True):

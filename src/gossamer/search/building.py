@@ -11,6 +11,7 @@ import tantivy
 
 from gossamer.index import analysis, schema
 from gossamer.index.document import place
+from gossamer.search.corpus import Corpus
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query import Query, Term
 from gossamer.search.ranking import RankingConfig
@@ -31,6 +32,7 @@ _NAMES = {
 _STEMMED = {schema.TITLE: schema.TITLE_STEMS, schema.BODY: schema.BODY_STEMS}
 _ALIKE = 0.7
 """Share of a stem's pages from which on the word as typed tells no more than the stem."""
+PLAIN_FIELDS = (schema.TITLE, schema.BODY)
 _FEW_PAGES = 40
 """In a smaller index no word is common."""
 
@@ -67,9 +69,11 @@ class Built(msgspec.Struct):
 class Builder:
     """Builds one query for one state of the index."""
 
-    def __init__(self, view: View, config: RankingConfig) -> None:
-        self._view, self._schema, self._config = view, view.schema, config
-        self._languages = view.languages
+    def __init__(self, view: View, config: RankingConfig, corpus: Corpus | None = None) -> None:
+        """`corpus`: the numbers of all documents, where the index holds a part of them only."""
+        self._schema, self._config = view.schema, config
+        self._corpus = corpus or view
+        self._languages = self._corpus.languages
         self._weights = config.fields()
         self._used: set[tuple[str, str]] = set()
 
@@ -144,7 +148,8 @@ class Builder:
             query = Q.term_query(self._schema, field, words[0])
         else:
             query = Q.phrase_query(self._schema, field, list(words))
-        query = Q.boost_query(query, max(self._weights.get(field, 1.0), 0.1))
+        weight = max(self._weights.get(field, 1.0), 0.1)
+        query = Q.boost_query(query, weight * self._corpus.boost(field, words))
         if built is not None:
             built.parts.append(Part(f'{_NAMES[field]}: "{" ".join(words)}"', query))
         return query
@@ -161,7 +166,8 @@ class Builder:
         return [query for _, query in clauses]
 
     def _clause(self, clause: Clause) -> tantivy.Query:
-        return Q.boost_query(Q.term_query(self._schema, clause.field, clause.term, "freq"), clause.weight)
+        weight = clause.weight * self._corpus.boost(clause.field, (clause.term,))
+        return Q.boost_query(Q.term_query(self._schema, clause.field, clause.term, "freq"), weight)
 
     def _telling(self, clauses: Sequence[Clause]) -> list[Clause]:
         """The clauses without words as typed that stand nearly wherever their stem does: the stem takes their weight.
@@ -172,7 +178,7 @@ class Builder:
         if (
             typed is None
             or len(stems) != 1
-            or self._view.pages(*typed.place) < _ALIKE * self._view.pages(*stems[0].place)
+            or self._corpus.pages(*typed.place) < _ALIKE * self._corpus.pages(*stems[0].place)
         ):
             return list(clauses)
         extra = {_STEMMED[clause.field]: clause.weight for clause in clauses if clause.field in _STEMMED}
@@ -187,7 +193,7 @@ class Builder:
         clause = next((clause for clause in unit.clauses if clause.field == schema.BODY_STEMS), None)
         if clause is None:
             return 0.0
-        return self._view.pages(*clause.place) / max(self._view.documents, _FEW_PAGES)
+        return self._corpus.pages(*clause.place) / max(self._corpus.documents, _FEW_PAGES)
 
     def _is_needed(self, unit: Unit) -> bool:
         """Whether a page must have a word; not one that so many pages have that it tells nothing."""
@@ -249,10 +255,19 @@ class Builder:
         return Q.const_score_query(dates, 0.0)
 
 
-def plain(form: tantivy.Schema, query: Query) -> tantivy.Query:
+def plain(form: tantivy.Schema, query: Query, corpus: Corpus) -> tantivy.Query:
     """Any of the words, as they stand, in title or text: what plain BM25 looks at."""
-    words = [word for group in query.groups for term in group for word in analysis.surface_words(term.text)]
-    return _any([Q.term_query(form, field, word) for word in words for field in (schema.TITLE, schema.BODY)])
+
+    def clause(field: str, word: str) -> tantivy.Query:
+        term, boost = Q.term_query(form, field, word), corpus.boost(field, (word,))
+        return term if boost == 1.0 else Q.boost_query(term, boost)
+
+    return _any([clause(field, word) for word in plain_words(query) for field in PLAIN_FIELDS])
+
+
+def plain_words(query: Query) -> list[str]:
+    """The words of a query as they stand in the index, without regard to operators."""
+    return [word for group in query.groups for term in group for word in analysis.surface_words(term.text)]
 
 
 def phrase_needle(words: Sequence[str]) -> Phrase:

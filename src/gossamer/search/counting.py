@@ -6,11 +6,16 @@ A page says whether others were in its cluster before it (`joined`), so only clu
 among the results can have any. They are few: up to `EXACT` joined pages their clusters are counted one by
 one; of more, a sample of that size tells the surplus of all, and the numbers are marked as estimates.
 A facet's value counts the clusters that have a page with it, which is what a reader gets who chooses it.
+
+The pages of a cluster may lie in different shards. So counting has three steps, of which only the second and the last
+speak of more than one index: each shard names the clusters of its `joined` pages; each counts the pages it has of
+*all* clusters named (`count`); and the counts are added up (`total`). One index is a list of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -45,24 +50,45 @@ class Tally(msgspec.Struct, frozen=True):
     facets: Facets
 
 
-class _Surplus(msgspec.Struct, frozen=True):
-    """Pages beyond the first of their clusters."""
+class Joined(msgspec.Struct, frozen=True):
+    """Matching pages that joined a cluster which others had founded."""
 
-    pages: float = 0.0
-    estimated: bool = False
-    by_value: dict[tuple[str, str], float] = {}
-    """Facet and value → how many of them have it."""
+    pages: int = 0
+    clusters: tuple[int, ...] = ()
+    """Theirs; of `EXACT` pages at most."""
+
+
+class Sharing(msgspec.Struct, frozen=True):
+    """How often one value of a facet stands on the pages of some clusters."""
+
+    facet: str
+    value: str
+    pages: int
+    clusters: tuple[int, ...]
+    """Those that have such a page."""
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """What one index counted of a query."""
+
+    facets: dict[str, dict[str, int]] = {}
+    """Facet → value → pages."""
+    members: int = 0
+    """Pages of the clusters that were named to it."""
+    joined: int = 0
+    """Those of them that joined."""
+    sharing: tuple[Sharing, ...] = ()
 
 
 def tally(
     view: View, query: tantivy.Query, pages: int, hits: Sequence[Candidate], with_facets: bool, collapsed: bool
 ) -> Tally:
     """Counts the `pages` that match a query, of which `hits` are the best, or all."""
-    surplus = _Surplus()
+    found = Joined()
     if collapsed and view.has_copies and not (len(hits) == pages and _are_different(view, hits)):
-        surplus = _surplus(view, query, with_facets)
-    facets = _facets(view, query, surplus) if pages and with_facets else Facets()
-    return Tally(_less(pages, surplus.pages), surplus.estimated, facets)
+        found = joined(view, query)
+    counted = count(view, query, found.clusters, bool(pages) and with_facets)
+    return total(pages, [found], [counted], with_facets)
 
 
 def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
@@ -70,47 +96,91 @@ def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
     return len(set(view.numbers(schema.CLUSTER, [address for _, address in hits]))) == len(hits)
 
 
-def _surplus(view: View, query: tantivy.Query, with_facets: bool) -> _Surplus:
-    matching = Q.const_score_query(query, 0.0)  # nothing here asks for an order
-    joined = Q.const_score_query(Q.term_query(view.schema, schema.JOINED, 1), 0.0)
-    found = view.searcher.search(Q.boolean_query([(_MUST, matching), (_MUST, joined)]), EXACT)
-    number = count_of(found)
-    if not number:
-        return _Surplus()
-    clusters = sorted(set(view.numbers(schema.CLUSTER, [address for _, address in found.hits])))
-    theirs = Q.const_score_query(Q.term_set_query(view.schema, schema.CLUSTER, clusters), 0.0)
+def joined(view: View, query: tantivy.Query) -> Joined:
+    """The clusters of the matching pages that are near copies of earlier ones."""
+    copies = Q.const_score_query(Q.term_query(view.schema, schema.JOINED, 1), 0.0)
+    found = view.searcher.search(Q.boolean_query([(_MUST, _unordered(query)), (_MUST, copies)]), EXACT)
+    clusters = set(view.numbers(schema.CLUSTER, [address for _, address in found.hits]))
+    return Joined(count_of(found), tuple(sorted(clusters)))
+
+
+def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets: bool, shards: int = 1) -> Counted:
+    """Counts the matching pages by facet, and those of the clusters.
+
+    A value that is rare in each of several shards may be frequent in all of them: they list more than is shown."""
+    facets = _facets(view, query, shards) if with_facets else {}
+    if not clusters:
+        return Counted(facets)
+    theirs = Q.const_score_query(Q.term_set_query(view.schema, schema.CLUSTER, list(clusters)), 0.0)
     # All in one pass: to find these pages costs more than to count them.
-    counted = view.searcher.aggregate(Q.boolean_query([(_MUST, matching), (_MUST, theirs)]), _plan(with_facets))
-    members = {int(bucket["key"]): bucket["doc_count"] for bucket in counted["joined"]["buckets"]}
-    share = number / max(members.get(1, 0), 1) if number > EXACT else 1.0
-    return _Surplus(
-        pages=share * (sum(members.values()) - len(clusters)),
-        estimated=number > EXACT,
-        by_value={
-            (name, str(bucket["key"])): share * (bucket["doc_count"] - len(bucket["clusters"]["buckets"]))
-            for name in (_FACETS if with_facets else ())
-            for bucket in counted[name]["buckets"]
-        },
-    )
+    asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
+    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters)))
+    members = {int(bucket["key"]): bucket["doc_count"] for bucket in found["joined"]["buckets"]}
+    sharing = [
+        Sharing(name, str(bucket["key"]), bucket["doc_count"], _keys(bucket["clusters"]["buckets"]))
+        for name in (_FACETS if with_facets else ())
+        for bucket in found[name]["buckets"]
+    ]
+    return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing))
 
 
-def _plan(with_facets: bool) -> dict[str, Any]:
+def total(pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool) -> Tally:
+    """What all indexes counted, added up: clusters instead of pages."""
+    number = sum(one.pages for one in found)
+    estimated = any(one.pages > EXACT for one in found)
+    clusters = {cluster for one in found for cluster in one.clusters}
+    share = number / max(sum(one.joined for one in counted), 1) if estimated else 1.0
+    surplus = share * (sum(one.members for one in counted) - len(clusters)) if clusters else 0.0
+    by_value = _surplus_by_value([sharing for one in counted for sharing in one.sharing], share)
+    facets = _shown([one.facets for one in counted], by_value) if pages and with_facets else Facets()
+    return Tally(_less(pages, surplus), estimated, facets)
+
+
+def _surplus_by_value(sharing: Iterable[Sharing], share: float) -> dict[tuple[str, str], float]:
+    """Facet and value → pages with it beyond the first of their clusters."""
+    pages: Counter[tuple[str, str]] = Counter()
+    clusters: dict[tuple[str, str], set[int]] = {}
+    for one in sharing:
+        pages[one.facet, one.value] += one.pages
+        clusters.setdefault((one.facet, one.value), set()).update(one.clusters)
+    return {place: share * (number - len(clusters[place])) for place, number in pages.items()}
+
+
+def _unordered(query: tantivy.Query) -> tantivy.Query:
+    """The query for those who do not ask for an order."""
+    return Q.const_score_query(query, 0.0)
+
+
+def _keys(buckets: Iterable[dict[str, Any]]) -> tuple[int, ...]:
+    return tuple(int(bucket["key"]) for bucket in buckets)
+
+
+def _plan(with_facets: bool, clusters: int) -> dict[str, Any]:
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
     for name, (field, _) in _FACETS.items() if with_facets else ():
-        clusters = {"clusters": {"terms": {"field": schema.CLUSTER, "size": EXACT}}}
-        plan[name] = {"terms": {"field": field, "size": _VALUES}, "aggs": clusters}
+        by_cluster = {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
+        plan[name] = {"terms": {"field": field, "size": _VALUES}, "aggs": by_cluster}
     return plan
 
 
-def _facets(view: View, query: tantivy.Query, surplus: _Surplus) -> Facets:
-    plan = {name: {"terms": {"field": field, "size": size}} for name, (field, size) in _FACETS.items()}
+def _facets(view: View, query: tantivy.Query, shards: int) -> dict[str, dict[str, int]]:
+    plan = {
+        name: {"terms": {"field": field, "size": size if shards == 1 else _VALUES}}
+        for name, (field, size) in _FACETS.items()
+    }
     found = view.searcher.aggregate(query, plan)
+    return {name: {str(bucket["key"]): bucket["doc_count"] for bucket in found[name]["buckets"]} for name in _FACETS}
 
+
+def _shown(several: Sequence[dict[str, dict[str, int]]], surplus: dict[tuple[str, str], float]) -> Facets:
     def counts(name: str) -> list[Count]:
-        counted = []
-        for bucket in found[name]["buckets"]:
-            taken_off = surplus.by_value.get((name, str(bucket["key"])), 0.0)
-            counted.append(Count(str(bucket["key"]).removesuffix(".0"), _less(bucket["doc_count"], taken_off)))
+        pages: Counter[str] = Counter()
+        for facets in several:
+            pages.update(facets.get(name, {}))
+        most = sorted(pages.items(), key=lambda item: (-item[1], item[0]))[: _FACETS[name][1]]
+        counted = [
+            Count(value.removesuffix(".0"), _less(number, surplus.get((name, value), 0.0))) for value, number in most
+        ]
         return sorted(counted, key=lambda count: (-count.count, count.value))
 
     years = sorted(counts("years"), key=lambda count: int(count.value))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import tantivy
 
 from gossamer.search.building import Built
+from gossamer.search.lengths import Lengths, Told
 from gossamer.search.ordering import Ranks, priors
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Factor, ScoreExplanation
@@ -21,14 +23,15 @@ def explain(
     config: RankingConfig,
     ranks: Ranks | None,
     news_at: float | None,
+    lengths: Lengths | None = None,
 ) -> ScoreExplanation:
-    """The factors of a page's score under the default ranking."""
+    """The factors of a page's score under the default ranking; `lengths` where the index is one of several."""
     asked = [query for query in (built.strict, built.loose) if query is not None]
     if not any(_matches(view, query, address) for query in asked):
         return ScoreExplanation(url, False, 0.0, (), "the page has none of the words, or a filter leaves it out")
     factors = []
     for part in built.parts:
-        value, detail = _value(view, part.query, address)
+        value, detail = _value(view, part.query, address, lengths)
         if value:
             factors.append(Factor(part.name, value, detail))
     for name, (value,) in priors(view, [address], config, ranks, news_at).items():
@@ -45,12 +48,13 @@ def _matches(view: View, query: tantivy.Query, address: tantivy.DocAddress) -> b
     return True
 
 
-def _value(view: View, query: tantivy.Query, address: tantivy.DocAddress) -> tuple[float, str]:
+def _value(view: View, query: tantivy.Query, address: tantivy.DocAddress, lengths: Lengths | None) -> tuple[float, str]:
     try:
         tree = json.loads(query.explain(view.searcher, address).to_json())
     except ValueError:
         return 0.0, ""
-    return float(tree["value"]), _detail(tree)
+    value = float(tree["value"]) if lengths is None else lengths.value(msgspec.convert(tree, Told))
+    return value, _detail(tree) + (" in its shard" if lengths is not None else "")
 
 
 def _detail(tree: dict[str, object]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Protocol
 
@@ -94,14 +94,19 @@ def collapse(view: View, hits: Sequence[Candidate], first: int, size: int, leade
     A cluster stands where its best hit stands. Its representative is shown, where it is among the hits;
     else that best hit."""
     numbers = view.numbers(schema.CLUSTER, [address for _, address in hits])
-    clusters: dict[int, list[int]] = {}
-    for place, number in enumerate(numbers):
-        clusters.setdefault(number, []).append(place)
-    page = list(clusters.items())[first : first + size]
+    page = clustered(numbers)[first : first + size]
     several = [number for number, places in page if len(places) > 1]
     named = leaders.of(several) if leaders is not None and several else {}
     shown = [_led(view, hits, places, named.get(number)) for number, places in page]
     return Collapsed(shown, [len(places) - 1 for _, places in page], len(page) == size)
+
+
+def clustered(numbers: Iterable[int]) -> list[tuple[int, list[int]]]:
+    """The clusters of hits, given the number of each hit's: number and places, in order of the best hit."""
+    clusters: dict[int, list[int]] = {}
+    for place, number in enumerate(numbers):
+        clusters.setdefault(number, []).append(place)
+    return list(clusters.items())
 
 
 def _led(view: View, hits: Sequence[Candidate], places: Sequence[int], leader: int | None) -> Candidate:

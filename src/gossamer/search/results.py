@@ -102,6 +102,24 @@ class Facets(msgspec.Struct, frozen=True):
     categories: tuple[Count, ...] = ()
 
 
+class ShardsAnswered(msgspec.Struct, frozen=True):
+    """How many parts of a divided index took part in an answer."""
+
+    asked: int
+    answered: int
+    problems: tuple[str, ...] = ()
+    """Why the others did not, a sentence each."""
+
+    @property
+    def notice(self) -> str:
+        """A sentence for the reader where some are missing."""
+        missing = self.asked - self.answered
+        if not missing:
+            return ""
+        verb = "does" if missing == 1 else "do"
+        return f"{missing} of {self.asked} shards {verb} not answer: results may be incomplete."
+
+
 class Results(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a `Request`."""
 
@@ -119,6 +137,13 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
     """Sentences for the reader: words left out, relaxed, too deep."""
     seconds: float = 0.0
+    shards: ShardsAnswered | None = None
+    """Who took part, where the index is divided."""
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a part of the index did not answer."""
+        return self.shards is not None and self.shards.answered < self.shards.asked
 
 
 class StoredPage(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,45 +9,44 @@ import msgspec
 import tantivy
 
 from gossamer.clock import Clock, SystemClock
-from gossamer.index import commits, schema
-from gossamer.index.analysis import query_stems, surface_words
+from gossamer.index import commits
+from gossamer.index.analysis import surface_words
 from gossamer.index.folder import IndexFolder
 from gossamer.model.site import key64
 from gossamer.search import ordering
+from gossamer.search.asking import ask_index, continuations
 from gossamer.search.building import Builder, Built, plain
 from gossamer.search.classic import classic
+from gossamer.search.correcting import corrected
 from gossamer.search.counting import tally
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
+from gossamer.search.hits import make_hit, stored_page
+from gossamer.search.limits import (
+    CLASSIC,
+    DEPTH,
+    ENOUGH,
+    MAX_PREFIX,
+    MAX_SIZE,
+    WINDOW,
+    Span,
+    depth_for,
+    relaxed_notice,
+    span_of,
+)
 from gossamer.search.ordering import Candidate, Collapsed, Leaders, Ranks
-from gossamer.search.query import Query, Term, parse, render
+from gossamer.search.query import Query, parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import (
     Hit,
     IndexState,
-    Marked,
     Request,
     Results,
     ScoreExplanation,
     StoredPage,
 )
-from gossamer.search.suggest import complete, did_you_mean
-from gossamer.search.view import View, Views, count_of
-
-DEPTH = 1_000
-"""Results that can be paged through."""
-_WINDOW = 50
-"""Best hits to which priors are added; what comes after them keeps its order."""
-_MAX_SIZE = 100
-_ENOUGH = 10
-"""Results below which pages with only some of the words are shown, too."""
-_CLASSIC = 100
-"""Results of the classic ranking, as its seed has it."""
-_MAX_PREFIX = 100
-_ENOUGH_TEXT = 80
-"""Characters that make an excerpt."""
-_NONE = "No page has all of the words: these have some of them."
-_RELAXED = "Few pages have all of the words: some of these have only a part of them."
+from gossamer.search.suggest import complete
+from gossamer.search.view import View, Views
 
 
 class Searcher:
@@ -89,34 +88,25 @@ class Searcher:
             built = self._build(view, query, request)
             _, _, hits = self._find(view, built, query, request, DEPTH, [])
             highlighter = Highlighter(built.needles)
-            copies = ordering.copies_of(view, hits, url)[:_MAX_SIZE]
-            return tuple(self._hit(view, hit, 0, highlighter) for hit in copies)
+            copies = ordering.copies_of(view, hits, url)[:MAX_SIZE]
+            return tuple(make_hit(view, hit, 0, highlighter) for hit in copies)
 
     def suggest(self, prefix: str, limit: int = 8) -> list[str]:
         """How a query that is being typed may go on: words and titles of the index."""
-        prefix = prefix[:_MAX_PREFIX].encode("utf-8", "replace").decode()
+        prefix = prefix[:MAX_PREFIX].encode("utf-8", "replace").decode()
         words = surface_words(prefix)
         if not words or limit < 1:
             return []
         view = self._views.current()
         with commits.checking(view.folder):
-            terms = view.searcher.terms_with_prefix(schema.BODY, words[-1], None, 3 * limit)
-            titles = tantivy.Query.phrase_prefix_query(view.schema, schema.TITLE, [*words])
-            hits = view.searcher.search(titles, limit, count=False).hits
-            named = [view.stored(address).title for _, address in hits]
-        return complete(prefix, terms, named, limit)
+            terms, titles = continuations(view, words, limit)
+        return complete(prefix, terms, [title for _, title in titles], limit)
 
     def page(self, url: str) -> StoredPage | None:
         """The stored text of a page."""
         view = self._views.current()
         with commits.checking(view.folder):
-            address = view.find(key64(url))
-            found = view.stored(address) if address is not None else None
-        if found is None or found.url != url:
-            return None
-        return StoredPage(
-            url=url, title=found.title, text=found.text, fetched_at=found.fetched_at, date=found.date, lang=found.lang
-        )
+            return stored_page(view, url)
 
     def urls(self, request: Request, limit: int) -> list[str]:
         """The URLs of the best results, without excerpts."""
@@ -155,16 +145,13 @@ class Searcher:
         if query.is_empty:
             return Results(request=request, total=0, hits=(), pages=0, notices=query.notices)
         built = self._build(view, query, request)
-        size = min(max(request.size, 1), _MAX_SIZE)
-        first = (max(request.page, 1) - 1) * size
-        notices = list(query.notices)
-        if first >= DEPTH:
-            notices.append(f"Only the first {DEPTH:,} results can be looked at: add a word to narrow them down.")
-        asked, matching, found = self._find(view, built, query, request, min(first + size, DEPTH), notices)
-        page = self._page(view, request, found[:DEPTH], first, size)
+        span = span_of(request)
+        notices = [*query.notices, *span.notices]
+        asked, matching, found = self._find(view, built, query, request, span.needed, notices)
+        page = self._page(view, request, found[:DEPTH], span)
         if not page.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
             asked, matching, found = self._find(view, built, query, request, DEPTH, [])
-            page = self._page(view, request, found[:DEPTH], first, size)
+            page = self._page(view, request, found[:DEPTH], span)
         counted = tally(view, asked, matching, found, request.facets, self._collapses(request))
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
@@ -172,11 +159,11 @@ class Searcher:
         return Results(
             request=request,
             total=total,
-            hits=tuple(self._hit(view, hit, copies, highlighter) for hit, copies in shown),
-            pages=-(-min(total, DEPTH) // size),
+            hits=tuple(make_hit(view, hit, copies, highlighter) for hit, copies in shown),
+            pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
-            did_you_mean=self._correction(view, query, total),
+            did_you_mean=corrected(query, total, view.pages, view.languages, lambda _: self._views.vocabulary(view)),
             notices=tuple(notices),
         )
 
@@ -188,25 +175,25 @@ class Searcher:
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
         by_date = request.sort == "date" or query.newest
-        depth = _WINDOW if needed <= _WINDOW // 2 and self._ranking(request) != "classic" else DEPTH
-        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query)
-        total, hits = _ask(view, asked, depth, by_date)
-        if total < _ENOUGH and built.loose is not None and asked is built.strict:
-            looser, more = _ask(view, built.loose, depth, by_date)
+        depth = depth_for(needed, self._ranking(request))
+        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
+        total, hits = ask_index(view, asked, depth, by_date)
+        if total < ENOUGH and built.loose is not None and asked is built.strict:
+            looser, more = ask_index(view, built.loose, depth, by_date)
             if looser > total:
-                notices.append(_RELAXED if total else _NONE)
+                notices.append(relaxed_notice(total))
                 asked, total, hits = built.loose, looser, more
         if not by_date and self._ranking(request) == "web":
-            best = ordering.add_priors(view, hits[:_WINDOW], self._config, self._ranks, self._news_at(query, request))
-            hits = best + hits[_WINDOW:]
+            best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, self._news_at(query, request))
+            hits = best + hits[WINDOW:]
         elif not by_date and self._ranking(request) == "classic":
-            hits = classic(view, hits[:_CLASSIC], built.words, self._ranks)
+            hits = classic(view, hits[:CLASSIC], built.words, self._ranks)
         return asked, total, hits
 
-    def _page(self, view: View, request: Request, hits: Sequence[Candidate], first: int, size: int) -> Collapsed:
+    def _page(self, view: View, request: Request, hits: Sequence[Candidate], span: Span) -> Collapsed:
         if self._collapses(request) and view.has_copies:
-            return ordering.collapse(view, hits, first, size, self._leaders)
-        shown = list(hits[first : first + size])
+            return ordering.collapse(view, hits, span.first, span.size, self._leaders)
+        shown = list(hits[span.first : span.first + span.size])
         return Collapsed(shown, [0] * len(shown))
 
     def _collapses(self, request: Request) -> bool:
@@ -217,60 +204,3 @@ class Searcher:
 
     def _news_at(self, query: Query, request: Request) -> float | None:
         return self._clock.now() if ordering.wants_news(query, request) else None
-
-    def _hit(self, view: View, hit: Candidate, copies: int, highlighter: Highlighter) -> Hit:
-        score, address = hit
-        page = view.stored(address)
-        return Hit(
-            url=page.url,
-            title=highlighter.mark(page.title) if page.title else Marked(page.url),
-            excerpt=highlighter.excerpt(_after_title(page.text, page.title)),
-            score=score,
-            site=page.site,
-            date=page.date,
-            lang=page.lang,
-            fetched_at=page.fetched_at,
-            type=page.type,
-            page_type=page.page_type,
-            category=page.category,
-            author=page.author,
-            similar=copies,
-        )
-
-    def _correction(self, view: View, query: Query, found: int) -> str:
-        """The query with words that no page has spelled as the index spells them; empty where there are none."""
-
-        def pages(word: str) -> int:
-            terms = [(schema.BODY_STEMS, stem) for stem in query_stems(word, view.languages)]
-            terms += [(schema.BODY, typed) for typed in surface_words(word)]
-            return max((view.pages(*term) for term in terms), default=0)
-
-        words = [term.text for group in query.groups for term in group if not term.phrase and term.field == "any"]
-        if all(pages(word) for word in words):
-            return ""
-        corrected = did_you_mean(words, self._views.vocabulary(view), found, pages)
-        return render(_respelled(query, dict(zip(words, corrected, strict=True)))) if corrected else ""
-
-
-def _after_title(text: str, title: str) -> str:
-    """The text without the title at its beginning, which stands above the excerpt already."""
-    rest = text[len(title) :].lstrip() if title and text.startswith(title) else ""
-    return rest if len(rest) >= _ENOUGH_TEXT else text
-
-
-def _ask(view: View, query: tantivy.Query, limit: int, by_date: bool) -> tuple[int, list[Candidate]]:
-    if by_date:
-        result = view.searcher.search(query, limit, order_by_field=schema.DATE)
-        return count_of(result), [(0.0, address) for _, address in result.hits]
-    result = view.searcher.search(query, limit)
-    return count_of(result), result.hits
-
-
-def _respelled(query: Query, spelling: dict[str, str]) -> Query:
-    def respell(term: Term) -> Term:
-        if term.phrase or term.field != "any":
-            return term
-        return msgspec.structs.replace(term, text=spelling.get(term.text, term.text))
-
-    groups = tuple(tuple(map(respell, group)) for group in query.groups)
-    return msgspec.structs.replace(query, groups=groups)

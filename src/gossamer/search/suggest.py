@@ -12,6 +12,7 @@ import re
 import string
 from collections.abc import Callable, Iterable, Sequence
 from heapq import nlargest
+from typing import Protocol
 from unicodedata import category, normalize
 
 from rapidfuzz import process
@@ -35,6 +36,18 @@ _WITHOUT_SPACES = re.compile(  # Thai, Lao, Burmese, Khmer, Hangul, Kana, Han
 )
 _NO_WORD = re.compile(r"[\W_]+")
 _LAST_WORD = re.compile(r"[^\W_]*\Z")
+
+
+class Spelling(Protocol):
+    """Words that are known, and those like them."""
+
+    def frequency(self, word: str) -> int:
+        """Pages that have this word; 0 for an unknown one."""
+        ...
+
+    def neighbours(self, word: str) -> list[tuple[int, str]]:
+        """The words a mistake or two away, and how many mistakes, best first."""
+        ...
 
 
 class Vocabulary:
@@ -77,7 +90,7 @@ class Vocabulary:
 
 
 def did_you_mean(
-    words: Sequence[str], vocabulary: Vocabulary, found: int, frequency: Callable[[str], int] | None = None
+    words: Sequence[str], vocabulary: Spelling, found: int, frequency: Callable[[str], int] | None = None
 ) -> list[str] | None:
     """The words corrected, one answer for each (it may be two words), or None where nothing should change.
 
@@ -120,18 +133,16 @@ def _at_least(least: int, pages: Callable[[str], int]) -> Callable[[str], int]:
     return lambda word: max(least, pages(word))
 
 
-def _correct(word: str, vocabulary: Vocabulary, pages: Callable[[str], int], found: int) -> tuple[str, bool]:
+def _correct(word: str, vocabulary: Spelling, pages: Callable[[str], int], found: int) -> tuple[str, bool]:
     """The word as it was meant, and whether the keyboard layout was wrong."""
-    core = word.lower().strip(_PUNCTUATION)
-    if len(core) < 2 or _has_digit(core):
+    core = _core(word)
+    if not core:
         return word, False
     has = pages(core)
     if has and found > FEW_FOUND:
         return word, False
     enough = max(1, has * FAR_RARER)
-    layouts = [other.lower() for typed in (word, core) for other in other_layouts(typed)]
-    layouts += [other.replace("ё", "е") for other in layouts]  # few write ё
-    switched = max(layouts, key=vocabulary.frequency, default="")
+    switched = max(_layouts(word, core), key=vocabulary.frequency, default="")
     if vocabulary.frequency(switched) >= enough:
         return switched, True
     near = [match for match in vocabulary.neighbours(core) if vocabulary.frequency(match[1]) >= enough]
@@ -143,11 +154,33 @@ def _correct(word: str, vocabulary: Vocabulary, pages: Callable[[str], int], fou
     return _unglue(core, vocabulary, max(1, vocabulary.frequency(second_best) // 10)) or second_best, False
 
 
-def _unglue(word: str, vocabulary: Vocabulary, enough: int) -> str:
+def sought(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What `did_you_mean` may ask of a vocabulary that is far away: words whose neighbours, and whose frequency."""
+    cores = {core: word for word in words[:MAX_CORRECTED] if (core := _core(word))}
+    counted = [other for core, word in cores.items() for other in (core, *_layouts(word, core))]
+    counted += [part for core in cores for pair in _pairs(core) for part in pair]
+    return list(cores), list(dict.fromkeys(counted))
+
+
+def _core(word: str) -> str:
+    """The part of a word that may be corrected; empty where none may."""
+    core = word.lower().strip(_PUNCTUATION)
+    return core if len(core) >= 2 and not _has_digit(core) else ""
+
+
+def _layouts(word: str, core: str) -> list[str]:
+    layouts = [other.lower() for typed in (word, core) for other in other_layouts(typed)]
+    return layouts + [other.replace("ё", "е") for other in layouts]  # few write ё
+
+
+def _pairs(word: str) -> list[tuple[str, str]]:
+    """A word cut in two in every way that leaves three letters on both sides."""
+    return [(word[:at], word[at:]) for at in range(3, len(word) - 2)] if _is_spelled(word) else []
+
+
+def _unglue(word: str, vocabulary: Spelling, enough: int) -> str:
     """Two words of three letters or more, both on so many pages, that together are this one; else nothing."""
-    if not _is_spelled(word):
-        return ""
-    pairs = [(word[:at], word[at:]) for at in range(3, len(word) - 2)]
+    pairs = _pairs(word)
     rarer = {pair: min(map(vocabulary.frequency, pair)) for pair in pairs}
     best = max(pairs, key=rarer.__getitem__, default=("", ""))
     return " ".join(best) if rarer.get(best, 0) >= enough else ""

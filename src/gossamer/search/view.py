@@ -7,7 +7,8 @@ sees it. Searches that run keep the state they started with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock, Thread
@@ -16,12 +17,12 @@ import tantivy
 
 from gossamer.index import commits, schema
 from gossamer.index.folder import IndexFolder
+from gossamer.index.shards import WHOLE, Cut
+from gossamer.search.corpus import Summary, usual_languages
 from gossamer.search.suggest import Vocabulary
 
-_LANGUAGES = 4
-"""Languages that a query's words are stemmed in."""
-_MIN_SHARE = 0.03
-"""Share of the pages that a language must have for that."""
+_USUAL = ("the", "of", "a", "in", "de", "www", "org", "com", "http", "html", "и", "в", "的", "home")
+"""Terms of which an index is likely to have one in any field."""
 _REMEMBERED = 50_000
 """Terms whose frequencies are remembered."""
 _VOCABULARY = 200_000
@@ -50,14 +51,38 @@ class View:
         """Pages in the index."""
         return self.searcher.num_docs
 
+    @property
+    def written(self) -> int:
+        """Pages with those that are deleted and still counted by the library."""
+        return sum(segment.max_doc for segment in self.commit.segments)
+
     @cached_property
-    def languages(self) -> Sequence[str]:
-        """The languages that words of a query may be in, most frequent first."""
+    def _languages(self) -> dict[str, int]:
         counted = self.searcher.aggregate(
             tantivy.Query.all_query(), {"langs": {"terms": {"field": schema.LANG, "size": 30}}}
         )["langs"]["buckets"]
-        least = _MIN_SHARE * self.documents
-        return [bucket["key"] for bucket in counted if bucket["doc_count"] >= least][:_LANGUAGES] or ["en"]
+        return {bucket["key"]: bucket["doc_count"] for bucket in counted}
+
+    @cached_property
+    def languages(self) -> Sequence[str]:
+        """The languages that words of a query may be in, most frequent first."""
+        return usual_languages(self._languages, self.documents)
+
+    @cached_property
+    def lengths(self) -> dict[str, float]:
+        """How many words each field has on the average, as the library counts them; 0 for an empty field."""
+        return {field: self._length(field) for field in schema.SCORED}
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What the index says of all its documents."""
+        payload = self.commit.payload
+        return Summary(
+            documents=self.documents, written=self.written, languages=self._languages, has_copies=self.has_copies,
+            tokens={field: length * self.written for field, length in self.lengths.items()},
+            segments=len(self.commit.segments), position=payload.position, committed_at=payload.committed_at,
+            generation=self.generation,
+        )  # fmt: skip
 
     @cached_property
     def has_copies(self) -> bool:
@@ -73,6 +98,23 @@ class View:
                 self._frequencies.clear()
             known = self._frequencies[field, term] = self.searcher.doc_freq(field, term)
         return known
+
+    def boost(self, field: str, terms: Sequence[str]) -> float:
+        """The library's weights are right where the index holds everything."""
+        return 1.0
+
+    def _length(self, field: str) -> float:
+        # The library tells it in an explanation only, so some page with some word is explained.
+        for term in self._some_terms(field):
+            query = tantivy.Query.term_query(self.schema, field, term, "freq")
+            for _, address in self.searcher.search(query, 1, count=False).hits:
+                told = json.loads(query.explain(self.searcher, address).to_json())
+                return float(told["details"][2]["details"][4]["value"])
+        return 0.0
+
+    def _some_terms(self, field: str) -> Iterator[str]:
+        yield from (term for term in _USUAL if self.pages(field, term))
+        yield from (term for term, _ in self.searcher.terms_with_prefix(field, "", None, 10))
 
     def stored(self, address: tantivy.DocAddress) -> schema.StoredDocument:
         """What the index keeps of a page to show it."""
@@ -92,8 +134,9 @@ class View:
 class Views:
     """The present state of an index folder, whoever writes it."""
 
-    def __init__(self, folder: IndexFolder) -> None:
-        self._folder = folder
+    def __init__(self, folder: IndexFolder, cut: Cut = WHOLE) -> None:
+        """`cut`: what the index must hold."""
+        self._folder, self._cut = folder, cut
         self._lock = Lock()
         self._view: View | None = None
         self._seen: tuple[object, ...] = ()
@@ -127,6 +170,15 @@ class Views:
             Thread(target=self._read_again, args=(view,), daemon=True).start()
         return vocabulary
 
+    def vocabulary_within(self, view: View, seconds: float) -> Vocabulary | None:
+        """The words of the index, where they are read within this time; else they are there for who asks later."""
+        if self._vocabulary is not None:
+            return self.vocabulary(view)
+        reading = Thread(target=self.vocabulary, args=(view,), daemon=True)
+        reading.start()
+        reading.join(seconds)
+        return self._vocabulary[1] if self._vocabulary is not None else None
+
     def _read_again(self, view: View) -> None:
         try:
             self._read_vocabulary(view)
@@ -140,6 +192,7 @@ class Views:
 
     def _open(self, path: Path, last: View | None) -> View:
         commit = commits.read(path)
+        commits.check_cut(path, commit.payload, self._cut)
         with commits.checking(path):
             if last is not None and last.folder == path:
                 index = last.index

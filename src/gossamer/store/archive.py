@@ -22,7 +22,7 @@ gzip is ISA-L's: 30 µs for a page of 14 KB where zlib takes 240.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http.client import responses as _PHRASES  # noqa: N812 - a constant by another name
 from pathlib import Path
@@ -188,13 +188,29 @@ def _record_ids(count: int) -> list[str]:
     return [f"{d[:8]}-{d[8:12]}-4{d[13:16]}-a{d[17:20]}-{d[20:]}" for d in each]
 
 
-def read_response(path: Path, offset: int, length: int | None = None) -> StoredResponse:
-    """The response that starts at `offset`; the length, where known, saves reading too far."""
-    with reading(path), path.open("rb") as file:
-        file.seek(offset)
-        for record in _records(path, file, offset, _CHUNK if length is None else length):
-            return _stored(path, record)
-    raise corrupt(path, f"no record at byte {offset}")
+class _Pieces:
+    """What `read(start, length)` gives, read on from an offset like a file."""
+
+    def __init__(self, read: Callable[[int, int], bytes], offset: int) -> None:
+        self._read, self._at = read, offset
+
+    def read(self, length: int) -> bytes:
+        piece = self._read(self._at, length)
+        self._at += len(piece)
+        return piece
+
+
+def read_response(
+    where: str, read: Callable[[int, int], bytes], offset: int, length: int | None = None
+) -> StoredResponse:
+    """The response that starts at `offset`; the length, where known, saves reading too far.
+
+    `read` gives the bytes from a start on, `where` names the file in errors.
+    """
+    with reading(where):
+        for record in _records(where, _Pieces(read, offset), offset, _CHUNK if length is None else length):
+            return _stored(where, record)
+    raise corrupt(where, f"no record at byte {offset}")
 
 
 def iter_records(path: Path) -> Iterator[Record]:
@@ -203,7 +219,7 @@ def iter_records(path: Path) -> Iterator[Record]:
         yield from _records(path, file, 0, _CHUNK)
 
 
-def _records(path: Path, file: BinaryIO, offset: int, chunk: int) -> Iterator[Record]:
+def _records(path: Path | str, file: BinaryIO | _Pieces, offset: int, chunk: int) -> Iterator[Record]:
     waiting = b""
     while waiting or (waiting := file.read(chunk)):
         unpacker = isal_zlib.decompressobj(wbits=_GZIP)
@@ -223,7 +239,7 @@ def _records(path: Path, file: BinaryIO, offset: int, chunk: int) -> Iterator[Re
         offset += taken
 
 
-def _record(path: Path, offset: int, length: int, raw: bytes) -> Record:
+def _record(path: Path | str, offset: int, length: int, raw: bytes) -> Record:
     head, _, block = raw.partition(b"\r\n\r\n")
     version, *lines = head.decode("utf-8", "surrogateescape").split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
@@ -234,7 +250,7 @@ def _record(path: Path, offset: int, length: int, raw: bytes) -> Record:
     return Record(offset, length, headers, block[:-4])
 
 
-def _stored(path: Path, record: Record) -> StoredResponse:
+def _stored(path: Path | str, record: Record) -> StoredResponse:
     kind = record.headers.get("warc-type", "")
     head, _, body = record.block.partition(b"\r\n\r\n")
     status_line, *lines = head.decode("utf-8", "surrogateescape").split("\r\n")

@@ -22,14 +22,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.store import layout, schema
-from gossamer.store.durable import SegmentMissingError, corrupt, discard, publish, start_building, storing
-from gossamer.store.segments import TableFile
+from gossamer.store.durable import SegmentMissingError, corrupt, reading, storing
+from gossamer.store.segment_folder import Segments, opened
+from gossamer.store.segments import open_links, open_pages_once
 
 ENOUGH = 10
 FULL = 10**8
@@ -81,50 +83,46 @@ def _cut(members: Sequence[str], sizes: Mapping[str, int], full: int) -> Iterato
         yield group
 
 
-def compact(root: Path, ids: Sequence[str], new_id: str) -> CompactedSegment:
-    """Merges segments, in this order, into a new one that is complete and on the disk on return.
+def compact(segments: Segments, ids: Sequence[str], new_id: str) -> CompactedSegment:
+    """Merges segments, in this order, into a new one that is complete and safe on return.
 
     One row group of each kind is in memory at a time. On any error nothing new remains.
     """
-    with storing(root / new_id):
-        folder = start_building(root, new_id)
+    where = f"{segments}/{new_id}"
+    with storing(where):
+        folder = segments.build(new_id)
     try:
-        with storing(root / new_id):
-            starts, archived = _archive_starts(root, ids)
-            first_rows, pages = _merge_pages(root, ids, starts, folder)
-            links = _merge_links(root, ids, folder)
-            if archived:
-                _merge_archives(root, ids, folder / layout.RESPONSES)
-            publish(root, new_id)
+        with storing(where):
+            archives = [segments.size(segment_id, layout.RESPONSES) for segment_id in ids]
+            first_rows, pages = _merge_pages(segments, ids, archives, folder)
+            links = _merge_links(segments, ids, folder)
+            if any(archives):
+                _merge_archives(segments, ids, archives, folder / layout.RESPONSES)
+            size = sum(path.stat().st_size for path in folder.iterdir())
+            segments.publish(new_id)
     except BaseException:
-        discard(root, new_id)
+        segments.discard(new_id)
         raise
-    return CompactedSegment(new_id, first_rows, pages, links, layout.segment_bytes(root, new_id))
+    return CompactedSegment(new_id, first_rows, pages, links, size)
 
 
-def _archive_starts(root: Path, ids: Sequence[str]) -> tuple[list[int], int]:
-    """Where each segment's archive will start, and the size of all."""
-    starts, total = [], 0
-    for segment_id in ids:
-        starts.append(total)
-        path = root / segment_id / layout.RESPONSES
-        total += path.stat().st_size if path.exists() else 0
-    return starts, total
-
-
-def _merge_pages(root: Path, ids: Sequence[str], starts: Sequence[int], folder: Path) -> tuple[dict[str, int], int]:
+def _merge_pages(
+    segments: Segments, ids: Sequence[str], archives: Sequence[int | None], folder: Path
+) -> tuple[dict[str, int], int]:
     first_rows: dict[str, int] = {}
     total = 0
 
     def tables() -> Iterator[pa.Table]:
         nonlocal total
-        for segment_id, start in zip(ids, starts, strict=True):
-            pages = TableFile(root / segment_id / layout.PAGES, schema.PAGES_SCHEMA)
+        start = 0
+        for segment_id, archived in zip(ids, archives, strict=True):
+            pages = open_pages_once(segments, segment_id)
             first_rows[segment_id] = total
             total += pages.rows
             for table in pages.groups():
-                _check_reach(root / segment_id / layout.RESPONSES, table)
+                _check_reach(f"{segments}/{segment_id}/{layout.RESPONSES}", archived, table)
                 yield _shifted(table, start)
+            start += archived or 0
 
     merged = _regrouped(tables(), schema.PAGE_GROUP)
     with (folder / layout.PAGES).open("xb") as file:
@@ -137,31 +135,35 @@ def _shifted(table: pa.Table, start: int) -> pa.Table:
     return table.set_column(_OFFSET, schema.PAGES_SCHEMA.field(_OFFSET), moved)
 
 
-def _check_reach(path: Path, table: pa.Table) -> None:
+def _check_reach(where: str, size: int | None, table: pa.Table) -> None:
     """A cut-off archive must not be joined: all later records would be pointed at wrongly."""
     end = pc.max(pc.add(table.column("warc_offset"), table.column("warc_length"))).as_py()
     if end is None:
         return
-    if not path.exists():
-        raise SegmentMissingError(f"{path} is missing: restore it from a backup before merging the segment")
-    if end > path.stat().st_size:
-        raise corrupt(path, f"it ends before byte {end}, where the last response should end")
+    if size is None:
+        raise SegmentMissingError(f"{where} is missing: restore it from a backup before merging the segment")
+    if end > size:
+        raise corrupt(where, f"it ends before byte {end}, where the last response should end")
 
 
-def _merge_links(root: Path, ids: Sequence[str], folder: Path) -> int:
-    files = (TableFile(root / segment_id / layout.LINKS, schema.LINKS_SCHEMA) for segment_id in ids)
+def _merge_links(segments: Segments, ids: Sequence[str], folder: Path) -> int:
+    files = (open_links(segments, segment_id) for segment_id in ids)
     merged = _regrouped((table for file in files for table in file.groups()), schema.LINK_GROUP)
     with (folder / layout.LINKS).open("xb") as file:
         return schema.write_tables(file, schema.LINKS_SCHEMA, merged, schema.LINK_GROUP, schema.LINKS_MERGE_OPTIONS)
 
 
-def _merge_archives(root: Path, ids: Sequence[str], target: Path) -> None:
+def _merge_archives(segments: Segments, ids: Sequence[str], archives: Sequence[int | None], target: Path) -> None:
     with target.open("xb") as output:
-        for segment_id in ids:
-            path = root / segment_id / layout.RESPONSES
-            if path.exists():
-                with path.open("rb") as source:
+        for segment_id, size in zip(ids, archives, strict=True):
+            if size:
+                with opened(segments, segment_id, layout.RESPONSES, _open_archive) as source:
                     shutil.copyfileobj(source, output, _COPY)
+
+
+def _open_archive(path: Path) -> BinaryIO:
+    with reading(path):
+        return path.open("rb")
 
 
 def _regrouped(tables: Iterator[pa.Table], group: int) -> Iterator[pa.Table]:

@@ -20,12 +20,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from gossamer.errors import CorruptError, StorageError
-from gossamer.store.layout import BUILDING, orphans
+from gossamer.store.layout import BUILDING
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and start again",
@@ -47,14 +47,19 @@ class SegmentMissingError(CorruptError):
     """A file of a segment is not there: lost, or merged into another segment meanwhile."""
 
 
-def corrupt(path: Path, problem: object) -> CorruptError:
+def corrupt(path: Path | str, problem: object) -> CorruptError:
     """The error for a file that is not what it should be."""
     detail = " ".join(str(problem).split())[:200]
     return CorruptError(f"{path} is damaged ({detail}): {_WAY_OUT}")
 
 
+def missing(what: str) -> SegmentMissingError:
+    """The error for a file that is not there; `what` says so."""
+    return SegmentMissingError(f"{what}: {_WAY_OUT}")
+
+
 @contextmanager
-def storing(path: Path) -> Iterator[None]:
+def storing(path: Path | str) -> Iterator[None]:
     """Turns a failed write below `path` into a `StorageError`."""
     try:
         yield
@@ -65,12 +70,12 @@ def storing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading(path: Path | str) -> Iterator[None]:
     """Turns whatever a damaged file makes a reader raise into a `CorruptError`."""
     try:
         yield
     except FileNotFoundError as error:
-        raise SegmentMissingError(f"{path} is missing: {_WAY_OUT}") from error
+        raise missing(f"{path} is missing") from error
     except PermissionError as error:
         raise StorageError(f"cannot read {path}: permission denied; give this user read access") from error
     # pyarrow reports damage as any of these: footers are decoded before they are checked
@@ -102,6 +107,13 @@ def publish(root: Path, segment_id: str) -> Path:
     return final
 
 
+def take_back(root: Path, segment_id: str) -> Path:
+    """Makes a published segment one that is being built again, out of sight at once."""
+    building = root / BUILDING / segment_id
+    (root / segment_id).rename(building)
+    return building
+
+
 def discard(root: Path, segment_id: str) -> bool:
     """Removes a segment, built or half built; true where nothing of it is left."""
     building, final = root / BUILDING / segment_id, root / segment_id
@@ -112,22 +124,6 @@ def discard(root: Path, segment_id: str) -> bool:
         shutil.rmtree(final, ignore_errors=True)
     shutil.rmtree(building, ignore_errors=True)
     return not final.exists() and not building.exists()
-
-
-def delete_segments(root: Path, ids: Iterable[str]) -> list[str]:
-    """Removes segments that no longer count, such as merged ones; returns those that are gone."""
-    return [segment_id for segment_id in ids if discard(root, segment_id)]
-
-
-def delete_orphans(root: Path, known_ids: Set[str], live_workers: Set[str]) -> list[Path]:
-    """Removes what `orphans` finds; returns the folders that are gone."""
-    found = orphans(root, known_ids, live_workers)
-    for path in found:
-        if path.parent == root:
-            discard(root, path.name)
-        else:
-            shutil.rmtree(path, ignore_errors=True)
-    return [path for path in found if not path.exists()]
 
 
 def write_new(path: Path, data: bytes | memoryview) -> int:

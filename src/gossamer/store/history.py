@@ -8,12 +8,12 @@ at the old end, and the history says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 import msgspec
 
 from gossamer.dedup.difference import Difference, difference
 from gossamer.model.records import PageRow
+from gossamer.store.segment_folder import Segments
 from gossamer.store.segments import read_page
 from gossamer.store.versions import versions
 
@@ -87,7 +87,7 @@ def visit(page: PageRow, segment: str = "", row: int = 0) -> PageVisit:
 
 
 def read_history(
-    root: Path, ids: Iterable[str], url: str, go_on: Callable[[], bool] = lambda: True
+    segments: Segments, ids: Iterable[str], url: str, go_on: Callable[[], bool] = lambda: True
 ) -> tuple[list[PageVisit], bool]:
     """The visits of a canonical URL, the newest first, and whether those are all; `ids` from the newest segment on."""
     found: list[PageVisit] = []
@@ -96,7 +96,7 @@ def read_history(
         if not go_on():
             is_complete = False
             break
-        found += [visit(one.page, one.segment, one.row) for one in versions(root, [segment], url)]
+        found += [visit(one.page, one.segment, one.row) for one in versions(segments, [segment], url)]
     found.sort(key=lambda one: (one.fetched_at, one.segment, one.row), reverse=True)
     return found[:MAX_VISITS], is_complete and len(found) <= MAX_VISITS
 
@@ -107,9 +107,9 @@ def newest_two(visits: Sequence[PageVisit]) -> tuple[PageVisit, PageVisit] | Non
     return (texts[1], texts[0]) if len(texts) == 2 else None
 
 
-def compare(root: Path, older: PageVisit, newer: PageVisit) -> Comparison:
+def compare(segments: Segments, older: PageVisit, newer: PageVisit) -> Comparison:
     """What changed from one stored visit to another."""
-    old, new = (read_page(root, one.segment, one.row) for one in (older, newer))
+    old, new = (read_page(segments, one.segment, one.row) for one in (older, newer))
     return compare_pages(older, newer, old, new)
 
 

@@ -9,7 +9,9 @@
 
 The frontier database decides which segments count. A folder it does not know is an
 orphan, left by a worker that died between its files and its transaction. A worker
-that lives may be between the two right now, so its folders are never orphans.
+that lives may be between the two right now, so its folders are never orphans. On many
+machines nobody knows of all that live, such as whoever merges segments: there a folder
+must also be old.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from datetime import UTC, datetime
-from pathlib import Path
 
 PAGES = "pages.parquet"
 LINKS = "links.parquet"
 RESPONSES = "responses.warc.gz"
+FILES = (RESPONSES, LINKS, PAGES)
+"""In the order in which they come to count: who sees `pages` sees the others."""
 BUILDING = ".building"
 
 _ID = re.compile(r"\d{8}T\d{9}-(?P<worker>[A-Za-z0-9._-]+)-\d{6,}")
@@ -42,31 +45,17 @@ def worker_of(segment_id: str) -> str | None:
     return match["worker"] if match else None
 
 
-def segment_bytes(root: Path, segment_id: str) -> int:
-    """How much disk a segment's files take; 0 where it is gone."""
-    try:
-        return sum(path.stat().st_size for path in (root / segment_id).iterdir())
-    except FileNotFoundError:
-        return 0
+def started_at(segment_id: str) -> float:
+    """When a segment was begun, by the clock of its worker."""
+    return datetime.strptime(f"{segment_id[:18]}000+0000", "%Y%m%dT%H%M%S%f%z").timestamp()
 
 
-def orphans(root: Path, known_ids: Set[str], live_workers: Set[str]) -> list[Path]:
-    """Folders of segments that never came to count, oldest first.
+def is_orphan(segment_id: str, live_workers: Set[str], older_than: float = 0.0, now: float = 0.0) -> bool:
+    """Whether a segment that does not count never will: its worker is dead, and it is old enough.
 
-    `known_ids` are the segments with files of their own, not those merged into
-    another. Names that are not ours are left alone.
+    Names that are not ours are left alone. An age of 0 asks for none.
     """
-    found = [path for path in _folders(root) if path.name not in known_ids]
-    found += _folders(root / BUILDING)
-    return sorted(path for path in found if _owner_is_dead(path.name, live_workers))
-
-
-def _folders(root: Path) -> list[Path]:
-    if not root.is_dir():
-        return []
-    return [path for path in root.iterdir() if path.is_dir()]
-
-
-def _owner_is_dead(name: str, live_workers: Set[str]) -> bool:
-    worker = worker_of(name)
-    return worker is not None and worker not in live_workers
+    worker = worker_of(segment_id)
+    if worker is None or worker in live_workers:
+        return False
+    return older_than <= 0 or now - started_at(segment_id) >= older_than

@@ -1,21 +1,28 @@
 """Where files lie that several machines use: a folder that all of them see, or an object store.
 
-Names are relative, with `/`. A file is whole or not there: writers never show a part of it. What is written is on
-the disk, or acknowledged by the store, when the call returns.
+Names are relative, with `/`; parts that begin with a dot are hidden from `names`. A file is whole or not there:
+writers never show a part of it. What is written is on the disk, or acknowledged by the store, when the call returns.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
 from gossamer.errors import StorageError, UsageError
 from gossamer.store.durable import storing, sync_folder
+from gossamer.store.file_cache import FileCache
+
+_TRIES = 20
+"""How often a folder is made again that somebody removes as soon as it is there."""
 
 
 class PlaceMissing(StorageError):  # noqa: N818 - what is missing, not what went wrong
@@ -38,8 +45,8 @@ class Place(Protocol):
         """Write a file unless there is one of that name; whether it was written."""
         ...
 
-    def upload(self, name: str, source: Path) -> None:
-        """Write a file with the content of a local one."""
+    def upload(self, name: str, source: Path, keep: bool = False) -> None:
+        """Write a file with the content of a local one; `keep` says that this one never changes, only goes."""
         ...
 
     def get(self, name: str) -> bytes:
@@ -47,7 +54,7 @@ class Place(Protocol):
         ...
 
     def get_range(self, name: str, start: int, length: int) -> bytes:
-        """A piece of a file."""
+        """A piece of a file, shorter where the file ends before, empty behind its end."""
         ...
 
     def path(self, name: str) -> Path:
@@ -67,14 +74,47 @@ class Place(Protocol):
         ...
 
 
-def open_place(url: str, cache: Path | None = None) -> Place:
+CACHE_BYTES = 4 << 30
+"""How much of remote files is kept on a machine where nobody says it."""
+
+
+def open_place(url: str, cache: Path | None = None, cache_bytes: int = CACHE_BYTES) -> Place:
     """The place a URL names: a path, or `s3://bucket/prefix`; `cache` is where copies of remote files are kept."""
     scheme, separator, _ = url.partition("://")
     if not separator:
         return LocalPlace(Path(url))
     if scheme == "file":
         return LocalPlace(Path(url.removeprefix("file://")))
+    if scheme == "s3":
+        return _open_object_place(url, cache or default_cache(), cache_bytes, os.getpid())
     raise UsageError(f"{url}: a place is a folder or s3://bucket/prefix")
+
+
+def default_cache() -> Path:
+    """Where this user keeps copies, on a machine that has no data folder."""
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(home) if home.startswith("/") else Path.home() / ".cache") / "gossamer"
+
+
+@lru_cache(maxsize=32)
+def _open_object_place(url: str, cache: Path, cache_bytes: int, _process: int) -> Place:
+    """One for a process, because it holds connections; a forked one must not use those of its parent."""
+    try:
+        from gossamer.store.object_place import ObjectPlace
+    except ImportError as error:
+        raise UsageError(f"{url}: object stores need an extra: pip install 'gossamer[s3]'") from error
+    return ObjectPlace(url, FileCache(cache / "copies", cache_bytes))
+
+
+def check_name(name: str) -> None:
+    """Names stay below their place."""
+    if not name or name.startswith("/") or ".." in name.split("/"):
+        raise ValueError(f"not a name in a place: {name!r}")
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a part begins with a dot: what is not whole yet, or not for others."""
+    return name.startswith(".") or "/." in name
 
 
 class LocalPlace:
@@ -90,97 +130,125 @@ class LocalPlace:
 
     def put(self, name: str, data: bytes | memoryview) -> None:
         """Write beside it, sync, rename."""
-        with self._replacing(name) as temporary, temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        with self._writing(name) as (temporary, final):
+            _write(temporary, data)
+            temporary.replace(final)
 
     def create(self, name: str, data: bytes | memoryview) -> bool:
         """A hard link fails where the name is taken, on every file system that has them."""
-        final = self._final(name)
-        temporary = final.with_name(f".{final.name}.{secrets.token_hex(8)}")
-        with storing(final):
+        with self._writing(name) as (temporary, final):
+            _write(temporary, data)
             try:
-                with temporary.open("xb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
                 os.link(temporary, final)
             except FileExistsError:
                 return False
-            finally:
-                temporary.unlink(missing_ok=True)
-            sync_folder(final.parent)
         return True
 
-    def upload(self, name: str, source: Path) -> None:
+    def upload(self, name: str, source: Path, keep: bool = False) -> None:
         """A copy, so that the source may go."""
-        with self._replacing(name) as temporary, source.open("rb") as origin, temporary.open("xb") as file:
-            shutil.copyfileobj(origin, file, 1 << 20)
-            file.flush()
-            os.fsync(file.fileno())
+        with self._writing(name) as (temporary, final):
+            with source.open("rb") as origin, temporary.open("wb") as file:
+                shutil.copyfileobj(origin, file, 1 << 20)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(final)
 
     def get(self, name: str) -> bytes:
         """A whole file."""
-        return self._existing(name).read_bytes()
+        with self._reading(name) as path:
+            return path.read_bytes()
 
     def get_range(self, name: str, start: int, length: int) -> bytes:
         """A piece of a file."""
-        with self._existing(name).open("rb") as file:
+        with self._reading(name) as path, path.open("rb") as file:
             file.seek(start)
-            return file.read(length)
+            return file.read(max(0, length))
 
     def path(self, name: str) -> Path:
         """The file itself."""
-        return self._existing(name)
+        with self._reading(name) as path:
+            _size(path)
+        return path
 
     def size(self, name: str) -> int | None:
         """Bytes of a file."""
         try:
-            return (self.root / name).stat().st_size
-        except FileNotFoundError:
+            with self._reading(name) as path:
+                return _size(path)
+        except PlaceMissing:
             return None
 
     def names(self, prefix: str = "") -> Iterator[str]:
-        """Walks the folder; what begins with a dot is not whole yet."""
+        """Walks the folder of the prefix."""
         found = []
-        for path in self.root.rglob("*") if self.root.is_dir() else ():
-            name = path.relative_to(self.root).as_posix()
-            if name.startswith(prefix) and not path.name.startswith(".") and path.is_file():
-                found.append(name)
+        for folder, folders, files in os.walk(self.root / prefix.rpartition("/")[0]):
+            folders[:] = [name for name in folders if not is_hidden(name)]
+            for file in files:
+                name = Path(folder, file).relative_to(self.root).as_posix()
+                if name.startswith(prefix) and not is_hidden(name):
+                    found.append(name)
         yield from sorted(found)
 
     def delete(self, names: Iterable[str]) -> None:
         """Remove files, and folders that are empty then."""
         for name in names:
+            check_name(name)
             path = self.root / name
-            path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                if path.parent != self.root:
-                    path.parent.rmdir()
-
-    def _final(self, name: str) -> Path:
-        if name.startswith("/") or ".." in name.split("/"):
-            raise ValueError(f"not a name in a place: {name!r}")
-        final = self.root / name
-        with storing(final):
-            final.parent.mkdir(parents=True, exist_ok=True)
-        return final
-
-    def _existing(self, name: str) -> Path:
-        path = self.root / name
-        if not path.is_file():
-            raise PlaceMissing(f"{path} is missing")
-        return path
+            with storing(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                path.unlink()
+            for folder in itertools.takewhile(lambda one: one != self.root, path.parents):
+                try:
+                    folder.rmdir()
+                except OSError:
+                    break
 
     @contextlib.contextmanager
-    def _replacing(self, name: str) -> Iterator[Path]:
-        final = self._final(name)
-        temporary = final.with_name(f".{final.name}.{secrets.token_hex(8)}")
+    def _reading(self, name: str) -> Iterator[Path]:
+        check_name(name)
+        path = self.root / name
+        try:
+            yield path
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            raise PlaceMissing(f"{path} is missing") from None
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}; check the disk and its permissions") from error
+
+    @contextlib.contextmanager
+    def _writing(self, name: str) -> Iterator[tuple[Path, Path]]:
+        """A temporary file beside the final one; on return the folder's list of names is on the disk."""
+        check_name(name)
+        final = self.root / name
+        temporary = final.with_name(f".{secrets.token_hex(8)}")
         with storing(final):
+            _make_folder_for(temporary)
             try:
-                yield temporary
-                temporary.replace(final)
+                yield temporary, final
             finally:
                 temporary.unlink(missing_ok=True)
             sync_folder(final.parent)
+
+
+def _make_folder_for(temporary: Path) -> None:
+    """The file is made with its folder, which whoever deletes the last file in it removes while it is empty."""
+    for _ in range(_TRIES):
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.touch(exist_ok=False)
+            return
+        except FileNotFoundError:
+            continue
+    temporary.touch(exist_ok=False)
+
+
+def _size(path: Path) -> int:
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise IsADirectoryError
+    return found.st_size
+
+
+def _write(path: Path, data: bytes | memoryview) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -2,15 +2,16 @@
 
 Writing, in this order, from one thread:
 
-    writer = SegmentWriter(root, new_segment_id(worker, now, n))
+    writer = SegmentWriter(segments, new_segment_id(worker, now, n))
     places = writer.write_archive(responses, now)      # before the transaction
     writer.write_links(links)                          # before the transaction
     writer.write_pages(rows)                           # inside it: rows hold its verdicts
     writer.sync()                                      # inside it, last before COMMIT
 
-After `sync` the files survive a power cut. If the transaction fails, `abandon`. Any
-error in between removes what was written. The two large files are synced before the
-transaction, so its lock is held for one small file and one journal commit only.
+After `sync` the files survive a power cut. If the transaction fails, `abandon`; if it is
+run again, `write_pages` and `sync` are called again, with its new verdicts. Any error in
+between removes what was written. The two large files are safe before the transaction, so
+its lock is held for one small file only.
 
 Reading: a page is one row group of one file, a response is one record. Files are
 immutable, so open ones are kept and shared by all threads of a process.
@@ -21,7 +22,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
 from threading import Lock
@@ -35,16 +36,8 @@ import pyarrow.parquet as pq
 from gossamer.model.records import Link, PageRow, Response
 from gossamer.store import archive, layout, schema
 from gossamer.store.archive import Place, StoredResponse
-from gossamer.store.durable import (
-    corrupt,
-    discard,
-    publish,
-    reading,
-    start_building,
-    storing,
-    sync_file,
-    write_new,
-)
+from gossamer.store.durable import corrupt, reading, storing, write_new
+from gossamer.store.segment_folder import Segments, opened
 
 OPEN_FILES = 16
 """Parquet files kept open by `read_page`; one of 100,000 pages takes 9 ms to open and then 7 MB."""
@@ -53,16 +46,18 @@ OPEN_FILES = 16
 class SegmentWriter:
     """Writes the files of one segment; see the head of this file for the order."""
 
-    def __init__(self, root: Path, segment_id: str, *, archive: bool = True) -> None:
+    def __init__(self, segments: Segments, segment_id: str, *, archive: bool = True) -> None:
         if layout.worker_of(segment_id) is None:
             raise ValueError(f"not a segment id: {segment_id!r}")
-        self.root = root
         self.segment_id = segment_id
         self.bytes = 0
         """Size of the files written so far."""
+        self._segments = segments
         self._archive = archive
-        with storing(root):
-            self._folder = start_building(root, segment_id)
+        self._sizes: dict[str, int] = {}
+        self._is_published = False
+        with storing(f"{segments}/{segment_id}"):
+            self._folder = segments.build(segment_id)
 
     def write_archive(
         self, responses: Sequence[Response], now: float, info: Mapping[str, str] | None = None
@@ -82,35 +77,42 @@ class SegmentWriter:
         self._write_table(layout.LINKS, schema.links_table(pages), schema.LINK_GROUP, schema.LINKS_OPTIONS)
 
     def write_pages(self, rows: Sequence[PageRow]) -> None:
-        """Stores the page rows; a row's position is its row number from now on."""
+        """Stores the page rows, in the place of an earlier call's; a row's position is its row number from now on."""
+        with self._all_or_nothing():
+            if self._is_published:
+                self._folder, self._is_published = self._segments.take_back(self.segment_id), False
+            (self._folder / layout.PAGES).unlink(missing_ok=True)
         table = schema.pages_table(rows)
-        self._write_table(layout.PAGES, table, schema.PAGE_GROUP, schema.PAGES_OPTIONS, sync=False)
+        self._write_table(layout.PAGES, table, schema.PAGE_GROUP, schema.PAGES_OPTIONS, finish=False)
 
     def sync(self) -> None:
-        """Gives the segment its place and waits until all of it is on the disk."""
+        """Gives the segment its place and waits until all of it is safe."""
         with self._all_or_nothing():
-            publish(self.root, self.segment_id)
+            self._segments.publish(self.segment_id)
+        self._is_published = True
 
     def abandon(self) -> None:
         """Removes everything that was written."""
-        discard(self.root, self.segment_id)
+        self._segments.discard(self.segment_id)
 
-    def _write_table(self, name: str, table: pa.Table, group: int, options: dict[str, Any], sync: bool = True) -> None:
+    def _write_table(
+        self, name: str, table: pa.Table, group: int, options: dict[str, Any], finish: bool = True
+    ) -> None:
         sink = pa.BufferOutputStream()
         schema.write_tables(sink, table.schema, [table], group, options)
-        self._write(name, memoryview(sink.getvalue()), sync)
+        self._write(name, memoryview(sink.getvalue()), finish)
 
-    def _write(self, name: str, data: bytes | memoryview, sync: bool = True) -> None:
-        path = self._folder / name
+    def _write(self, name: str, data: bytes | memoryview, finish: bool = True) -> None:
         with self._all_or_nothing():
-            self.bytes += write_new(path, data)
-            if sync:
-                sync_file(path)
+            self._sizes[name] = write_new(self._folder / name, data)
+            self.bytes = sum(self._sizes.values())
+            if finish:
+                self._segments.finish(self.segment_id, name)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         try:
-            with storing(self.root / self.segment_id):
+            with storing(f"{self._segments}/{self.segment_id}"):
                 yield
         except BaseException:
             self.abandon()
@@ -177,20 +179,25 @@ class TableFile:
             raise corrupt(self.path, "its columns are not those of a segment")
 
 
-def open_pages(root: Path, segment_id: str) -> TableFile:
+def open_pages(segments: Segments, segment_id: str) -> TableFile:
     """The `pages` of a segment; kept open for the next caller."""
-    return _open_table(root / segment_id / layout.PAGES, schema.PAGES_SCHEMA)
+    return opened(segments, segment_id, layout.PAGES, _shared_pages)
 
 
-def open_links(root: Path, segment_id: str) -> TableFile:
+def open_links(segments: Segments, segment_id: str) -> TableFile:
     """The `links` of a segment."""
-    return TableFile(root / segment_id / layout.LINKS, schema.LINKS_SCHEMA)
+    return opened(segments, segment_id, layout.LINKS, lambda path: TableFile(path, schema.LINKS_SCHEMA))
 
 
-def _open_table(path: Path, expected: pa.Schema) -> TableFile:
+def open_pages_once(segments: Segments, segment_id: str) -> TableFile:
+    """The `pages` of a segment for who reads all of them once: it does not push others out of the shared ones."""
+    return opened(segments, segment_id, layout.PAGES, lambda path: TableFile(path, schema.PAGES_SCHEMA))
+
+
+def _shared_pages(path: Path) -> TableFile:
     with reading(path):
         stat = path.stat()
-    return _cached_table(path, (stat.st_ino, stat.st_size, stat.st_mtime_ns), expected)
+    return _cached_table(path, (stat.st_ino, stat.st_size, stat.st_mtime_ns), schema.PAGES_SCHEMA)
 
 
 @lru_cache(maxsize=OPEN_FILES)
@@ -198,18 +205,19 @@ def _cached_table(path: Path, _identity: tuple[int, int, int], expected: pa.Sche
     return TableFile(path, expected)
 
 
-def read_page(root: Path, segment_id: str, row: int) -> PageRow:
+def read_page(segments: Segments, segment_id: str, row: int) -> PageRow:
     """One page: one row group is read."""
-    return open_pages(root, segment_id).page(row)
+    return open_pages(segments, segment_id).page(row)
 
 
-def read_response(root: Path, segment_id: str, offset: int, length: int | None = None) -> StoredResponse:
-    """The raw response that a page row's `warc_offset` points at."""
-    return archive.read_response(root / segment_id / layout.RESPONSES, offset, length)
+def read_response(segments: Segments, segment_id: str, offset: int, length: int | None = None) -> StoredResponse:
+    """The raw response that a page row's `warc_offset` points at; the length, where known, saves reading too far."""
+    read = partial(segments.read_range, segment_id, layout.RESPONSES)
+    return archive.read_response(f"{segments}/{segment_id}/{layout.RESPONSES}", read, offset, length)
 
 
 def iter_pages(
-    root: Path,
+    segments: Segments,
     ids: Iterable[str],
     columns: Sequence[str] | None = None,
     outcomes: Iterable[str] | None = None,
@@ -222,7 +230,7 @@ def iter_pages(
     wanted = pa.array(list(outcomes), pa.string()) if outcomes is not None else None
     needed = names if wanted is None or "outcome" in names else [*names, "outcome"]
     for segment_id in ids:
-        for table in TableFile(root / segment_id / layout.PAGES, schema.PAGES_SCHEMA).groups(needed):
+        for table in open_pages_once(segments, segment_id).groups(needed):
             if wanted is not None:
                 table = table.filter(pc.is_in(table.column("outcome"), wanted))
             yield from table.select(names).to_batches()
@@ -237,30 +245,30 @@ class SegmentCheck(msgspec.Struct, frozen=True):
     """Responses in the archive."""
 
 
-def check_segment(root: Path, segment_id: str) -> SegmentCheck:
+def check_segment(segments: Segments, segment_id: str) -> SegmentCheck:
     """Reads every byte of a segment; raises `CorruptError` at the first thing wrong.
 
     Checked: schemas, page checksums, the gzip CRC and length of each record, and that
     each page row points at the response of its own URL.
     """
-    path = root / segment_id / layout.RESPONSES
     stored = {}
-    if path.exists():
-        for record in archive.iter_records(path):
+    if segments.size(segment_id, layout.RESPONSES) is not None:
+        for record in archive.iter_records(segments.file(segment_id, layout.RESPONSES)):
             if record.url:
                 stored[record.offset] = (record.length, record.url)
-    pages = _check_pages(open_pages(root, segment_id), stored, path)
-    links = sum(table.num_rows for table in open_links(root, segment_id).groups())
+    where = f"{segments}/{segment_id}/{layout.RESPONSES}"
+    pages = _check_pages(open_pages(segments, segment_id), stored, where)
+    links = sum(table.num_rows for table in open_links(segments, segment_id).groups())
     return SegmentCheck(pages, links, len(stored))
 
 
-def _check_pages(pages: TableFile, stored: Mapping[int, tuple[int, str]], path: Path) -> int:
+def _check_pages(pages: TableFile, stored: Mapping[int, tuple[int, str]], where: str) -> int:
     for group, table in enumerate(pages.groups()):
         places = (table.column(name).to_pylist() for name in ("warc_offset", "warc_length", "url"))
         for index, (offset, length, url) in enumerate(zip(*places, strict=True)):
             if offset is not None and stored.get(offset) != (length, url):
                 raise corrupt(
-                    path,
+                    where,
                     f"no response of {url} at byte {offset}, where row {pages.starts[group] + index} says",
                 )
     return pages.rows

@@ -8,13 +8,13 @@ fine for a question that a person asks now and then.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.model.records import PageRow
+from gossamer.store.segment_folder import Segments
 from gossamer.store.segments import TableFile, open_pages
 
 
@@ -26,11 +26,11 @@ class Version(msgspec.Struct, frozen=True):
     page: PageRow
 
 
-def versions(root: Path, ids: Iterable[str], url: str) -> list[Version]:
+def versions(segments: Segments, ids: Iterable[str], url: str) -> list[Version]:
     """All visits of a canonical URL in these segments, newest first."""
     found = []
     for segment_id in ids:
-        pages = open_pages(root, segment_id)
+        pages = open_pages(segments, segment_id)
         found += [Version(segment_id, row, pages.page(row)) for row in _rows_of(pages, url)]
     return sorted(found, key=lambda version: (version.page.fetched_at, version.segment, version.row), reverse=True)
 

@@ -10,7 +10,16 @@ from msgspec import Meta, Struct
 from gossamer.dedup.difference import Change
 from gossamer.frontier.stories import Story
 from gossamer.model.site import site_of
-from gossamer.search.results import Facets, Factor, Hit, IndexState, Results, ScoreExplanation, StoredPage
+from gossamer.search.results import (
+    Facets,
+    Factor,
+    Hit,
+    IndexState,
+    Results,
+    ScoreExplanation,
+    ShardsAnswered,
+    StoredPage,
+)
 from gossamer.store.history import Comparison, FactChange, History, PageVisit
 from gossamer.web.views import timestamp
 
@@ -56,6 +65,10 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
     did_you_mean: Annotated[str | None, Meta(description="Another query that finds more.")]
     notices: Annotated[tuple[str, ...], Meta(description="Sentences about the query: what was left out, and why.")]
     seconds: Annotated[float, Meta(description="Time the search took.")]
+    incomplete: Annotated[bool, Meta(description="Whether a part of a divided index did not answer.")] = False
+    shards: Annotated[
+        ShardsAnswered | None, Meta(description="Parts of a divided index: asked, answered, and why others did not.")
+    ] = None
 
 
 class SimilarAnswer(Struct, frozen=True):
@@ -176,6 +189,7 @@ def search_answer(results: Results) -> SearchAnswer:
         pages=results.pages,
         hits=tuple(hit_answer(hit) for hit in results.hits), facets=results.facets,
         did_you_mean=results.did_you_mean or None, notices=results.notices, seconds=results.seconds,
+        incomplete=results.incomplete, shards=results.shards,
     )  # fmt: skip
 
 

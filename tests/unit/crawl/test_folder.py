@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl.folder import DataFolder, check_clock, note_options
+from gossamer.crawl.folder import DataFolder, check_clock, note_settings
 from gossamer.errors import BusyError, ClockError
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.records import Discovered
@@ -57,11 +57,11 @@ def test_recovery_takes_from_the_dead_and_not_from_the_living(folder: DataFolder
     frontier.register("alive", NOW)
     assert len(frontier.take("dead", NOW, 1, 10)) == len(frontier.take("alive", NOW, 1, 10)) == 1
     for worker in ("dead", "alive"):
-        (folder.segments / ".building" / new_segment_id(worker, NOW, 1)).mkdir(parents=True)
+        folder.segments.build(new_segment_id(worker, NOW, 1))
     with folder.worker_lock("alive"):
         told = folder.recover(frontier, NOW)
         assert any("dead" in line for line in told) and not any("alive" in line for line in told)
-        assert [path.name for path in (folder.segments / ".building").iterdir()] == [new_segment_id("alive", NOW, 1)]
+        assert folder.segments.unfinished() == [new_segment_id("alive", NOW, 1)]
         assert [row[0] for row in frontier.db.execute("SELECT id FROM workers")] == ["alive"]
         assert folder.recover(frontier, NOW) == []
 
@@ -88,5 +88,5 @@ def test_accepting_the_clock_keeps_waits_as_long_as_they_were(frontier: SqlFront
 def test_options_of_the_last_crawl_are_remembered(folder: DataFolder, frontier: SqlFrontier) -> None:
     assert folder.last_options() == {}
     for options in ({"scope": {"mode": "domain"}}, {"crawl": {"workers": 2}}):
-        note_options(frontier, options)
+        note_settings(frontier, Settings(), options)
         assert folder.last_options() == options

@@ -14,7 +14,7 @@ from gossamer.errors import UsageError
 from gossamer.model.records import Discovered, Via
 from gossamer.model.site import key64
 from gossamer.priority.chance import RandomOrder
-from gossamer.priority.earlier import Earlier, EarlierOrParent, Omniscient, Oracle, earlier
+from gossamer.priority.earlier import Earlier, EarlierOrParent, KeyedRanks, Omniscient, Oracle, earlier
 from gossamer.priority.levels import levels_of
 from gossamer.priority.strategy import Context, LinkStrategy, PriorityConfig, Strategy
 
@@ -43,6 +43,24 @@ def test_a_higher_rank_never_has_a_lower_score(ranks: list[float]) -> None:
     scores = strategy.scores([Discovered(str(rank)) for rank in sorted(ranks)])
     assert bool(np.all(np.diff(scores) >= 0))
     assert bool(np.all((scores > 0) & (scores <= 1)))
+
+
+@given(
+    st.dictionaries(st.integers(0, 30), st.floats(0.01, 100), max_size=20),
+    st.sampled_from(["parent", "random", "zero"]),
+)
+def test_ranks_in_arrays_are_the_same_ranks(ranks: dict[int, float], unranked: str) -> None:
+    known = keyed({str(number): rank for number, rank in ranks.items()})
+    arrays = KeyedRanks(np.array(sorted(known), np.int64), np.array([known[key] for key in sorted(known)]))
+    assert dict(arrays) == known and len(arrays) == len(known)
+    assert arrays.get(key64("none")) is None
+    found = [Discovered(str(number), Via.SEED if number % 2 else Via.LINK) for number in range(40)]
+    if unranked == "parent":
+        standings = [EarlierOrParent(one).start(found, 1.0) for one in (arrays, known)]
+        assert all(np.array_equal(*pair) for pair in zip(*standings, strict=True))
+    else:
+        scores = [Earlier(one, "random" if unranked == "random" else "zero").scores(found) for one in (arrays, known)]
+        assert np.array_equal(scores[0], scores[1])
 
 
 @pytest.mark.parametrize("rank", [0.0, -1.0, math.nan, math.inf])

@@ -10,6 +10,7 @@ import pytest
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Link, PageRow, Response
 from gossamer.store.layout import new_segment_id
+from gossamer.store.segment_folder import LocalSegments, Segments
 from gossamer.store.segments import SegmentWriter
 
 NOW = 1_794_713_465.123456
@@ -34,11 +35,11 @@ def make_response(url: str = "https://a.example/", body: bytes = b"<p>hello", **
 
 
 def write_segment(
-    root: Path, n: int, rows: Sequence[PageRow], *, worker: str = "w1", archive: bool = True, links: int = 2
+    segments: Segments, n: int, rows: Sequence[PageRow], *, worker: str = "w1", archive: bool = True, links: int = 2
 ) -> str:
     """A segment with a response and some links for each row."""
     segment_id = new_segment_id(worker, NOW + n, n)
-    writer = SegmentWriter(root, segment_id, archive=archive)
+    writer = SegmentWriter(segments, segment_id, archive=archive)
     bodies = [f"body {n} of {row.url}".encode() * 20 for row in rows]
     places = writer.write_archive([make_response(row.url, body) for row, body in zip(rows, bodies, strict=True)], NOW)
     for row, place in zip(rows, places, strict=True):
@@ -74,3 +75,8 @@ def now() -> float:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return tmp_path / "segments"
+
+
+@pytest.fixture
+def segments(root: Path) -> LocalSegments:
+    return LocalSegments(root)

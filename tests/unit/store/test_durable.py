@@ -18,6 +18,7 @@ from gossamer.model.records import Link
 from gossamer.store import durable
 from gossamer.store.compaction import compact
 from gossamer.store.layout import BUILDING, new_segment_id
+from gossamer.store.segment_folder import LocalSegments, delete_segments
 from gossamer.store.segments import SegmentWriter, read_page
 
 
@@ -37,8 +38,8 @@ def _is_gone(root: Path, segment_id: str) -> bool:
 
 
 @pytest.mark.parametrize("what", ["archive", "links", "pages"])
-def test_a_write_that_fails_half_way_removes_the_segment(root, page, response, what):
-    writer = SegmentWriter(root, new_segment_id("w1", 1.0, 1))
+def test_a_write_that_fails_half_way_removes_the_segment(root, segments, page, response, what):
+    writer = SegmentWriter(segments, new_segment_id("w1", 1.0, 1))
     with no_file_larger_than(1000), pytest.raises(StorageError) as error:
         if what == "archive":
             writer.write_archive([response(body=os.urandom(5000))], 1.0)
@@ -51,13 +52,13 @@ def test_a_write_that_fails_half_way_removes_the_segment(root, page, response, w
     assert _is_gone(root, writer.segment_id)
 
 
-def test_a_merge_that_fails_half_way_leaves_the_old_segments(root, page, segment):
-    ids = [segment(root, n, [page(text=os.urandom(3000).hex())]) for n in range(3)]
+def test_a_merge_that_fails_half_way_leaves_the_old_segments(root, segments, page, segment):
+    ids = [segment(segments, n, [page(text=os.urandom(3000).hex())]) for n in range(3)]
     merged = new_segment_id("w1", 9.0, 9)
     with no_file_larger_than(7000), pytest.raises(StorageError, match="raise the file size limit"):
-        compact(root, ids, merged)
+        compact(segments, ids, merged)
     assert _is_gone(root, merged)
-    assert [read_page(root, segment_id, 0).url for segment_id in ids] == ["https://a.example/"] * 3
+    assert [read_page(segments, segment_id, 0).url for segment_id in ids] == ["https://a.example/"] * 3
 
 
 @pytest.mark.parametrize(
@@ -65,8 +66,8 @@ def test_a_merge_that_fails_half_way_leaves_the_old_segments(root, page, segment
     [(errno.ENOSPC, "free some space"), (errno.EROFS, "mount it writable"), (errno.EACCES, "write access"),
      (errno.EDQUOT, "quota"), (errno.EIO, "check the disk")],
 )  # fmt: skip
-def test_each_refusal_says_what_to_do(root, page, monkeypatch, number, advice):
-    writer = SegmentWriter(root, new_segment_id("w1", 1.0, 1))
+def test_each_refusal_says_what_to_do(root, segments, page, monkeypatch, number, advice):
+    writer = SegmentWriter(segments, new_segment_id("w1", 1.0, 1))
 
     def refuse(_: int) -> None:
         raise OSError(number, os.strerror(number))
@@ -82,10 +83,10 @@ def test_each_refusal_says_what_to_do(root, page, monkeypatch, number, advice):
 def test_a_file_in_the_place_of_the_folder_is_named(tmp_path):
     (tmp_path / "segments").touch()
     with pytest.raises(StorageError, match="segments"):
-        SegmentWriter(tmp_path / "segments", new_segment_id("w1", 1.0, 1))
+        SegmentWriter(LocalSegments(tmp_path / "segments"), new_segment_id("w1", 1.0, 1))
 
 
-def test_sync_waits_for_every_file_and_folder(root, page, response, monkeypatch):
+def test_sync_waits_for_every_file_and_folder(root, segments, page, response, monkeypatch):
     """By what the system is asked to do: all three files, the segment's folder, its parent."""
     synced: list[str] = []
 
@@ -98,7 +99,7 @@ def test_sync_waits_for_every_file_and_folder(root, page, response, monkeypatch)
 
     monkeypatch.setattr(os, "fdatasync", note(os.fdatasync))
     monkeypatch.setattr(os, "fsync", note(os.fsync))
-    writer = SegmentWriter(root, new_segment_id("w1", 1.0, 1))
+    writer = SegmentWriter(segments, new_segment_id("w1", 1.0, 1))
     writer.write_archive([response()], 1.0)
     writer.write_links([])
     writer.write_pages([page()])
@@ -116,10 +117,12 @@ from gossamer.errors import StorageError
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response
 from gossamer.store.layout import new_segment_id
+from gossamer.store.segment_folder import LocalSegments
 from gossamer.store.segments import SegmentWriter
 import os, subprocess
 root = Path(sys.argv[1])
-writer = SegmentWriter(root, new_segment_id("w1", 1.0, 1))
+segments = LocalSegments(root)
+writer = SegmentWriter(segments, new_segment_id("w1", 1.0, 1))
 if sys.argv[2] == "ro":
     subprocess.run(["mount", "-o", "remount,ro", str(root)], check=True)
 body = os.urandom(2_000_000)
@@ -143,11 +146,11 @@ def test_a_disk_that_is_really_full_or_read_only(tmp_path, how, advice):
     assert files == "[]"
 
 
-def test_discard_says_whether_it_worked(root, segment, page, monkeypatch):
-    segment_id = segment(root, 1, [page()])
+def test_discard_says_whether_it_worked(root, segments, segment, page, monkeypatch):
+    segment_id = segment(segments, 1, [page()])
     assert durable.discard(root, segment_id)
     assert durable.discard(root, segment_id)
-    kept = segment(root, 2, [page()])
+    kept = segment(segments, 2, [page()])
     monkeypatch.setattr(durable.shutil, "rmtree", lambda *_, **__: None)
     assert not durable.discard(root, kept)
-    assert durable.delete_segments(root, [kept]) == []
+    assert delete_segments(segments, [kept]) == []

@@ -25,35 +25,35 @@ def as_version_1(path: Path) -> None:
 
 
 @pytest.fixture
-def old(root, segment, page):
-    name = segment(root, 1, [page(f"https://a.example/{n}", title=f"page {n}") for n in range(3)])
+def old(root, segments, segment, page):
+    name = segment(segments, 1, [page(f"https://a.example/{n}", title=f"page {n}") for n in range(3)])
     as_version_1(root / name / PAGES)
     return name
 
 
-def test_an_old_page_is_read_with_nothing_in_the_new_columns(root, old):
-    found = read_page(root, old, 1)
+def test_an_old_page_is_read_with_nothing_in_the_new_columns(segments, old):
+    found = read_page(segments, old, 1)
     assert (found.title, found.author, found.cluster, found.page_type) == ("page 1", None, None, None)
-    assert check_segment(root, old).pages == 3
+    assert check_segment(segments, old).pages == 3
 
 
-def test_new_columns_of_old_pages_can_be_asked_for(root, old):
-    (batch,) = iter_pages(root, [old], ["url", "cluster", "title"])
+def test_new_columns_of_old_pages_can_be_asked_for(segments, old):
+    (batch,) = iter_pages(segments, [old], ["url", "cluster", "title"])
     assert batch.schema.names == ["url", "cluster", "title"]
     assert batch.column("cluster").to_pylist() == [None] * 3
     assert batch.schema.field("cluster").type == pa.int64()
 
 
-def test_old_and_new_versions_of_a_page_stand_side_by_side(root, segment, page, old):
-    new = segment(root, 2, [page("https://a.example/1", title="new", author="Ada", fetched_at=9e8)])
-    found = versions(root, [old, new], "https://a.example/1")
+def test_old_and_new_versions_of_a_page_stand_side_by_side(segments, segment, page, old):
+    new = segment(segments, 2, [page("https://a.example/1", title="new", author="Ada", fetched_at=9e8)])
+    found = versions(segments, [old, new], "https://a.example/1")
     assert {(version.page.title, version.page.author) for version in found} == {("page 1", None), ("new", "Ada")}
 
 
-def test_old_and_new_segments_are_merged_into_one_of_the_present_version(root, segment, page, old):
-    new = segment(root, 2, [page("https://a.example/9", author="Ada", cluster=7)])
+def test_old_and_new_segments_are_merged_into_one_of_the_present_version(root, segments, segment, page, old):
+    new = segment(segments, 2, [page("https://a.example/9", author="Ada", cluster=7)])
     name = "20240101T000000000-compact-000001"
-    compact(root, [old, new], name)
+    compact(segments, [old, new], name)
     file = pq.ParquetFile(root / name / PAGES)
     assert schema.version_of(file) == schema.VERSION
     rows = pq.read_table(root / name / PAGES).to_pylist()

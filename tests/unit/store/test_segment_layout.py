@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.store.durable import delete_orphans
-from gossamer.store.layout import BUILDING, new_segment_id, orphans, segment_bytes, worker_of
+from gossamer.store.layout import BUILDING, new_segment_id, started_at, worker_of
+from gossamer.store.orphans import delete_orphans, survey
+from gossamer.store.segment_folder import LocalSegments, segment_bytes
 from gossamer.store.segments import SegmentWriter, read_page
 
 workers = st.from_regex(r"[A-Za-z0-9._-]{1,20}", fullmatch=True)
@@ -45,31 +46,64 @@ def test_a_name_that_is_not_ours_has_no_worker(name):
     assert worker_of(name) is None
 
 
-def test_an_orphan_is_a_folder_the_database_does_not_know_and_no_live_worker_owns(root, segment, page):
-    known = segment(root, 1, [page()], worker="dead")
-    lost = segment(root, 2, [page()], worker="dead")
-    coming = segment(root, 3, [page()], worker="alive")
-    half = SegmentWriter(root, new_segment_id("dead", 5.0, 4))
+def test_an_orphan_is_a_folder_the_database_does_not_know_and_no_live_worker_owns(root, segments, segment, page):
+    known = segment(segments, 1, [page()], worker="dead")
+    lost = segment(segments, 2, [page()], worker="dead")
+    coming = segment(segments, 3, [page()], worker="alive")
+    half = SegmentWriter(segments, new_segment_id("dead", 5.0, 4))
     half.write_archive([], 5.0)
-    SegmentWriter(root, new_segment_id("alive", 6.0, 5))
+    SegmentWriter(segments, new_segment_id("alive", 6.0, 5))
     (root / "my notes").mkdir()
     (root / "README").touch()
 
-    assert orphans(root, {known}, {"alive"}) == sorted([root / lost, root / BUILDING / half.segment_id])
-    assert len(delete_orphans(root, {known}, {"alive"})) == 2
-    assert orphans(root, {known}, {"alive"}) == []
-    assert read_page(root, known, 0).url == "https://a.example/"
+    assert delete_orphans(segments, survey(segments), {known}, {"alive"}) == sorted([lost, half.segment_id])
+    assert delete_orphans(segments, survey(segments), {known}, {"alive"}) == []
+    assert read_page(segments, known, 0).url == "https://a.example/"
     assert (root / coming).is_dir() and (root / "my notes").is_dir()
 
 
-def test_a_known_segment_survives_though_a_half_built_one_has_its_name(root, segment, page):
-    known = segment(root, 1, [page()])
+def test_where_others_may_be_writing_an_orphan_must_be_old(segments, segment, page, now):
+    """Whoever merges segments on another machine is no worker that the database knows."""
+    old, young = (segment(segments, n, [page()], worker="compact") for n in (0, 7000))
+    half = SegmentWriter(segments, new_segment_id("compact", now + 7000, 8)).segment_id
+    found = survey(segments)
+    assert delete_orphans(segments, found, set(), set(), older_than=3600, now=now + 7200) == [old]
+    assert survey(segments) == ([young], [half])
+    assert len(delete_orphans(segments, found, set(), set(), older_than=3600, now=now + 10_600)) == 3
+    assert survey(segments) == ([], [])
+
+
+def test_whose_worker_is_known_to_be_dead_need_not_be_old(segments, segment, page, now):
+    mine, theirs = (segment(segments, n, [page()], worker=worker) for n, worker in enumerate(("mine", "theirs")))
+    found = survey(segments)
+    assert delete_orphans(segments, found, set(), set(), dead_workers={"mine"}, older_than=3600, now=now) == [mine]
+    assert survey(segments) == ([theirs], [])
+
+
+@settings(deadline=None)
+@given(workers, times)
+def test_an_id_tells_when_its_segment_was_begun(worker, time):
+    assert abs(started_at(new_segment_id(worker, time, 1)) - time) <= 0.001
+
+
+def test_what_is_committed_after_the_survey_is_not_deleted(segments, segment, page):
+    """Recovery on one machine, a worker on another that commits its last segment and ends."""
+    found = survey(segments)
+    coming = segment(segments, 1, [page()], worker="ending")
+    assert delete_orphans(segments, found, set(), set()) == []
+    assert read_page(segments, coming, 0).url == "https://a.example/"
+
+
+def test_a_known_segment_survives_though_a_half_built_one_has_its_name(root, segments, segment, page):
+    known = segment(segments, 1, [page()])
     (root / BUILDING / known).mkdir()
-    assert delete_orphans(root, {known}, set()) == [root / BUILDING / known]
-    assert read_page(root, known, 0) == page(warc_offset=read_page(root, known, 0).warc_offset,
-                                            warc_length=read_page(root, known, 0).warc_length)  # fmt: skip
+    assert delete_orphans(segments, survey(segments), {known}, set()) == [known]
+    assert not (root / BUILDING / known).exists()
+    assert read_page(segments, known, 0).title == page().title
 
 
 def test_no_folder_no_orphans(tmp_path: Path):
-    assert orphans(tmp_path / "none", set(), set()) == []
-    assert segment_bytes(tmp_path, "none") == 0
+    nothing = LocalSegments(tmp_path / "none")
+    assert survey(nothing) == ([], [])
+    assert segment_bytes(nothing, "none") == 0
+    assert nothing.free_bytes() > 0

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from gossamer.errors import CorruptError, StorageError
 from gossamer.model.records import Link, LinkRow, PageRow
 from gossamer.store import schema
-from gossamer.store.layout import BUILDING, LINKS, PAGES, new_segment_id, segment_bytes
+from gossamer.store.layout import BUILDING, LINKS, PAGES, new_segment_id
+from gossamer.store.orphans import survey
+from gossamer.store.segment_folder import LocalSegments, segment_bytes
 from gossamer.store.segments import (
     SegmentWriter,
     check_segment,
@@ -46,8 +48,8 @@ def _values(column: schema.Column) -> st.SearchStrategy[object]:
 ROWS = st.builds(PageRow, **{column.name: _values(column) for column in schema.PAGES})
 
 
-def _write(root: Path, rows, links=(), n: int = 1) -> str:
-    writer = SegmentWriter(root, new_segment_id("w1", 1.0, n), archive=False)
+def _write(segments, rows, links=(), n: int = 1) -> str:
+    writer = SegmentWriter(segments, new_segment_id("w1", 1.0, n), archive=False)
     writer.write_links(links)
     writer.write_pages(rows)
     writer.sync()
@@ -64,16 +66,16 @@ def test_the_columns_are_the_fields_of_the_records():
 def test_rows_come_back_as_they_were(rows):
     """Whatever characters a page holds: NUL, controls, bidi marks, astral planes, nothing at all."""
     with tempfile.TemporaryDirectory() as folder:
-        segment_id = _write(Path(folder), rows)
-        assert [read_page(Path(folder), segment_id, i) for i in range(len(rows))] == rows
+        segment_id = _write(LocalSegments(Path(folder)), rows)
+        assert [read_page(LocalSegments(Path(folder)), segment_id, i) for i in range(len(rows))] == rows
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(TEXT, st.lists(st.builds(Link, TEXT, TEXT, TEXT, TEXT), max_size=4)), max_size=6))
 def test_links_come_back_page_after_page(pages):
     with tempfile.TemporaryDirectory() as folder:
-        segment_id = _write(Path(folder), [], [(source, 5.5, links) for source, links in pages])
-        file = open_links(Path(folder), segment_id)
+        segment_id = _write(LocalSegments(Path(folder)), [], [(source, 5.5, links) for source, links in pages])
+        file = open_links(LocalSegments(Path(folder)), segment_id)
         found = [row for table in file.groups() for row in table.drop(["fetched_at"]).to_pylist()]
     assert found == [
         {"source": source, "target": link.url, "anchor": link.anchor, "rel": link.rel, "tag": link.tag}
@@ -82,46 +84,46 @@ def test_links_come_back_page_after_page(pages):
     ]
 
 
-def test_a_lone_surrogate_costs_a_character_and_not_the_commit(root, page):
+def test_a_lone_surrogate_costs_a_character_and_not_the_commit(segments, page):
     segment_id = _write(
-        root,
+        segments,
         [page(title="a\ud800b", headings=["x\udfff", "plain"]), page(title="fine 🙂")],
         [("https://a.example/", 1.0, [Link("https://b.example/", "c\udc80")])],
     )
-    assert read_page(root, segment_id, 0).title == "a\ufffdb"
-    assert read_page(root, segment_id, 0).headings == ["x\ufffd", "plain"]
-    assert read_page(root, segment_id, 1).title == "fine 🙂"
-    assert next(open_links(root, segment_id).groups()).column("anchor").to_pylist() == ["c\ufffd"]
+    assert read_page(segments, segment_id, 0).title == "a\ufffdb"
+    assert read_page(segments, segment_id, 0).headings == ["x\ufffd", "plain"]
+    assert read_page(segments, segment_id, 1).title == "fine 🙂"
+    assert next(open_links(segments, segment_id).groups()).column("anchor").to_pylist() == ["c\ufffd"]
 
 
-def test_a_simhash_keeps_its_bits(root, page):
-    segment_id = _write(root, [page(simhash=2**64 - 1), page(simhash=1 << 63), page(simhash=7)])
-    found = [read_page(root, segment_id, i).simhash for i in range(3)]
+def test_a_simhash_keeps_its_bits(segments, page):
+    segment_id = _write(segments, [page(simhash=2**64 - 1), page(simhash=1 << 63), page(simhash=7)])
+    found = [read_page(segments, segment_id, i).simhash for i in range(3)]
     assert [value & (2**64 - 1) for value in found if value is not None] == [2**64 - 1, 1 << 63, 7]
 
 
-def test_a_lookup_reads_the_row_group_it_needs(root, page):
+def test_a_lookup_reads_the_row_group_it_needs(root, segments, page):
     rows = [page(f"https://a.example/{i}") for i in range(3 * schema.PAGE_GROUP + 1)]
-    segment_id = _write(root, rows)
+    segment_id = _write(segments, rows)
     assert pq.ParquetFile(root / segment_id / PAGES).metadata.num_row_groups == 4
     for i in (0, schema.PAGE_GROUP - 1, schema.PAGE_GROUP, len(rows) - 1):
-        assert read_page(root, segment_id, i) == rows[i]
+        assert read_page(segments, segment_id, i) == rows[i]
 
 
 @pytest.mark.parametrize("row", [-1, 1, 10**9])
-def test_a_row_that_is_not_there_is_an_error(root, page, row):
-    segment_id = _write(root, [page()])
+def test_a_row_that_is_not_there_is_an_error(segments, page, row):
+    segment_id = _write(segments, [page()])
     with pytest.raises(CorruptError, match="there are 1"):
-        read_page(root, segment_id, row)
+        read_page(segments, segment_id, row)
 
 
-def test_threads_share_open_files(root, page):
-    ids = [_write(root, [page(f"https://a.example/{n}/{i}") for i in range(50)], n=n) for n in range(3)]
+def test_threads_share_open_files(segments, page):
+    ids = [_write(segments, [page(f"https://a.example/{n}/{i}") for i in range(50)], n=n) for n in range(3)]
     wrong: list[object] = []
 
     def read() -> None:
         for i in range(50):
-            wrong.extend(n for n in range(3) if read_page(root, ids[n], i).url != f"https://a.example/{n}/{i}")
+            wrong.extend(n for n in range(3) if read_page(segments, ids[n], i).url != f"https://a.example/{n}/{i}")
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:
@@ -131,25 +133,25 @@ def test_threads_share_open_files(root, page):
     assert wrong == []
 
 
-def test_iter_pages_selects_columns_and_outcomes_in_order(root, page):
-    one = _write(root, [page("u1"), page("u2", outcome="gone"), page("u3")], n=1)
-    two = _write(root, [page("u4", outcome="duplicate")], n=2)
-    batches = list(iter_pages(root, [two, one], ["title", "url"], {"document", "duplicate"}))
+def test_iter_pages_selects_columns_and_outcomes_in_order(segments, page):
+    one = _write(segments, [page("u1"), page("u2", outcome="gone"), page("u3")], n=1)
+    two = _write(segments, [page("u4", outcome="duplicate")], n=2)
+    batches = list(iter_pages(segments, [two, one], ["title", "url"], {"document", "duplicate"}))
     assert all(isinstance(batch, pa.RecordBatch) and batch.schema.names == ["title", "url"] for batch in batches)
     assert [url for batch in batches for url in batch.column("url").to_pylist()] == ["u4", "u1", "u3"]
-    everything = pa.Table.from_batches(iter_pages(root, [one, two]))
+    everything = pa.Table.from_batches(iter_pages(segments, [one, two]))
     assert everything.schema.names == schema.PAGES_SCHEMA.names
     assert everything.num_rows == 4
-    assert list(iter_pages(root, [one], ["url"], [])) == [] or not any(
-        batch.num_rows for batch in iter_pages(root, [one], ["url"], [])
+    assert list(iter_pages(segments, [one], ["url"], [])) == [] or not any(
+        batch.num_rows for batch in iter_pages(segments, [one], ["url"], [])
     )
 
 
-def test_duckdb_and_polars_read_the_files_as_they_are(root, page):
+def test_duckdb_and_polars_read_the_files_as_they_are(root, segments, page):
     nasty = "nul\x00 bell\x07 rtl\u202e tab\t newline\n 漢字 🙂"
-    _write(root, [page("https://a.example/1", title=nasty)], [("https://a.example/1", 1.0, [Link("x", nasty)])])
-    _write(root, [page("https://a.example/2", outcome="gone", title=None, headings=None)], n=2)
-    SegmentWriter(root, new_segment_id("w1", 1.0, 3)).write_links([])  # half built: not to be seen
+    _write(segments, [page("https://a.example/1", title=nasty)], [("https://a.example/1", 1.0, [Link("x", nasty)])])
+    _write(segments, [page("https://a.example/2", outcome="gone", title=None, headings=None)], n=2)
+    SegmentWriter(segments, new_segment_id("w1", 1.0, 3)).write_links([])  # half built: not to be seen
     pattern = str(root / "*" / PAGES)
 
     rows = duckdb.sql(f"SELECT url, title, headings[1], epoch_us(fetched_at) FROM '{pattern}' ORDER BY url").fetchall()
@@ -168,14 +170,14 @@ def test_duckdb_and_polars_read_the_files_as_they_are(root, page):
     assert duckdb.sql(f"SELECT count(*) FROM '{root}/*/{LINKS}'").fetchall() == [(1,)]
 
 
-def test_the_schema_version_is_in_each_file(root, page):
-    segment_id = _write(root, [page()])
+def test_the_schema_version_is_in_each_file(root, segments, page):
+    segment_id = _write(segments, [page()])
     for name in (PAGES, LINKS):
         assert pq.read_metadata(root / segment_id / name).metadata[b"gossamer.schema"] == str(schema.VERSION).encode()
 
 
-def test_nothing_is_in_sight_before_sync_and_all_after(root, page, response):
-    writer = SegmentWriter(root, new_segment_id("w1", 1.0, 1))
+def test_nothing_is_in_sight_before_sync_and_all_after(root, segments, page, response):
+    writer = SegmentWriter(segments, new_segment_id("w1", 1.0, 1))
     writer.write_archive([response()], 1.0)
     writer.write_links([])
     writer.write_pages([page()])
@@ -183,12 +185,12 @@ def test_nothing_is_in_sight_before_sync_and_all_after(root, page, response):
     writer.sync()
     assert len(list((root / writer.segment_id).iterdir())) == 3
     assert list((root / BUILDING).iterdir()) == []
-    assert writer.bytes == segment_bytes(root, writer.segment_id)
+    assert writer.bytes == segment_bytes(segments, writer.segment_id)
 
 
 @pytest.mark.parametrize("synced", [False, True])
-def test_abandon_leaves_nothing(root, page, synced):
-    writer = SegmentWriter(root, new_segment_id("w1", 1.0, 1))
+def test_abandon_leaves_nothing(root, segments, page, synced):
+    writer = SegmentWriter(segments, new_segment_id("w1", 1.0, 1))
     writer.write_links([])
     writer.write_pages([page()])
     if synced:
@@ -197,26 +199,54 @@ def test_abandon_leaves_nothing(root, page, synced):
     assert [path.name for path in root.rglob("*")] == [BUILDING]
 
 
-def test_an_id_used_twice_is_refused_and_the_first_segment_stays(root, page):
-    segment_id = _write(root, [page("first")])
+@pytest.mark.parametrize("synced", [True, False])
+def test_pages_written_again_replace_those_of_the_first_attempt(root, segments, page, response, synced):
+    """A transaction that is run again comes to other verdicts: the last ones are stored, beside the same archive."""
+    writer = SegmentWriter(segments, new_segment_id("w1", 1.0, 1))
+    [place] = writer.write_archive([response()], 1.0)
+    row = page(warc_offset=place[0], warc_length=place[1])
+    writer.write_links([])
+    writer.write_pages([row, page("https://a.example/lost")])
+    if synced:
+        writer.sync()
+        read_page(segments, writer.segment_id, 0)  # its open file must not be taken for the new one
+    writer.write_pages([msgspec.structs.replace(row, outcome="duplicate", text=None)])
+    writer.sync()
+    assert read_page(segments, writer.segment_id, 0).outcome == "duplicate"
+    assert msgspec.structs.astuple(check_segment(segments, writer.segment_id)) == (1, 0, 1)
+    assert writer.bytes == segment_bytes(segments, writer.segment_id)
+    assert survey(segments) == ([writer.segment_id], [])
+
+
+def test_a_second_attempt_that_is_given_up_leaves_nothing(root, segments, page):
+    writer = SegmentWriter(segments, new_segment_id("w1", 1.0, 1))
+    writer.write_pages([page()])
+    writer.sync()
+    writer.write_pages([page(), page()])
+    writer.abandon()
+    assert [path.name for path in root.rglob("*")] == [BUILDING]
+
+
+def test_an_id_used_twice_is_refused_and_the_first_segment_stays(segments, page):
+    segment_id = _write(segments, [page("first")])
     with pytest.raises(StorageError, match="exists already"):
-        SegmentWriter(root, segment_id)
-    assert read_page(root, segment_id, 0).url == "first"
+        SegmentWriter(segments, segment_id)
+    assert read_page(segments, segment_id, 0).url == "first"
 
 
-def test_a_name_that_is_no_segment_id_is_refused(root):
+def test_a_name_that_is_no_segment_id_is_refused(segments):
     with pytest.raises(ValueError, match="not a segment id"):
-        SegmentWriter(root, "../elsewhere")
+        SegmentWriter(segments, "../elsewhere")
 
 
-def test_a_page_and_its_raw_bytes_belong_together(root, page, segment):
-    segment_id = segment(root, 1, [page(f"https://a.example/{i}") for i in range(10)])
+def test_a_page_and_its_raw_bytes_belong_together(segments, page, segment):
+    segment_id = segment(segments, 1, [page(f"https://a.example/{i}") for i in range(10)])
     for i in range(10):
-        row = read_page(root, segment_id, i)
-        stored = read_response(root, segment_id, row.warc_offset, row.warc_length)
+        row = read_page(segments, segment_id, i)
+        stored = read_response(segments, segment_id, row.warc_offset, row.warc_length)
         assert stored.url == row.url
         assert stored.wire_body.startswith(f"body 1 of {row.url}".encode())
-    assert msgspec.structs.asdict(check_segment(root, segment_id)) == {
+    assert msgspec.structs.asdict(check_segment(segments, segment_id)) == {
         "pages": 10,
         "links": 20,
         "records": 10,
@@ -233,7 +263,7 @@ def test_a_kill_at_any_point_leaves_whole_segments_or_orphans(tmp_path):
         known = [row[0] for row in db.execute("SELECT id FROM segments ORDER BY id")]
     assert len(known) == 2  # killed after the commit, and not killed at all
     for segment_id in known:
-        assert check_segment(root, segment_id).pages == 2
+        assert check_segment(LocalSegments(root), segment_id).pages == 2
     seen = {path.parent.name for path in root.glob("*/pages.parquet")}
     assert len(seen - set(known)) == 1  # killed between sync and commit
 
@@ -253,7 +283,7 @@ def step():
 db = sqlite3.connect(database, isolation_level=None)
 db.execute("CREATE TABLE IF NOT EXISTS segments (id TEXT)")
 step()
-writer = kit.SegmentWriter(root, kit.new_segment_id("w1", 1.0, fatal)); step()
+writer = kit.SegmentWriter(kit.LocalSegments(root), kit.new_segment_id("w1", 1.0, fatal)); step()
 rows = [kit.make_page(), kit.make_page("https://a.example/2")]
 places = writer.write_archive([kit.make_response(row.url) for row in rows], 1.0); step()
 for row, place in zip(rows, places):

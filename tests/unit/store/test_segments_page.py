@@ -11,6 +11,7 @@ import pytest
 from gossamer.model.records import Link
 from gossamer.store import schema
 from gossamer.store.layout import new_segment_id
+from gossamer.store.segment_folder import LocalSegments
 from gossamer.store.segments import SegmentWriter
 
 PAGE = Path(__file__).parents[3] / "docs" / "segments.md"
@@ -31,12 +32,11 @@ def table(columns: tuple[schema.Column, ...]) -> str:
 def crawl(tmp_path, monkeypatch, segment, page):
     """A data folder with three visits to two sites."""
     monkeypatch.chdir(tmp_path)
-    root = tmp_path / "gossamer-data" / "segments"
-    segment(
-        root, 1, [page("https://a.example/", title="old", fetched_at=1.0), page("https://a.example/x", outcome="gone")]
-    )
-    segment(root, 2, [page("https://a.example/", title="new", fetched_at=2.0)])
-    return root
+    segments = LocalSegments(tmp_path / "gossamer-data" / "segments")
+    first = page("https://a.example/", title="old", fetched_at=1.0)
+    segment(segments, 1, [first, page("https://a.example/x", outcome="gone")])
+    segment(segments, 2, [page("https://a.example/", title="new", fetched_at=2.0)])
+    return segments
 
 
 @pytest.mark.parametrize(("name", "columns"), [("pages", schema.PAGES), ("links", schema.LINKS)])

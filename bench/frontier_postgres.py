@@ -1,0 +1,95 @@
+"""What a page costs the frontier on PostgreSQL, beside SQLite, and what several workers get through one server.
+
+    python bench/frontier_postgres.py --size 100000 --batches 15 --workers 1,2,4
+
+First the same batches (see frontier_growth.py) on both databases, in turns: microseconds of wall time per page, of
+which CPU of the worker, and the ratio. Then workers in processes of their own, as fast as they can, on one server:
+pages per second over all of them. Writing transactions take turns, so that is the most one database can record; the
+server's own CPU is on this machine, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import statistics
+import tempfile
+import time
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+from frontier_growth import BATCH, NOW, WARM_UP, Load, fill
+from gossamer.frontier.database import Where, open_database
+from gossamer.testing.postgres import PostgresServer
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--size", type=int, default=100_000)
+    arguments.add_argument("--batches", type=int, default=15)
+    arguments.add_argument("--workers", default="1,2,4")
+    given = arguments.parse_args()
+    server = PostgresServer(durable=True)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            side_by_side(Path(folder) / "frontier.db", server.database(), given.size, given.batches)
+        for workers in map(int, given.workers.split(",")):
+            together(server.database(), given.size, given.batches, workers)
+    finally:
+        server.stop()
+
+
+def side_by_side(path: Path, url: str, size: int, batches: int) -> None:
+    """The same load on both, batch by batch in turns."""
+    loads = {}
+    for name, where in (("SQLite", path), ("PostgreSQL", url)):
+        started = time.perf_counter()
+        fill(where, size)
+        print(f"{name}: {size:,} URLs filled in {time.perf_counter() - started:.0f} s", flush=True)
+        loads[name] = Load(where, size)
+    wall: dict[str, list[float]] = {name: [] for name in loads}
+    cpu: dict[str, list[float]] = {name: [] for name in loads}
+    for number in range(WARM_UP + batches):
+        for name, load in loads.items():
+            times = load.step()
+            if number >= WARM_UP:
+                wall[name].append(sum(times["wall"].values()) / BATCH * 1e6)
+                cpu[name].append(sum(times["cpu"].values()) / BATCH * 1e6)
+    for name in loads:
+        median, own = statistics.median(wall[name]), statistics.median(cpu[name])
+        ratio = median / statistics.median(wall["SQLite"])
+        print(f"{name:12} {median:7.0f} µs a page, CPU of the worker {own:5.0f} µs, {ratio:.2f} × SQLite")
+
+
+def together(url: str, size: int, batches: int, workers: int) -> None:
+    """Several workers on one server."""
+    fill(url, size)
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(workers + 1, timeout=600), context.Queue()
+    children = [context.Process(target=_work, args=(url, size, n, batches, barrier, results)) for n in range(workers)]
+    for child in children:
+        child.start()
+    barrier.wait()
+    started = time.perf_counter()
+    pages = sum(results.get(timeout=600) for _ in children)
+    seconds = time.perf_counter() - started
+    for child in children:
+        child.join()
+    print(f"{workers} workers: {pages / seconds:6.0f} pages/s recorded through one server", flush=True)
+
+
+def _work(url: Where, size: int, number: int, batches: int, barrier: Barrier, results: Any) -> None:
+    load = Load(url, size)
+    load.worker = f"bench{number}"
+    load.frontier.register(load.worker, NOW)
+    load.random.seed(number)
+    barrier.wait()
+    for _ in range(batches):
+        load.step()
+    results.put(batches * BATCH)
+    open_database(url).close()
+
+
+if __name__ == "__main__":
+    main()

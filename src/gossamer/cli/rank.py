@@ -1,0 +1,164 @@
+"""`gossamer rank`: the link graph of the crawl, and the ranks of its pages and sites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any, Literal
+
+import msgspec
+from cyclopts import Parameter
+from rich.text import Text
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
+from gossamer.cli.search import open_searcher, plain
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.ranked_pages import RankedPage, RankedPages, Subject
+from gossamer.crawl.ranking_run import RankRun, run_ranking
+from gossamer.crawl.stored_ranks import rank_place
+from gossamer.engine.config import open_engine
+from gossamer.errors import UsageError
+from gossamer.graph.config import RankConfig
+from gossamer.search.results import Request
+from gossamer.settings import Settings
+
+_ROOT_SET = 200
+"""Pages found for a query that hubs and authorities are looked for around."""
+
+
+def command(
+    *,
+    data: Data = DEFAULT_DATA,
+    form: Literal["normalised", "seed"] | None = None,
+    damping: float | None = None,
+    tolerance: float | None = None,
+    personalise: Literal["uniform", "seeds"] | None = None,
+    cold: Annotated[bool, Parameter(negative="")] = False,
+    hosts: int = 10,
+    top: int = 10,
+    hits: str = "",
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Rank pages and sites by the links between them; searches use the ranks at once.
+
+    Parameters
+    ----------
+    form
+        normalised, or seed: PR = (1 - d) + d · Σ PR/out; default: rank.form of the settings.
+    damping
+        Share of its rank that a page passes on; default: rank.damping of the settings.
+    tolerance
+        Mean change of a rank in one iteration at which ranks are done; default: rank.tolerance of the settings.
+    personalise
+        Where a reader goes who follows no link: to any page (uniform) or to the seeds of the crawl.
+    cold
+        Start from nothing, not from the last ranks; the result is the same, it takes more iterations.
+    hosts
+        Sites that are listed.
+    top
+        Pages that are listed.
+    hits
+        Show hubs and authorities (HITS) around what a search finds instead, in the graph of the last ranking.
+    output
+        Write the ranks of all pages to this file: .parquet, or lines of URL, tab, rank, packed where it ends in .gz.
+    """
+    if top < 0 or hosts < 0:
+        raise UsageError("--top and --hosts are numbers from 0")
+    settings = settings_of_crawl(data)
+    if hits:
+        _show_subject(hits, _subject(data, settings, hits, top), json)
+        return
+    given: dict[str, Any] = {"form": form, "damping": damping, "tolerance": tolerance, "personalise": personalise}
+    changes = {name: value for name, value in given.items() if value is not None}
+    config = msgspec.structs.replace(settings.rank, **changes)
+    config.check()
+    started = monotonic()
+    run, engine = rank_crawl(data, settings, config, cold)
+    ranked = RankedPages(rank_place(data, settings))
+    written = ranked.write(output) if output else None
+    _show(run, ranked, engine, monotonic() - started, hosts, top, json)
+    if written is not None and not json:
+        out.print(f"{written} ranks written to {output}", markup=False)
+
+
+def rank_crawl(data: Path, settings: Settings, config: RankConfig, cold: bool = False) -> tuple[RankRun, str]:
+    """Rank the pages of a data folder; returns what came of it, and the engine's name."""
+    folder = DataFolder(data)
+    db = folder.read()
+    try:
+        with folder.rank_lock(), err.status("ranking") as status:
+            engine = open_engine(settings.engine)
+            try:
+                place = rank_place(data, settings)
+                run = run_ranking(folder, db, engine, place, config, SystemClock().now(), cold, status.update)
+            finally:
+                engine.close()
+    finally:
+        db.close()
+    return run, engine.name
+
+
+def _show(run: RankRun, ranked: RankedPages, engine: str, seconds: float, hosts: int, top: int, json: bool) -> None:
+    pages, sites = ranked.best(top), ranked.best_sites(hosts)
+    if json:
+        names = ("form", "damping", "tolerance", "iterations", "residual", "converged", "warm")
+        figures = {name: getattr(run.ranks, name) for name in names}
+        cold = run.cold.iterations if run.cold else None
+        counts = {"pages": run.graph.nodes, "links": run.graph.edges, "sites": run.graph.sites, "texts": run.texts}
+        more = {"personalise": run.personalise, "cold_iterations": cold, "engine": engine, "seconds": seconds}
+        print_json({**counts, **figures, **more, "top": pages, "hosts": sites})
+        return
+    out.print(f"{run.graph.nodes} pages of {run.graph.sites} sites, {run.graph.edges} links between them", markup=False)
+    out.print(_how(run, seconds), markup=False)
+    if not run.ranks.converged:
+        err.print("note: the ranks were still changing: raise rank.iterations or the tolerance", style="yellow")
+    _show_pages("pages by rank, 1 is the average", pages)
+    if sites:
+        out.print("sites by rank", style="bold")
+    for site in sites:
+        out.print(f"{site.rank:8.3f}  {plain(site.site)}", markup=False)
+
+
+def _how(run: RankRun, seconds: float) -> str:
+    ranks = run.ranks
+    text = f"PageRank ({ranks.form}, d = {ranks.damping:g}): {_iterations(ranks.iterations)}, "
+    text += f"mean change {ranks.residual:.1e}, {seconds:.1f} s"
+    if not ranks.warm:
+        return f"{text}; started from nothing"
+    before = f", where the last start from nothing took {run.cold.iterations}" if run.cold else ""
+    return f"{text}; started from the last ranks{before}"
+
+
+def _iterations(count: int) -> str:
+    return "1 iteration" if count == 1 else f"{count} iterations"
+
+
+def _subject(data: Path, settings: Settings, query: str, top: int) -> Subject:
+    ranked = RankedPages(rank_place(data, settings))
+    found = open_searcher(data).urls(Request(query=query, similar=True), _ROOT_SET)
+    return ranked.subject(found, top)
+
+
+def _show_subject(query: str, subject: Subject, json: bool) -> None:
+    if json:
+        print_json(subject)
+        return
+    if not subject.found:
+        out.print(f"Nothing that is in the link graph was found for {query}.", markup=False)
+        return
+    out.print(f"{subject.found} pages found, {subject.pages} with their neighbours", markup=False)
+    if subject.inside_sites:
+        out.print("No link leads from one site to another here: links inside a site count.", style="dim")
+    _show_pages("authorities: what good hubs link to", subject.authorities)
+    _show_pages("hubs: what links to good authorities", subject.hubs)
+
+
+def _show_pages(title: str, pages: list[RankedPage]) -> None:
+    if pages:
+        out.print(title, style="bold")
+    for page in pages:
+        text = f"  “{plain(page.text)}”" if page.text else ""
+        out.print(Text(f"{page.rank:8.3f}  {plain(page.url)}") + Text(text, style="dim"))

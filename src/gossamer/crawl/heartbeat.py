@@ -1,0 +1,65 @@
+"""A worker's signs of life, and its agreement with the database on the time.
+
+Both go over a connection of their own, in a thread of their own: a commit may wait for its turn, or for a slow
+store, longer than a lease lasts, and the worker is alive all the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+from gossamer.clock import CorrectedClock
+from gossamer.crawl.thread import DatabaseThread
+from gossamer.errors import ClockError
+from gossamer.frontier import leases
+from gossamer.frontier.contract import Budgets
+from gossamer.frontier.database import Database
+
+log = logging.getLogger(__name__)
+
+MOST_AHEAD = 300.0
+"""Seconds by which a machine's clock may be wrong: less is put right, more is for a person to look at."""
+_NOTICED = 5.0
+_COMPARE = 60.0
+"""Seconds between two looks at the database's clock."""
+
+
+class Heartbeat:
+    """Renews a worker's leases."""
+
+    def __init__(self, database: Database, budgets: Budgets, clock: CorrectedClock) -> None:
+        self._database, self._budgets, self._clock = database, budgets, clock
+        self._executor = ThreadPoolExecutor(1, "heartbeat")
+        self._thread = DatabaseThread(self._executor)
+        self._compare_at = 0.0
+
+    async def beat(self, worker: str) -> float:
+        """A sign of life; returns from when on it counts."""
+        now = self._clock.now()
+        await self._thread.run(self._beat, worker, now)
+        return now
+
+    def _beat(self, worker: str, now: float) -> None:
+        self._database.patiently(lambda: leases.renew(self._database, worker, now, self._budgets))
+        if now >= self._compare_at:
+            set_by_database(self._clock, self._database)
+            self._compare_at = now + _COMPARE
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._thread.run(self._database.close)
+        self._executor.shutdown()
+
+
+def set_by_database(clock: CorrectedClock, database: Database) -> None:
+    """Put a clock right by the database's; a `ClockError` where the machine's is too far off to be trusted."""
+    ahead = database.clock_ahead(clock.own)
+    if abs(ahead) > MOST_AHEAD:
+        raise ClockError(
+            f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} that of "
+            f"{database.where}: set it right (NTP), then start again"
+        )
+    if abs(ahead) > _NOTICED:
+        log.warning("this machine's clock is %.1f s ahead of the database's, which counts", ahead)
+    clock.set_ahead(ahead)

@@ -1,0 +1,207 @@
+"""Plans for splitting a stored site: its URLs and links are read once, the rest is `gossamer.partition`."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.stored_links import Ends, read_links
+from gossamer.errors import UsageError
+from gossamer.frontier.database import Database
+from gossamer.frontier.schema import REFUSED, REMOVED
+from gossamer.model.records import Via
+from gossamer.model.site import key64, site_of
+from gossamer.partition.assignment import ROOT, Assignment, drift, site_path
+from gossamer.partition.config import PartitionConfig
+from gossamer.partition.decision import MOST_COMPARED, Prediction, pick, predict
+from gossamer.partition.links import SiteGraph
+from gossamer.partition.paths import key_paths
+from gossamer.partition.planning import Rule, Share, plan, rebalanced, rule_for, shares
+from gossamer.partition.seeds import seed_pages
+from gossamer.partition.sizes import Sizes
+
+MOST_LINKS = 20_000_000
+"""Links that are held in memory; without the others a prediction is of a sparser site."""
+_COUNTED = f"site_id = ? AND state <> {REMOVED} AND (state <> {REFUSED} OR outcome IS NOT NULL)"
+"""URLs that were or may be fetched."""
+_SELECT = f"SELECT key, url, via, found_site, found_key, outcome, target, segment FROM urls WHERE {_COUNTED}"
+_LED_TO = {Via.REDIRECT.value, Via.CANONICAL.value, Via.REFRESH.value}
+_HANGS_ON_A_PAGE = _LED_TO | {Via.LINK.value}
+
+
+class StoredSite(msgspec.Struct, frozen=True):
+    """What is stored of a site."""
+
+    name: str
+    graph: SiteGraph
+    sizes: Sizes
+    fetched: float
+    """Share of its known URLs that were fetched."""
+    crawl_delay: float
+    """Seconds that its robots.txt asks for."""
+
+
+class PartPlan(msgspec.Struct, frozen=True):
+    """One part."""
+
+    urls: int
+    holds: list[Share]
+    """What it holds, largest first."""
+    seeds: list[str]
+    """Where it begins besides the home page: the two most linked pages it holds of each directory of the plan."""
+
+
+class SitePlan(msgspec.Struct, frozen=True):
+    """The plan for a site, and why it is this one."""
+
+    site: str
+    urls: int
+    pages: int
+    """URLs that a way of stored links leads to: predictions are about them."""
+    links: int
+    fetched: float
+    """Share of the URLs that were fetched."""
+    paths: int
+    key_paths: int
+    """Paths that hold 90 % of the pages."""
+    same_path: float
+    """Share of a page's links that stay in its path."""
+    crawl_delay: float
+    cut_by: Rule
+    predictions: list[Prediction]
+    picked: int
+    """How many parts are best; 1: the site is better not split."""
+    picked_by_seed: int
+    """The same by the seed's rule."""
+    assignment: Assignment
+    """The plan with as many parts as were asked for, or picked."""
+    parts: list[PartPlan]
+
+
+def read_site(folder: DataFolder, db: Database, site: str) -> StoredSite:
+    """The URLs and links of a site; a `UsageError` where nothing is stored."""
+    rows = _read_rows(db, site)
+    if not rows.urls:
+        raise nothing_stored(site)
+    keys = np.array(rows.keys, np.int64)
+    graph = read_links(folder, db, site, keys, rows.segments, MOST_LINKS).graph(rows.leads, rows.first_found)
+    counts = np.diff(graph.starts)
+    linked = SiteGraph(rows.urls, np.repeat(np.arange(len(keys)), counts), graph.targets, rows.home, rows.roots)
+    delays = db.execute("SELECT crawl_delay FROM sites WHERE name = ?", (site,))
+    return StoredSite(
+        name=site,
+        graph=linked,
+        sizes=Sizes(rows.urls),
+        fetched=rows.fetched / len(keys),
+        crawl_delay=float(delays[0][0]) if delays else 0.0,
+    )
+
+
+def nothing_stored(site: str) -> UsageError:
+    """Why there can be no plan for a site, and what to do."""
+    return UsageError(f"nothing is stored of {site}: crawl it first, or look at some pages of it with --sample 500")
+
+
+def plan_site(
+    site: StoredSite, config: PartitionConfig, delay: float, parts: int | None = None,
+    cut_by: Literal["paths", "urls", "auto"] = "auto", most: int = MOST_COMPARED,
+) -> SitePlan:  # fmt: skip
+    """Predictions for 1 to `most` parts, and the plan with `parts`, or with as many as are best."""
+    rule = rule_for(site.fetched) if cut_by == "auto" else cut_by
+    graph, sizes = site.graph, site.sizes
+    predictions = predict(graph, sizes, rule, config, delay, site.crawl_delay, most)
+    picked = pick([one.ours for one in predictions], config.most_parts)
+    assignment = plan(sizes, parts or picked, rule)
+    return SitePlan(
+        site=site.name,
+        urls=len(sizes),
+        pages=graph.pages,
+        links=graph.links,
+        fetched=site.fetched,
+        paths=len(graph.path_sizes),
+        key_paths=len(key_paths(graph.path_sizes)),
+        same_path=graph.same_path(),
+        crawl_delay=site.crawl_delay,
+        cut_by=rule,
+        predictions=predictions,
+        picked=picked,
+        picked_by_seed=pick([one.seed for one in predictions], config.most_parts),
+        assignment=assignment,
+        parts=_parts(assignment, site),
+    )
+
+
+def proposed(folder: DataFolder, db: Database, site: str, config: PartitionConfig, delay: float) -> Assignment | None:
+    """The plan that a crawl adopts for a site by itself; None where it is better not split. A listed site is split
+    at once, while there is nothing to predict from."""
+    known = db.execute(f"SELECT COUNT(*) FROM urls WHERE {_COUNTED}", (key64(site),))[0][0]
+    if not config.splits(site, known) or config.most_parts == 1:
+        return None
+    if known < config.min_urls:
+        return plan(Sizes(()), config.most_parts, "urls")
+    found = plan_site(read_site(folder, db, site), config, delay, most=config.most_parts)
+    return found.assignment if found.picked > 1 else None
+
+
+def mended(db: Database, site: str, assignment: Assignment, config: PartitionConfig) -> Assignment | None:
+    """The plan made even again, where a part has outgrown the others; None where it is even enough."""
+    urls = [url for (url,) in db.iterate(f"SELECT url FROM urls WHERE {_COUNTED}", (key64(site),))]
+    counts = np.bincount(assignment.parts_of(urls), minlength=assignment.parts)
+    if drift(counts.tolist()) <= config.drift:
+        return None
+    found = rebalanced(assignment, Sizes(urls))
+    return None if found == assignment else found
+
+
+class _Rows(msgspec.Struct):
+    """A site's rows of the URL table."""
+
+    keys: array[int] = msgspec.field(default_factory=lambda: array("q"))
+    urls: list[str] = []
+    fetched: int = 0
+    home: int = 0
+    roots: list[int] = []
+    """Seeds, and what sitemaps, feeds and other sites named."""
+    segments: set[str] = set()
+    leads: Ends = msgspec.field(default_factory=Ends)
+    """Where redirects and canonical links lead."""
+    first_found: Ends = msgspec.field(default_factory=Ends)
+    """From each page to the URLs that were first found on it."""
+
+
+def _read_rows(db: Database, site: str) -> _Rows:
+    rows, site_id = _Rows(), key64(site)
+    for key, url, via, found_site, found_key, outcome, target, segment in db.iterate(_SELECT, (site_id,)):
+        if segment is not None:
+            rows.segments.add(segment)
+        rows.fetched += outcome is not None
+        if found_site != site_id or via not in _HANGS_ON_A_PAGE:
+            rows.roots.append(len(rows.urls))
+        else:
+            (rows.leads if via in _LED_TO else rows.first_found).add(found_key, key)
+        if target and site_of(target) == site:
+            rows.leads.add(key, key64(target))
+        rows.keys.append(key)
+        rows.urls.append(url)
+    rows.home = _home(rows.urls, rows.roots)
+    return rows
+
+
+def _home(urls: list[str], roots: list[int]) -> int:
+    """The home page, or what comes nearest: where the crawl began."""
+    found = [page for page, url in enumerate(urls) if site_path(url) == ROOT]
+    return next(iter(found or roots), 0)
+
+
+def _parts(assignment: Assignment, site: StoredSite) -> list[PartPlan]:
+    held = shares(assignment, site.sizes)
+    seeds = seed_pages(assignment, site.graph)
+    urls = site.graph.urls
+    return [
+        PartPlan(sum(one.urls for one in shown), shown, [urls[page] for page in pages if page != site.graph.home])
+        for shown, pages in zip(held, seeds, strict=True)
+    ]

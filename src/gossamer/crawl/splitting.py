@@ -1,0 +1,48 @@
+"""Which sites of a running crawl are split, and split anew, by themselves."""
+
+from __future__ import annotations
+
+import logging
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.partitioning import mended, proposed
+from gossamer.errors import UsageError
+from gossamer.frontier import partitions
+from gossamer.frontier.database import Database
+from gossamer.partition.assignment import Assignment
+from gossamer.partition.config import PartitionConfig
+from gossamer.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+def split_sites(folder: DataFolder, db: Database, settings: Settings, now: float) -> list[str]:
+    """Adopt a plan for each site that is worth one and has none, and mend those that have become uneven; returns
+    the sites with a new plan."""
+    config = settings.partition
+    if config.mode == "off":
+        return []
+    least = 0 if config.sites else config.min_urls
+    rows = db.execute("SELECT name, known FROM sites WHERE known >= ? ORDER BY name", (least,))
+    waiting, split = partitions.waiting_sites(db), []
+    for site, known in rows:
+        if site in waiting or not config.splits(site, known):
+            continue
+        plan = _better_plan(folder, db, site, config, settings.politeness.delay)
+        if plan is not None:
+            partitions.adopt(db, site, plan, now)
+            log.info("%s is split into %d parts", site, plan.parts)
+            split.append(site)
+    return split
+
+
+def _better_plan(
+    folder: DataFolder, db: Database, site: str, config: PartitionConfig, delay: float
+) -> Assignment | None:
+    present = partitions.plan_of(db, site)
+    try:
+        if present is None:
+            return proposed(folder, db, site, config, delay)
+        return mended(db, site, present, config)
+    except UsageError:
+        return None  # nothing of it is stored yet

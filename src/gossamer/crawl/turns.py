@@ -1,0 +1,37 @@
+"""What a running crawl does every so often, each in a process of its own: filters, plans of large sites, ranks.
+
+All such a process does to the table is done in transactions, so it may be killed at any time.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from gossamer.crawl.children import Child
+
+
+class Turns:
+    """Starts a process when it is time; a crawl calls `tick` now and then, and `kill` at its end."""
+
+    def __init__(self, name: str, module: str, root: Path, every: float) -> None:
+        """`every`: seconds between two starts; 0: never."""
+        self._name, self._module, self._root, self._every = name, module, root, every
+        self._next = time.monotonic() + every
+        self._child: Child | None = None
+
+    def tick(self) -> None:
+        """See whether it is time; one that still runs is waited for."""
+        if self._child is not None and not self._child.is_running:
+            self._child.wait(0)
+            self._child = None
+        if self._child is None and self._every and time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._every
+            self._child = Child(self._name, self._module, [str(self._root)])
+            self._child.watch()
+
+    def kill(self) -> None:
+        """End it at once; what it committed stays."""
+        if self._child is not None:
+            self._child.kill()
+            self._child = None

@@ -1,0 +1,97 @@
+"""Link ranks of the pages found, read from the files that `gossamer rank` writes: nothing is indexed again for them.
+
+The arrays are mapped into memory, so a search touches a few pages of the file. `ranks/current` is read at most once a
+second, and a new generation is used from the next search on. Ranks only add to scores: where they cannot be read, the
+search goes on with those it has, and says so in the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.errors import GossamerError
+
+log = logging.getLogger(__name__)
+
+CURRENT = "ranks/current"
+
+
+class Files(Protocol):
+    """What is needed of a `store.place.Place`."""
+
+    def size(self, name: str) -> int | None:
+        """Bytes of a file; None where there is none."""
+        ...
+
+    def get(self, name: str) -> bytes:
+        """A whole file."""
+        ...
+
+    def path(self, name: str) -> Path:
+        """A local file with that content."""
+        ...
+
+
+class _Loaded(NamedTuple):
+    generation: str = ""
+    keys: NDArray[np.int64] = np.empty(0, np.int64)
+    ranks: NDArray[np.float64] = np.empty(0, np.float64)
+
+
+class StoredRanks:
+    """The ranks of a place, always the newest; safe to share between threads."""
+
+    def __init__(self, place: Files, every: float = 1.0, now: Callable[[], float] = time.monotonic) -> None:
+        """`every`: seconds between two looks for a new generation."""
+        self._place, self._every, self._now = place, every, now
+        self._loaded = _Loaded()
+        self._next = -1e300
+        self._lock = Lock()
+
+    @property
+    def generation(self) -> str:
+        """The name of the ranks that are used; empty where there are none."""
+        return self._current().generation
+
+    def of(self, keys: Sequence[int]) -> Sequence[float]:
+        """The rank of each page by key: 1 is the average, 0 is unknown."""
+        _, known, ranks = self._current()
+        if not len(known):
+            return [0.0] * len(keys)
+        wanted = np.asarray(keys, np.int64)
+        places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        found: list[float] = np.where(known[places] == wanted, ranks[places], 0.0).tolist()
+        return found
+
+    def _current(self) -> _Loaded:
+        if self._now() >= self._next and self._lock.acquire(blocking=False):
+            try:
+                self._look()
+            except (GossamerError, OSError, ValueError, EOFError) as error:
+                log.warning("link ranks cannot be read, searches go on without news of them: %s", error)
+            finally:
+                self._next = self._now() + self._every
+                self._lock.release()
+        return self._loaded
+
+    def _look(self) -> None:
+        if not self._place.size(CURRENT):
+            self._loaded = _Loaded()
+            return
+        generation = self._place.get(CURRENT).decode().strip()
+        if generation != self._loaded.generation:
+            arrays = [
+                np.load(self._place.path(f"ranks/{generation}/{name}.npy"), mmap_mode="r", allow_pickle=False)
+                for name in ("keys", "ranks")
+            ]
+            if len(arrays[0]) != len(arrays[1]):
+                raise ValueError(f"ranks/{generation} has {len(arrays[0])} keys and {len(arrays[1])} ranks")
+            self._loaded = _Loaded(generation, *arrays)

@@ -1,0 +1,174 @@
+"""A whole index, built shard by shard on any engine.
+
+Pages and the texts of links to them go to the task of their shard by exchange; each task builds its shard as a complete
+generation in a local folder, as an indexer would (`index_shard`), and copies it to the target place. What lies there
+for a shard is an index folder (`index.folder`), and an indexer can follow the crawl from where the build began:
+the position of the index is the last change that was committed when the job started.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gossamer.engine.exchange import PartWriter
+from gossamer.frontier.changes import last_change
+from gossamer.index.folder import IndexFolder
+from gossamer.index.shards import Cut, shard_of
+from gossamer.jobs.context import JobContext, numbered, run_stage
+from gossamer.jobs.index_shard import MODEL, BuiltShard, ShardTask, build_shard
+from gossamer.jobs.segment_input import (
+    LinkSource,
+    PageSource,
+    Unread,
+    all_unread,
+    newest_pages,
+    run_over_pages,
+    segment_groups,
+)
+from gossamer.model.site import key64, site_of
+from gossamer.store.place import Place, open_place
+
+CURRENT = "current"
+_COLUMNS = [
+    "url", "title", "headings", "text", "lang", "claimed_lang", "date", "fetched_at", "media_type", "page_type",
+    "category", "author", "cluster", "joined",
+]  # fmt: skip
+_LINKS = pa.schema([("target", pa.string()), ("anchor", pa.string())])
+_SITES = "sites.json"
+
+
+class IndexReport(msgspec.Struct, frozen=True):
+    """What was built."""
+
+    documents: int
+    bytes: int
+    position: int
+    """Last change of the crawl that is in the index for sure."""
+    shards: list[BuiltShard]
+    unread: list[Unread]
+
+
+class _PageTask(msgspec.Struct, frozen=True):
+    source: PageSource
+    number: int
+    shards: int
+
+
+class _LinkTask(msgspec.Struct, frozen=True):
+    source: LinkSource
+    work: str
+    number: int
+    shards: int
+
+
+class _Sent(msgspec.Struct, frozen=True):
+    unread: list[Unread]
+
+
+def build_shards(context: JobContext, shards: int, target: str, now: float, model: bytes = b"") -> IndexReport:
+    """Build the index of all documents in so many shards, each in a folder of the target place; `model` is the
+    classifier for pages that were stored before there was one."""
+    position = last_change(context.db)
+    crawl = str(context.db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
+    place = context.place
+    place.put(MODEL, model)
+    place.put(_SITES, msgspec.json.encode([row[0] for row in context.db.iterate("SELECT name FROM sites")]))
+    sources = newest_pages(context).sources
+    sent = run_over_pages(
+        context, "pages to shards", _send_pages, sources, lambda number, source: _PageTask(source, number, shards)
+    )
+    links = [LinkSource(context.segments, group) for group in segment_groups(context)]
+    linked = run_over_pages(
+        context, "links to shards", _send_links, links,
+        lambda number, source: _LinkTask(source, context.work, number, shards),
+    )  # fmt: skip
+    pages = [numbered("pages", number) for number in range(len(sources))]
+    anchors = [numbered("anchors", number) for number in range(len(links))]
+    built = run_stage(
+        context, "building shards", build_shard,
+        [
+            ShardTask(context.work, target, Cut(shard, shards), pages, anchors, crawl, position, now)
+            for shard in range(1, shards + 1)
+        ],
+    )  # fmt: skip
+    _switch(open_place(target), built)
+    unread = all_unread([*sent, *linked])
+    return IndexReport(sum(one.documents for one in built), sum(one.bytes for one in built), position, built, unread)
+
+
+def _switch(place: Place, built: Sequence[BuiltShard]) -> None:
+    """Make the new generations count, and delete what was there before."""
+    for one in built:
+        place.put(f"{one.folder}/{CURRENT}", f"{one.generation}\n".encode())
+    for one in built:
+        mine = (f"{one.folder}/{one.generation}/", f"{one.folder}/{CURRENT}")
+        place.delete([name for name in place.names(f"{one.folder}/") if not name.startswith(mine)])
+
+
+def install_shard(place: Place, built: BuiltShard, index: Path) -> str:
+    """Copy a shard to this machine and make it the generation that is searched in an index folder; returns its name."""
+    folder = IndexFolder(index)
+    cut = Cut(built.shard, built.shards)
+    generation = folder.create("", cut)
+    prefix = f"{built.folder}/{built.generation}/"
+    for name in place.names(prefix):
+        target = index / generation / name.removeprefix(prefix)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(place.path(name), target)
+    folder.switch(generation)
+    return generation
+
+
+def _send_pages(task: _PageTask) -> _Sent:
+    """Task: pages to the tasks of their shards."""
+    unread: list[Unread] = []
+    with PartWriter(open_place(task.source.work), numbered("pages", task.number), task.shards) as writer:
+        for table in task.source.tables(_COLUMNS, unread):
+            writer.add(table.select(_COLUMNS), _shards(table.column("key").to_pylist(), task.shards))
+    return _Sent(unread)
+
+
+def _send_links(task: _LinkTask) -> _Sent:
+    """Task: the texts of links to the tasks of the pages they lead to, as far as those are on sites of the crawl."""
+    place = open_place(task.work)
+    sites = _sites(task.work)
+    unread: list[Unread] = []
+    with PartWriter(place, numbered("anchors", task.number), task.shards) as writer:
+        for table in task.source.tables(["source", "target", "anchor", "rel", "tag"], unread):
+            pairs = [pair for pair in telling_links(table) if site_of(pair[0]) in sites]
+            columns = list(zip(*pairs, strict=True)) or [(), ()]
+            arrays = [pa.array(values, pa.string()) for values in columns]
+            numbers = _shards([key64(target) for target, _ in pairs], task.shards)
+            writer.add(pa.Table.from_arrays(arrays, schema=_LINKS), numbers)
+    return _Sent(unread)
+
+
+@lru_cache(maxsize=2)
+def _sites(work: str) -> frozenset[str]:
+    return frozenset(msgspec.json.decode(open_place(work).get(_SITES), type=list[str]))
+
+
+def _shards(keys: Sequence[int], shards: int) -> np.ndarray[Any, Any]:
+    return np.fromiter((shard_of(key, shards) - 1 for key in keys), np.int32, len(keys))
+
+
+def telling_links(table: pa.Table) -> list[tuple[str, str]]:
+    """Target and text of the links that a page vouches for, each pair once, in order."""
+    wanted = pc.and_(
+        pc.and_(pc.is_in(table.column("tag"), pa.array(["a", "area"])), pc.not_equal(table.column("anchor"), "")),
+        pc.and_(
+            pc.invert(pc.match_substring(table.column("rel"), "nofollow")),
+            pc.not_equal(table.column("source"), table.column("target")),
+        ),
+    )
+    pairs = table.filter(wanted).select(["target", "anchor"]).group_by(["target", "anchor"]).aggregate([])
+    return sorted(zip(pairs.column("target").to_pylist(), pairs.column("anchor").to_pylist(), strict=True))

@@ -1,0 +1,111 @@
+"""Answers of several shards as one: pure functions, the same law for one shard and for a hundred.
+
+Scores of different shards are calculated by different machines from different parts: the last digits may differ where
+one index would have found two pages equal. Equal within `PRECISE` digits is equal, and then the page's key decides.
+So the order does not depend on which replica answered, and turning the page shows no result twice. The hits of a
+single shard stand as they came.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from gossamer.search.limits import CLASSIC, WINDOW, Span
+from gossamer.search.ordering import clustered
+from gossamer.search.shard_values import Showing, Sighting, Spellings, Suggested
+from gossamer.search.suggest import complete
+
+PRECISE = 4
+"""Digits behind the point that are compared."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """The results that are shown, in order."""
+
+    showings: list[Showing]
+    is_full: bool = True
+    """Whether there are as many as were asked for."""
+
+
+def merged(several: Sequence[Sequence[Sighting]], ranking: str, by_date: bool) -> list[Sighting]:
+    """The best of all shards in order: by what decides who is among the best, then the best of them by score."""
+    tie = len(several) > 1
+    found = _ordered([one for sightings in several for one in sightings], lambda one: one.order, tie)
+    if by_date or ranking == "bm25":
+        return found
+    if ranking == "classic":
+        return _ordered(found[:CLASSIC], lambda one: one.score, tie)
+    best = _ordered(found[:WINDOW], lambda one: one.score, tie)
+    # What comes after the best has no priors.
+    return best + [msgspec.structs.replace(one, score=one.order) for one in found[WINDOW:]]
+
+
+def _ordered(found: list[Sighting], value: Callable[[Sighting], float], tie: bool) -> list[Sighting]:
+    if not tie:
+        return sorted(found, key=lambda one: -value(one))
+    return sorted(found, key=lambda one: (-round(value(one), PRECISE), one.key))
+
+
+def cut_out(found: Sequence[Sighting], span: Span) -> Line:
+    """The results that a request wants to see, copies beside each other."""
+    shown = found[span.first : span.first + span.size]
+    return Line([Showing(one.key, one.score, 0) for one in shown])
+
+
+def collapsed(found: Sequence[Sighting], span: Span, leaders: Callable[[Sequence[int]], Mapping[int, int]]) -> Line:
+    """The results that a request wants to see, once near copies are put under one of them.
+
+    A cluster stands where its best hit stands. Its representative is shown, where it is among the hits; else that
+    best hit."""
+    page = clustered(one.cluster for one in found)[span.first : span.first + span.size]
+    several = [number for number, places in page if len(places) > 1]
+    named = leaders(several) if several else {}
+    showings = []
+    for number, places in page:
+        keys = [found[place].key for place in places]
+        leader = named.get(number) if len(places) > 1 else None
+        speaker = leader if leader is not None and leader in keys else keys[0]
+        showings.append(Showing(speaker, found[places[0]].score, len(places) - 1))
+    return Line(showings, len(page) == span.size)
+
+
+def copies_of(found: Sequence[Sighting], key: int) -> list[Sighting]:
+    """The hits that are collapsed under the hit with a key."""
+    shown = next((one for one in found if one.key == key), None)
+    return [one for one in found if shown is not None and one.cluster == shown.cluster and one.key != key]
+
+
+def completed(prefix: str, several: Sequence[Suggested], limit: int) -> list[str]:
+    """How a query may go on, by the words and titles of all shards."""
+    if len(several) == 1:
+        (only,) = several
+        return complete(prefix, only.terms, [title for _, title in only.titles], limit)
+    terms: Counter[str] = Counter()
+    for one in several:
+        terms.update(dict(one.terms))
+    titles = sorted((title for one in several for title in one.titles), key=lambda title: (-title[0], title[1]))
+    return complete(prefix, terms.most_common(3 * limit), [title for _, title in titles[:limit]], limit)
+
+
+class MergedSpelling:
+    """The vocabularies of all shards, as far as they were asked: `suggest.Spelling`."""
+
+    def __init__(self, several: Sequence[Spellings]) -> None:
+        self._counts: Counter[str] = Counter()
+        self._neighbours: dict[str, set[tuple[int, str]]] = {}
+        for one in several:
+            self._counts.update(one.frequencies)
+            for word, near in one.neighbours.items():
+                self._neighbours.setdefault(word, set()).update(near)
+
+    def frequency(self, word: str) -> int:
+        """Pages of all shards that have this word."""
+        return self._counts[word]
+
+    def neighbours(self, word: str) -> list[tuple[int, str]]:
+        """The words a mistake or two away in any shard, best first."""
+        near = self._neighbours.get(word, ())
+        return sorted(near, key=lambda match: (match[0], -self._counts[match[1]], match[1]))

@@ -1,0 +1,236 @@
+"""The searcher of one shard: answers a front end from the documents it holds, by the numbers of all of them.
+
+Each method is one operation of the protocol (`shard_values.py`). Nothing is remembered between two of them: pages
+are named by key, so that a commit, or another replica, may come in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+import tantivy
+
+from gossamer.index import commits, schema
+from gossamer.index.analysis import surface_words
+from gossamer.index.folder import IndexFolder
+from gossamer.index.shards import Cut
+from gossamer.model.site import key64
+from gossamer.search import ordering
+from gossamer.search.asking import ask_index, continuations
+from gossamer.search.building import Builder, Built, plain
+from gossamer.search.classic import classic
+from gossamer.search.corpus import SharedCorpus
+from gossamer.search.counting import Joined, count, joined
+from gossamer.search.excerpt import Highlighter
+from gossamer.search.explaining import explain
+from gossamer.search.hits import make_hit, stored_page
+from gossamer.search.lengths import Lengths
+from gossamer.search.limits import CLASSIC, ENOUGH, WINDOW
+from gossamer.search.ordering import Candidate, Leaders, Ranks
+from gossamer.search.query import Query, parse
+from gossamer.search.results import Hit, ScoreExplanation, StoredPage
+from gossamer.search.shard_values import (
+    PROTOCOL,
+    ExplainAsk,
+    FindAsk,
+    Finding,
+    Found,
+    Identity,
+    LeadersAsk,
+    Question,
+    ShowAsk,
+    Showing,
+    Shown,
+    Sighting,
+    SpellingAsk,
+    Spellings,
+    Statistics,
+    StatisticsAsk,
+    SuggestAsk,
+    Suggested,
+    UrlAsk,
+)
+from gossamer.search.view import View, Views
+
+_MARGIN = 5
+"""Hits beyond the last one shown whose scores are corrected, too: one of them may move up."""
+_MOST_CORRECTED = 100
+_READING = 0.5
+"""Seconds that a front end waits for the vocabulary of an index that was opened just now."""
+_UNDATED = -(2.0**63)
+
+
+OPERATIONS: dict[str, type[msgspec.Struct]] = {
+    "statistics": StatisticsAsk,
+    "find": FindAsk,
+    "show": ShowAsk,
+    "explain": ExplainAsk,
+    "suggest": SuggestAsk,
+    "spelling": SpellingAsk,
+    "page": UrlAsk,
+    "leaders": LeadersAsk,
+}
+"""What a shard can be asked: a method of `ShardSearcher` each, and what it takes."""
+
+
+class ShardSearcher:
+    """One shard; safe to share between threads."""
+
+    def __init__(
+        self, folder: IndexFolder, cut: Cut, ranks: Ranks | None = None, leaders: Leaders | None = None
+    ) -> None:
+        self.cut = cut
+        self._views = Views(folder, cut)
+        self._ranks, self._leaders = ranks, leaders
+
+    def identity(self) -> Identity:
+        """Who answers; an error where the index cannot be used."""
+        payload = self._views.current().commit.payload
+        return Identity(PROTOCOL, payload.version, self.cut.shard, self.cut.shards, payload.crawl)
+
+    def statistics(self, ask: StatisticsAsk) -> Statistics:
+        """Numbers of the documents here."""
+        with self._view() as view:
+            found: dict[str, dict[str, int]] = {}
+            for field, term in ask.places:
+                found.setdefault(field, {})[term] = view.pages(field, term)
+            return Statistics(view.summary, found)
+
+    def find(self, ask: FindAsk) -> Found:
+        """The best pages here; also those with a part of the words, where few have all of them."""
+        with self._view() as view:
+            asking = _Asking(view, ask.question)
+            strict = self._finding(asking, asking.strict, ask)
+            loose = None
+            if strict.pages < ENOUGH and asking.loose is not None:
+                loose = self._finding(asking, asking.loose, ask)
+            return Found(view.commit.payload.position, strict, loose)
+
+    def show(self, ask: ShowAsk) -> Shown:
+        """Results with excerpts, and counts."""
+        with self._view() as view:
+            asking = _Asking(view, ask.question)
+            query = asking.loose if ask.loose and asking.loose is not None else asking.strict
+            highlighter = Highlighter(asking.built.needles)
+            hits = {one.key: hit for one in ask.showings if (hit := _shown(view, one, highlighter)) is not None}
+            return Shown(hits, count(view, query, ask.clusters, ask.facets, self.cut.shards))
+
+    def explain(self, ask: ExplainAsk) -> ScoreExplanation:
+        """Why a page here has the score it has."""
+        with self._view() as view:
+            address = view.find(key64(ask.url))
+            if address is None:
+                return ScoreExplanation(ask.url, False, 0.0, (), "the page is not in the index")
+            asking = _Asking(view, ask.question)
+            lengths = None if self.cut.is_whole else asking.lengths
+            config = ask.question.config
+            return explain(view, ask.url, address, asking.built, config, self._ranks, asking.news_at, lengths)
+
+    def suggest(self, ask: SuggestAsk) -> Suggested:
+        """Words and titles that go on as a query begins."""
+        words = surface_words(ask.prefix)
+        if not words or ask.limit < 1:
+            return Suggested()
+        with self._view() as view:
+            terms, titles = continuations(view, words, ask.limit)
+            return Suggested(tuple(terms), tuple(titles))
+
+    def spelling(self, ask: SpellingAsk) -> Spellings:
+        """Frequencies and neighbours of words."""
+        with self._view() as view:
+            vocabulary = self._views.vocabulary_within(view, _READING)
+        if vocabulary is None:
+            return Spellings({}, {})
+        neighbours = {word: tuple(vocabulary.neighbours(word)) for word in ask.words}
+        asked = {*ask.counted, *(near for found in neighbours.values() for _, near in found)}
+        return Spellings({word: vocabulary.frequency(word) for word in asked}, neighbours)
+
+    def page(self, ask: UrlAsk) -> StoredPage | None:
+        """The stored text of a page here."""
+        with self._view() as view:
+            return stored_page(view, ask.url)
+
+    def leaders(self, ask: LeadersAsk) -> dict[int, int]:
+        """Cluster → key of the page that represents it."""
+        return dict(self._leaders.of(ask.clusters)) if self._leaders is not None else {}
+
+    @contextmanager
+    def _view(self) -> Iterator[View]:
+        view = self._views.current()
+        with commits.checking(view.folder):
+            yield view
+
+    def _finding(self, asking: _Asking, query: tantivy.Query, ask: FindAsk) -> Finding:
+        view = asking.view
+        pages, hits = ask_index(view, query, ask.depth, asking.by_date)
+        sightings = self._by_date(view, hits) if asking.by_date else self._by_score(asking, query, hits, ask.needed)
+        copies = joined(view, query) if pages and asking.collapses and view.has_copies else Joined()
+        return Finding(pages, sightings, copies)
+
+    def _by_date(self, view: View, hits: Sequence[Candidate]) -> tuple[Sighting, ...]:
+        addresses = [address for _, address in hits]
+        dates = view.searcher.fast_field_values(schema.DATE, addresses)
+        orders = [_UNDATED if date is None else float(date) for date in dates]
+        return _sightings(view, addresses, orders, [0.0] * len(hits))
+
+    def _by_score(
+        self, asking: _Asking, query: tantivy.Query, hits: Sequence[Candidate], needed: int
+    ) -> tuple[Sighting, ...]:
+        view, addresses = asking.view, [address for _, address in hits]
+        if asking.ranking == "classic":
+            classics = classic(view, hits[:CLASSIC], asking.built.words, self._ranks)
+            best = {_place(address): score for score, address in classics}
+            scores = [best.get(_place(address), 0.0) for address in addresses]
+            return _sightings(view, addresses, [score for score, _ in hits], scores)
+        added = self._priors(asking, addresses)
+        if not asking.lengths.are_alike:
+            best_first = sorted(range(len(hits)), key=lambda place: -hits[place][0] - added[place])
+            hits = asking.lengths.corrected(view, query, hits, best_first[: min(needed, _MOST_CORRECTED) + _MARGIN])
+        orders = [score for score, _ in hits]
+        return _sightings(view, addresses, orders, [score + prior for score, prior in zip(orders, added, strict=True)])
+
+    def _priors(self, asking: _Asking, addresses: list[tantivy.DocAddress]) -> list[float]:
+        """What is added to each score; nothing beyond the best hits."""
+        if asking.ranking != "web":
+            return [0.0] * len(addresses)
+        best, config = addresses[:WINDOW], asking.question.config
+        parts = ordering.priors(asking.view, best, config, self._ranks, asking.news_at)
+        added = [sum(values) for values in zip(*parts.values(), strict=True)]
+        return added + [0.0] * (len(addresses) - len(best))
+
+
+class _Asking:
+    """A question as this shard asks it of its index."""
+
+    def __init__(self, view: View, question: Question) -> None:
+        self.view, self.question = view, question
+        request, config = question.request, question.config
+        query: Query = parse(request.query)
+        corpus = SharedCorpus(view, view.written, question.whole)
+        self.built: Built = Builder(view, config, corpus).build(query, request, question.now)
+        self.ranking = request.ranking or config.ranking
+        self.by_date = request.sort == "date" or query.newest
+        self.collapses = not request.similar and self.ranking == "web"
+        self.news_at = question.now if ordering.wants_news(query, request) else None
+        self.lengths = Lengths(view.lengths, question.whole.lengths)
+        is_plain = self.ranking == "bm25"
+        self.strict = plain(view.schema, query, corpus) if is_plain else self.built.strict
+        self.loose = None if is_plain else self.built.loose
+
+
+def _sightings(
+    view: View, addresses: list[tantivy.DocAddress], orders: Sequence[float], scores: Sequence[float]
+) -> tuple[Sighting, ...]:
+    keys, clusters = view.numbers(schema.KEY, addresses), view.numbers(schema.CLUSTER, addresses)
+    return tuple(map(Sighting, orders, scores, keys, clusters))
+
+
+def _shown(view: View, showing: Showing, highlighter: Highlighter) -> Hit | None:
+    address = view.find(showing.key)
+    return make_hit(view, (showing.score, address), showing.similar, highlighter) if address is not None else None
+
+
+def _place(address: tantivy.DocAddress) -> tuple[int, int]:
+    return address.segment_ord, address.doc

@@ -1,0 +1,175 @@
+"""What a front end and a shard say to each other: values only, written as MessagePack.
+
+`PROTOCOL` is raised by every change to the structs below that an older node would misunderstand.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from gossamer.search.corpus import Frequencies, Place, Summary, Whole
+from gossamer.search.counting import Counted, Joined
+from gossamer.search.ranking import RankingConfig
+from gossamer.search.results import Hit, Request
+
+PROTOCOL = 1
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Whose answer it is."""
+
+    protocol: int
+    schema: int
+    """Version of the index."""
+    shard: int
+    shards: int
+    crawl: str
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """An answer with its sender."""
+
+    sender: Identity
+    body: msgspec.Raw
+
+
+class StatisticsAsk(msgspec.Struct, frozen=True):
+    """Numbers wanted: always those of all documents, and of some terms."""
+
+    places: tuple[Place, ...] = ()
+
+
+class Statistics(msgspec.Struct, frozen=True):
+    """Numbers of one shard."""
+
+    summary: Summary
+    frequencies: Frequencies
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A request with all that makes its answer the same everywhere."""
+
+    request: Request
+    config: RankingConfig
+    now: float
+    whole: Whole
+
+
+class FindAsk(msgspec.Struct, frozen=True):
+    """The best pages of a shard are wanted."""
+
+    question: Question
+    needed: int
+    """Results up to the last that will be shown."""
+    depth: int
+    """Hits wanted."""
+
+
+class Sighting(msgspec.Struct, frozen=True, array_like=True):
+    """A page that matches."""
+
+    order: float
+    """What decides whether it is among the best: the score without priors, or the date."""
+    score: float
+    """What decides its place among the best."""
+    key: int
+    cluster: int
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """The pages that match a query."""
+
+    pages: int = 0
+    sightings: tuple[Sighting, ...] = ()
+    """The best of them."""
+    joined: Joined = Joined()
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What a shard found."""
+
+    position: int
+    """Last change of the crawl that its index holds."""
+    strict: Finding
+    loose: Finding | None = None
+    """Pages with some of the words; told where few have them all."""
+
+
+class Showing(msgspec.Struct, frozen=True, array_like=True):
+    """A page to be shown, with what only the front end knows."""
+
+    key: int
+    score: float
+    similar: int
+
+
+class ShowAsk(msgspec.Struct, frozen=True):
+    """Results for a reader, and counts, are wanted."""
+
+    question: Question
+    loose: bool
+    """Which of the two queries."""
+    showings: tuple[Showing, ...] = ()
+    clusters: tuple[int, ...] = ()
+    """Clusters whose pages are to be counted."""
+    facets: bool = False
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """Results for a reader."""
+
+    hits: dict[int, Hit]
+    """By key; a page that left meanwhile is missing."""
+    counted: Counted
+
+
+class ExplainAsk(msgspec.Struct, frozen=True):
+    """An explanation is wanted."""
+
+    question: Question
+    url: str
+
+
+class SuggestAsk(msgspec.Struct, frozen=True):
+    """How a query may go on."""
+
+    prefix: str
+    limit: int
+
+
+class Suggested(msgspec.Struct, frozen=True):
+    """Words and titles of a shard."""
+
+    terms: tuple[tuple[str, int], ...] = ()
+    """With the pages that have each."""
+    titles: tuple[tuple[float, str], ...] = ()
+    """With their scores."""
+
+
+class SpellingAsk(msgspec.Struct, frozen=True):
+    """Words that may be mistakes."""
+
+    words: tuple[str, ...]
+    """Their neighbours are wanted."""
+    counted: tuple[str, ...]
+    """Their frequencies are wanted."""
+
+
+class Spellings(msgspec.Struct, frozen=True):
+    """What a shard's vocabulary says."""
+
+    frequencies: dict[str, int]
+    """Of those asked for and of all neighbours."""
+    neighbours: dict[str, tuple[tuple[int, str], ...]]
+
+
+class UrlAsk(msgspec.Struct, frozen=True):
+    """Something about one page is wanted."""
+
+    url: str
+
+
+class LeadersAsk(msgspec.Struct, frozen=True):
+    """The representatives of clusters are wanted."""
+
+    clusters: tuple[int, ...]

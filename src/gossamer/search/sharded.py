@@ -1,0 +1,239 @@
+"""Asks all shards of a divided index, and answers as one searcher would.
+
+A search takes three rounds, in each of which all shards are asked at once:
+
+1. *statistics* of the query's terms, to be added up; skipped where they are known and nothing was committed since;
+2. *find*: the best pages of each shard, scored by those sums; they are merged, and copies put under each other;
+3. *show*: excerpts of the pages that are shown, from the shards that hold them, and counts of all.
+
+A shard that does not answer in time, or that is of another cut, version or crawl, is missing: the others answer, and
+the results say so. Only where none is left there is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from gossamer.clock import Clock, SystemClock
+from gossamer.errors import OperationError
+from gossamer.index.shards import shard_of
+from gossamer.model.site import key64
+from gossamer.search import counting, merging
+from gossamer.search.correcting import corrected
+from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
+from gossamer.search.merging import Line, MergedSpelling
+from gossamer.search.query import Query, parse
+from gossamer.search.ranking import RankingConfig
+from gossamer.search.results import Hit, IndexState, Request, Results, ScoreExplanation, StoredPage
+from gossamer.search.rounds import Nodes, Rounds
+from gossamer.search.shard_values import (
+    ExplainAsk,
+    FindAsk,
+    Finding,
+    Found,
+    LeadersAsk,
+    Question,
+    ShowAsk,
+    Showing,
+    Shown,
+    Sighting,
+    SpellingAsk,
+    Spellings,
+    SuggestAsk,
+    Suggested,
+    UrlAsk,
+)
+from gossamer.search.suggest import Spelling, sought
+from gossamer.search.tallies import Tallies
+from gossamer.search.terms import places
+
+T = TypeVar("T")
+
+
+class ShardedSearcher:
+    """`web.service.SearchService` over many shards; safe to share between threads."""
+
+    def __init__(
+        self, nodes: Nodes, config: RankingConfig | None = None, clock: Clock | None = None, deadline: float = 2.0
+    ) -> None:
+        """`deadline`: seconds that the shards have for a whole search."""
+        self._nodes, self._config, self._deadline = nodes, config or RankingConfig(), deadline
+        self._clock = clock or SystemClock()
+        self._tallies = Tallies()
+
+    def search(self, request: Request) -> Results:
+        """The results of a request."""
+        started = self._clock.now()
+        query = parse(request.query)
+        if query.is_empty:
+            return Results(request=request, total=0, hits=(), pages=0, notices=query.notices)
+        results = self._begin(request, query, self._rounds()).results()
+        return msgspec.structs.replace(results, seconds=self._clock.now() - started)
+
+    def similar(self, request: Request, url: str) -> tuple[Hit, ...]:
+        """The near copies that are collapsed under a hit of the request, best first."""
+        return self._begin(request, parse(request.query), self._rounds()).similar(key64(url))
+
+    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
+        """How a query that is being typed may go on: words and titles of all shards."""
+        prefix = prefix[:MAX_PREFIX].encode("utf-8", "replace").decode()
+        if not prefix.strip() or limit < 1:
+            return []
+        found = self._rounds().ask_all("suggest", SuggestAsk(prefix, limit), Suggested)
+        return merging.completed(prefix, list(found.values()), limit)
+
+    def page(self, url: str) -> StoredPage | None:
+        """The stored text of a page, from the shard that holds it."""
+        return self._ask_holder(url, "page", UrlAsk(url), StoredPage | None)  # type: ignore[arg-type]  # a union type
+
+    def explain(self, request: Request, url: str) -> ScoreExplanation:
+        """Why a page has the score it has for a request."""
+        rounds = self._rounds()
+        question = self._question(request, parse(request.query), rounds)
+        return self._ask_holder(url, "explain", ExplainAsk(question, url), ScoreExplanation, rounds)
+
+    def state(self) -> IndexState:
+        """How the index stands, all shards together; as far back as the last of them."""
+        summaries = self._tallies.summaries(self._rounds())
+        return IndexState(
+            documents=sum(one.documents for one in summaries),
+            segments=sum(one.segments for one in summaries),
+            position=min(one.position for one in summaries),
+            committed_at=max(one.committed_at for one in summaries),
+            generation="+".join(one.generation for one in summaries),
+        )
+
+    def _rounds(self) -> Rounds:
+        return Rounds(self._nodes, self._deadline)
+
+    def _begin(self, request: Request, query: Query, rounds: Rounds) -> _Search:
+        return _Search(rounds, self._tallies, self._question(request, query, rounds), query)
+
+    def _question(self, request: Request, query: Query, rounds: Rounds) -> Question:
+        weights = self._config.fields()
+        whole = self._tallies.whole(rounds, lambda languages: places(query, languages, weights))
+        return Question(request, self._config, self._clock.now(), whole)
+
+    def _ask_holder(
+        self, url: str, operation: str, ask: msgspec.Struct, answer: type[T], rounds: Rounds | None = None
+    ) -> T:
+        shard = shard_of(key64(url), self._nodes.shards)
+        rounds = rounds or self._rounds()
+        found = rounds.ask(operation, {shard: ask}, answer)
+        if shard not in found:
+            raise OperationError(f"the shard that this page belongs to does not answer: {rounds.missing[shard]}")
+        return found[shard]
+
+
+class _Search:
+    """One search on its way through the rounds."""
+
+    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question, query: Query) -> None:
+        self._rounds, self._tallies, self._question, self._query = rounds, tallies, question, query
+        self._whole, self._request = question.whole, question.request
+        self._span = span_of(self._request)
+        self._notices = [*query.notices, *self._span.notices]
+        self._ranking = self._request.ranking or question.config.ranking
+        self._collapses = not self._request.similar and self._ranking == "web"
+        self._by_date = self._request.sort == "date" or query.newest
+        self._loose = False
+
+    def results(self) -> Results:
+        """All of it."""
+        findings, found = self._find(self._span.needed)
+        line = self._line(found)
+        matching = sum(one.pages for one in findings.values())
+        if not line.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
+            findings, found = self._find(DEPTH)
+            line = self._line(found)
+            matching = sum(one.pages for one in findings.values())
+        joined = self._joined(findings, found, matching)
+        hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets)
+        tally = counting.total(matching, joined, counted, self._request.facets)
+        correction = self._correction(tally.total)
+        answered = self._rounds.answered()
+        return Results(
+            request=self._request,
+            total=tally.total,
+            hits=hits,
+            pages=self._span.pages(tally.total),
+            estimated=tally.estimated,
+            facets=tally.facets,
+            did_you_mean=correction,
+            notices=tuple(filter(None, [answered.notice, *self._notices])),
+            shards=answered,
+        )
+
+    def similar(self, key: int) -> tuple[Hit, ...]:
+        """The hits under the hit with a key."""
+        _, found = self._find(DEPTH)
+        copies = merging.copies_of(found, key)[:MAX_SIZE]
+        hits, _ = self._show([Showing(one.key, one.score, 0) for one in copies], [], False)
+        return hits
+
+    def _find(self, needed: int) -> tuple[dict[int, Finding], list[Sighting]]:
+        """What each shard found with the query that was asked in the end, and the best of all in order."""
+        ask = FindAsk(self._question, needed, depth_for(needed, self._ranking))
+        answers = self._rounds.ask_all("find", ask, Found)
+        self._tallies.note({shard: found.position for shard, found in answers.items()})
+        findings = {shard: found.strict for shard, found in answers.items()}
+        strict = sum(one.pages for one in findings.values())
+        looser = {shard: found.loose for shard, found in answers.items() if found.loose is not None}
+        self._loose = False
+        # With so few in all, no shard can have kept its own to itself.
+        if strict < ENOUGH and len(looser) == len(findings) and sum(one.pages for one in looser.values()) > strict:
+            findings, self._loose = looser, True
+            if relaxed_notice(strict) not in self._notices:
+                self._notices.append(relaxed_notice(strict))
+        found = merging.merged([one.sightings for one in findings.values()], self._ranking, self._by_date)
+        return findings, found[:DEPTH]
+
+    def _line(self, found: Sequence[Sighting]) -> Line:
+        if self._collapses and self._whole.has_copies:
+            return merging.collapsed(found, self._span, self._leaders)
+        return merging.cut_out(found, self._span)
+
+    def _leaders(self, clusters: Sequence[int]) -> Mapping[int, int]:
+        """Any shard knows them, since all follow the same crawl."""
+        _, found = self._rounds.ask_any("leaders", LeadersAsk(tuple(clusters)), dict[int, int])
+        return found or {}
+
+    def _joined(
+        self, findings: Mapping[int, Finding], found: Sequence[Sighting], matching: int
+    ) -> list[counting.Joined]:
+        if not self._collapses or not self._whole.has_copies:
+            return []
+        if len(found) == matching and len({one.cluster for one in found}) == len(found):
+            return []
+        return [one.joined for one in findings.values()]
+
+    def _show(
+        self, showings: Sequence[Showing], joined: Sequence[counting.Joined], facets: bool
+    ) -> tuple[tuple[Hit, ...], list[counting.Counted]]:
+        clusters = tuple(sorted({cluster for one in joined for cluster in one.clusters}))
+        wanted: dict[int, list[Showing]] = {shard: [] for shard in self._rounds.present if clusters or facets}
+        for showing in showings:
+            wanted.setdefault(shard_of(showing.key, self._rounds.shards), []).append(showing)
+        asks = {
+            shard: ShowAsk(self._question, self._loose, tuple(mine), clusters, facets) for shard, mine in wanted.items()
+        }
+        answers = self._rounds.ask("show", asks, Shown)
+        by_key = {key: hit for shown in answers.values() for key, hit in shown.hits.items()}
+        hits = tuple(by_key[showing.key] for showing in showings if showing.key in by_key)
+        return hits, [shown.counted for shown in answers.values()]
+
+    def _correction(self, found: int) -> str:
+        frequencies = self._whole.frequencies
+
+        def pages(field: str, term: str) -> int:
+            return frequencies.get(field, {}).get(term, 0)
+
+        return corrected(self._query, found, pages, self._whole.languages, self._spelling)
+
+    def _spelling(self, doubtful: Sequence[str]) -> Spelling:
+        words, counted = sought(doubtful)
+        ask = SpellingAsk(tuple(words), tuple(counted))
+        return MergedSpelling(self._rounds.ask_willing("spelling", ask, Spellings))

@@ -1,0 +1,28 @@
+"""Where the state of a crawl lies when it is not in the data folder: settings that all machines share."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gossamer.errors import UsageError
+
+_DATABASES = ("postgresql://", "postgres://")
+
+
+class StorageConfig(msgspec.Struct, frozen=True):
+    """Where database and segments lie; on many machines, the same for all of them."""
+
+    database: str = ""
+    """The frontier database: `postgresql://user@host/name`; empty: frontier.db in the data folder."""
+    segments: str = ""
+    """Where segments lie: a folder all machines see, or `s3://bucket/prefix`; empty: segments/ in the data folder."""
+    cache: int = 4096
+    """Mebibytes of copies of remote files that are kept on this machine."""
+
+    def check(self) -> None:
+        """Raise a `UsageError` for an address nothing can be stored at."""
+        if self.database and not self.database.startswith(_DATABASES):
+            raise UsageError("storage.database is neither empty nor postgresql://user@host/name")
+        scheme, separator, rest = self.segments.partition("://")
+        if separator and (scheme not in ("s3", "file") or not rest.strip("/")):
+            raise UsageError(f"storage.segments is {self.segments!r}: it is a folder or s3://bucket/prefix")

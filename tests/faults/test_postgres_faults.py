@@ -1,0 +1,288 @@
+"""Connections to PostgreSQL that break at the worst moment: no batch is lost, none is recorded twice."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gossamer.clock import CorrectedClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.heartbeat import set_by_database
+from gossamer.dedup.near.registry import near_method
+from gossamer.errors import ClockError, DatabaseError, GossamerError, LeaseLost, UsageError
+from gossamer.frontier import schema
+from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
+from gossamer.frontier.database import open_database, read_database
+from gossamer.frontier.politeness import PolitenessConfig
+from gossamer.frontier.postgres import PostgresDatabase
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered
+from gossamer.scope.shape import path_shape
+from gossamer.settings import Settings
+from gossamer.store.config import StorageConfig
+from gossamer.testing import FakeClock
+from gossamer.testing.postgres import PostgresServer
+
+NOW = 1_700_000_000.0
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    running = PostgresServer()
+    yield running
+    running.stop()
+
+
+class Wire:
+    """A proxy in front of the server that can be cut, before or after it has passed something on."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listener.getsockname()[1])
+        self.cut_before: bytes | None = None
+        self.cut_after: bytes | None = None
+        self.cuts = 0
+        self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                upstream = socket.create_connection(("127.0.0.1", self._port))
+                self._pairs.append((client, upstream))
+                threading.Thread(target=self._up, args=(client, upstream), daemon=True).start()
+                threading.Thread(target=self._pump, args=(upstream, client), daemon=True).start()
+
+    def _up(self, client: socket.socket, upstream: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := client.recv(1 << 16):
+                if self.cut_before is not None and self.cut_before in data:
+                    self.cut_before = None
+                    self.cuts += 1
+                    self._close(client, upstream)
+                    return
+                if self.cut_after is not None and self.cut_after in data:
+                    self.cut_after = None
+                    self.cuts += 1
+                    # The client never hears of it, the server does.
+                    client.shutdown(socket.SHUT_RDWR)
+                    upstream.sendall(data)
+                    time.sleep(0.3)
+                    self._close(client, upstream)
+                    return
+                upstream.sendall(data)
+        self._close(client, upstream)
+
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+        self._close(source, target)
+
+    def _close(self, *ends: socket.socket) -> None:
+        for end in ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def close(self) -> None:
+        self._listener.close()
+        for pair in self._pairs:
+            self._close(*pair)
+
+
+@pytest.fixture
+def wire(server: PostgresServer) -> Iterator[Wire]:
+    proxy = Wire(server.port)
+    yield proxy
+    proxy.close()
+
+
+def frontier_on(url: str) -> SqlFrontier:
+    budgets = Budgets(lease=60.0)
+    return SqlFrontier(open_database(url), budgets, PolitenessConfig(), path_shape, near_method("minhash"))
+
+
+def through(wire: Wire, server: PostgresServer, url: str) -> str:
+    return url.replace(f":{server.port}/", f":{wire.port}/")
+
+
+def reported(frontier: SqlFrontier, before: Callable[[], None]) -> list[int]:
+    """A page visited and reported, with something happening just before; how often its rows were written."""
+    frontier.add([Discovered("https://a.org/")], NOW)
+    frontier.register("w", NOW)
+    [lease] = frontier.take("w", NOW, 1, 1)
+    [task] = lease.tasks
+    visit = Visit("a.org", 0, task, Outcome.DOCUMENT, NOW, content_hash="t", row=0)
+    batch = Batch("s1", [visit], [Discovered("https://a.org/next")])
+    batch.sites = [SiteReport("a.org", 0, lease.token, lease.clock)]
+    written: list[int] = []
+    before()
+    [verdict] = frontier.report("w", batch, NOW, lambda verdicts: written.append(len(verdicts)))
+    assert verdict.outcome is Outcome.DOCUMENT
+    return written
+
+
+def check_one_page(frontier: SqlFrontier) -> None:
+    ask = frontier.db.execute
+    assert ask("SELECT id, pages FROM segments") == [("s1", 1)]
+    assert ask("SELECT SUM(urls) FROM outcomes WHERE outcome = 'document'") == [(1,)]
+    assert ask("SELECT known, fetched FROM sites") == [(2, 1)]
+    assert ask("SELECT value FROM meta WHERE key = 'change'") == [("1",)]
+    assert sorted(ask("SELECT url FROM urls")) == [("https://a.org/",), ("https://a.org/next",)]
+
+
+class TestBrokenConnections:
+    """The whole batch or nothing of it, and never twice."""
+
+    def test_a_report_whose_connection_breaks_before_the_commit_is_repeated(
+        self, server: PostgresServer, wire: Wire
+    ) -> None:
+        frontier = frontier_on(through(wire, server, server.database()))
+        written = reported(frontier, lambda: setattr(wire, "cut_before", b"COMMIT"))
+        assert (wire.cuts, written) == (1, [1, 1])
+        check_one_page(frontier)
+
+    def test_a_report_that_was_committed_unheard_is_not_repeated(self, server: PostgresServer, wire: Wire) -> None:
+        frontier = frontier_on(through(wire, server, server.database()))
+        written = reported(frontier, lambda: setattr(wire, "cut_after", b"COMMIT"))
+        assert (wire.cuts, written) == (1, [1])
+        check_one_page(frontier)
+
+    def test_a_report_whose_connection_breaks_in_the_middle_is_repeated(
+        self, server: PostgresServer, wire: Wire
+    ) -> None:
+        frontier = frontier_on(through(wire, server, server.database()))
+        reported(frontier, lambda: setattr(wire, "cut_before", b"INSERT INTO segments"))
+        assert wire.cuts == 1
+        check_one_page(frontier)
+
+    def test_a_server_that_crashes_and_comes_back_is_waited_for(self) -> None:
+        server = PostgresServer(durable=True)
+        try:
+            frontier = frontier_on(server.database())
+
+            def crash() -> None:
+                server.kill()
+                threading.Timer(1.0, server.start).start()
+
+            reported(frontier, crash)
+            check_one_page(frontier)
+        finally:
+            server.stop()
+
+    def test_a_worker_that_is_given_up_while_it_is_away_cannot_report(self, server: PostgresServer) -> None:
+        url = server.database()
+        frontier, other = frontier_on(url), frontier_on(url)
+
+        def given_up() -> None:
+            other.register("other", NOW + 100)
+            assert other.take("other", NOW + 100, 1, 1) == []  # it counts as asked just now
+            assert [lease.site for lease in other.take("other", NOW + 110, 1, 1)] == ["a.org"]
+
+        with pytest.raises(LeaseLost, match="silent too long"):
+            reported(frontier, given_up)
+        assert other.db.execute("SELECT COUNT(*) FROM segments") == [(0,)]
+
+    def test_one_that_is_cut_off_in_its_turn_does_not_hold_up_the_others(
+        self, server: PostgresServer, wire: Wire
+    ) -> None:
+        url = server.database()
+        cut_off, other = PostgresDatabase(through(wire, server, url)), open_database(url)
+        with contextlib.suppress(GossamerError), cut_off.transaction():
+            wire.close()
+            with other.transaction():
+                other.execute("INSERT INTO meta VALUES ('a', 'b')")
+        assert other.execute("SELECT value FROM meta WHERE key = 'a'") == [("b",)]
+
+
+class TestClearErrors:
+    """What is wrong, and what to do."""
+
+    def fails(self, kind: type[GossamerError], match: str, call: Callable[[], Any]) -> None:
+        with pytest.raises(kind, match=match) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+    def test_a_server_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gossamer.frontier.postgres._FIRST_TRY", 0.5)
+        url = "postgresql://gossamer:secret@127.0.0.1:1/x"
+        self.fails(DatabaseError, "127.0.0.1:1/x cannot be reached.*is the server up", lambda: open_database(url))
+        with pytest.raises(DatabaseError) as caught:
+            open_database(url)
+        assert "secret" not in str(caught.value)
+
+    def test_names_that_do_not_exist_are_not_tried_for_long(self, server: PostgresServer) -> None:
+        url = server.url("nowhere")
+        self.fails(DatabaseError, 'database "nowhere" does not exist', lambda: open_database(url))
+
+    def test_what_is_no_url(self) -> None:
+        self.fails(UsageError, "not the URL of a database", lambda: open_database("postgresql://[bad"))
+
+    def test_a_database_without_a_crawl(self, server: PostgresServer) -> None:
+        self.fails(DatabaseError, "is not a Gossamer database", lambda: read_database(server.database()))
+
+    def test_a_database_of_a_newer_version(self, server: PostgresServer) -> None:
+        url = server.database()
+        database = open_database(url)
+        database.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
+        self.fails(DatabaseError, f"schema 99, this Gossamer reads {schema.VERSION}", lambda: open_database(url))
+
+    def test_an_older_one_is_not_changed_under_workers_of_its_version(self, server: PostgresServer) -> None:
+        url = server.database()
+        frontier = frontier_on(url)
+        frontier.register("old", time.time())
+        older(frontier)
+        self.fails(DatabaseError, "workers of that version are at work .old.", lambda: open_database(url))
+        frontier.db.execute("DELETE FROM workers")
+        assert open_database(url).execute("SELECT machine FROM workers") == []
+
+    def test_a_clock_that_is_wrong_by_an_hour(self, server: PostgresServer) -> None:
+        database = open_database(server.database())
+        ahead, behind, slightly = (FakeClock(time.time() + seconds) for seconds in (3600, -3600, 40))
+        self.fails(ClockError, "3600 s ahead of.*NTP", lambda: set_by_database(CorrectedClock(ahead), database))
+        self.fails(ClockError, "3600 s behind.*NTP", lambda: set_by_database(CorrectedClock(behind), database))
+        clock = CorrectedClock(slightly)
+        set_by_database(clock, database)
+        assert clock.now() == pytest.approx(time.time(), abs=5)
+
+    def test_two_crawls_cannot_share_a_place_for_segments(self, server: PostgresServer, tmp_path: Path) -> None:
+        shared = str(tmp_path / "segments")
+        one, two = (StorageConfig(server.database(), shared) for _ in range(2))
+        first, second = DataFolder(tmp_path / "one", one), DataFolder(tmp_path / "two", two)
+        first.create()
+        second.create()
+        first.open_frontier(Settings())
+        first.open_frontier(Settings())
+        self.fails(
+            UsageError, "those of another crawl.*all machines need the same", lambda: second.open_frontier(Settings())
+        )
+
+    def test_a_second_main_process_is_refused(self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gossamer.frontier.postgres._LINGERING", 0.2)
+        url = server.database()
+        first, second = open_database(url), open_database(url)
+        assert first.only_one("crawl")
+        assert not second.only_one("crawl")
+        assert second.only_one("index")
+        first.close()
+        assert second.only_one("crawl")
+
+
+def older(frontier: SqlFrontier) -> None:
+    """The tables as the version before wrote them."""
+    for statement in (
+        "ALTER TABLE workers DROP COLUMN machine", "ALTER TABLE parts DROP COLUMN not_before", "DROP TABLE partitions",
+        f"UPDATE meta SET value = '{schema.VERSION - 1}' WHERE key = 'schema'",
+    ):  # fmt: skip
+        frontier.db.execute(statement)

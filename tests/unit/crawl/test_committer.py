@@ -1,0 +1,97 @@
+"""A commit whose transaction is run again, fails, or ends nobody knows how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gossamer.crawl.pending import Committer, Pending, Result
+from gossamer.errors import DatabaseError, LeaseLost
+from gossamer.frontier.contract import Batch, Verdict, Visit, WritePages
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Kind, PageRow, Response, Task
+from gossamer.model.site import key64
+from gossamer.store.orphans import survey
+from gossamer.store.segment_folder import LocalSegments, segment_bytes
+from gossamer.store.segments import check_segment, read_page
+
+URL = "https://a.example/"
+
+
+class Frontier:
+    """Reports as it is told to."""
+
+    best_new: dict[int, int] = {}  # noqa: RUF012 - as the real one has it
+
+    def __init__(self, report: Callable[[Batch, WritePages], list[Verdict]]) -> None:
+        self._report = report
+
+    def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages) -> list[Verdict]:
+        return self._report(batch, write_pages)
+
+
+@pytest.fixture
+def segments(tmp_path: Path) -> LocalSegments:
+    return LocalSegments(tmp_path / "segments")
+
+
+def commit(segments: LocalSegments, report: Callable[[Batch, WritePages], list[Verdict]]) -> None:
+    """One page, committed."""
+    row = PageRow(url=URL, site="a.example", domain="a.example", fetched_at=1.0, outcome="document", status=200,
+                  title="A title", text="Some text.", headings=["One"])  # fmt: skip
+    response = Response(URL, Outcome.DOCUMENT, 1.0, 1.0, 1.0, 200, wire_body=b"<p>Some text.")
+    pending = Pending()
+    pending.add(Result(visit(), row, response))
+    Committer(Frontier(report), segments, "w1", True, {}).commit(pending, [], [], 1.0)  # type: ignore[arg-type]
+
+
+def visit() -> Visit:
+    task = Task(URL, key64(URL), Kind.PAGE, level=0, seq=1, depth=0, hops=0, attempts=0)
+    return Visit("a.example", 0, task, Outcome.DOCUMENT, 1.0)
+
+
+def test_of_two_attempts_the_last_verdict_is_stored_with_all_that_belongs_to_it(segments: LocalSegments) -> None:
+    """In the first one the page was a copy, whose text is not stored; the page it copied was gone in the second."""
+    stored: list[int] = []
+
+    def report(batch: Batch, write_pages: WritePages) -> list[Verdict]:
+        write_pages([Verdict(Outcome.DUPLICATE, target="https://b.example/")])
+        stored.append(batch.bytes_stored)
+        verdicts = [Verdict(Outcome.DOCUMENT, cluster=7)]
+        write_pages(verdicts)
+        stored.append(batch.bytes_stored)
+        return verdicts
+
+    commit(segments, report)
+    [segment_id], unfinished = survey(segments)
+    page = read_page(segments, segment_id, 0)
+    assert (page.outcome, page.target, page.cluster) == ("document", None, 7)
+    assert (page.text, page.headings) == ("Some text.", ["One"])
+    assert check_segment(segments, segment_id).records == 1
+    assert stored[1] == segment_bytes(segments, segment_id) != stored[0]
+    assert unfinished == []
+
+
+def test_a_refused_batch_leaves_no_segment(segments: LocalSegments) -> None:
+    def report(batch: Batch, write_pages: WritePages) -> list[Verdict]:
+        write_pages([Verdict(Outcome.DOCUMENT)])
+        raise LeaseLost("another worker has the site")
+
+    with pytest.raises(LeaseLost):
+        commit(segments, report)
+    assert survey(segments) == ([], [])
+
+
+def test_where_the_commit_may_have_happened_the_files_stay_for_recovery(segments: LocalSegments) -> None:
+    """A connection lost while the database commits: the segment may count, so only who asks the database may delete."""
+
+    def report(batch: Batch, write_pages: WritePages) -> list[Verdict]:
+        write_pages([Verdict(Outcome.DOCUMENT)])
+        raise DatabaseError("the connection is lost")
+
+    with pytest.raises(DatabaseError):
+        commit(segments, report)
+    [segment_id], _ = survey(segments)
+    assert check_segment(segments, segment_id).pages == 1

@@ -1,0 +1,164 @@
+"""A divided index inside one process: equal to one index, and clear about what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from searcher_kit import near, page
+from shards_kit import DividedIndex
+
+from gossamer.search.results import Request, Results
+from gossamer.search.rounds import ShardsMissingError
+
+WORDS = "silk thread spider orb wheel garden moon rocket паук нить 蜘蛛 图书馆".split()
+QUERIES = [
+    "spider",
+    "silk thread",
+    '"silk thread"',
+    "moon OR rocket",
+    "паук",
+    "图书馆",
+    "garden -silk",
+    "thraed",
+    "news",
+]
+
+
+def pages(count: int = 60) -> list[Any]:
+    """Pages of different lengths, among them copies and several languages."""
+    found = []
+    for n in range(count):
+        words = [WORDS[(n * step) % len(WORDS)] for step in range(1, 4 + n % 17)]
+        found.append(page(f"/{n}/{words[0]}", " ".join(words), " ".join(words[:2]), date=f"2024-05-{1 + n % 28:02}"))
+    copies = near(7, *(page(f"/copy{n}", "silk thread spider again and again", "silk") for n in range(6)))
+    return found + copies
+
+
+def same(one: Results, many: Results) -> None:
+    """Equal but for times and for the order of hits with the same score."""
+    for name in ("total", "pages", "estimated", "facets", "did_you_mean", "notices"):
+        assert getattr(one, name) == getattr(many, name), name
+    assert [hit.score for hit in many.hits] == pytest.approx([hit.score for hit in one.hits], rel=1e-5)
+
+    scores = {hit.url: hit.score for hit in one.hits}
+    assert {hit.url: hit.score for hit in many.hits} == pytest.approx(scores, rel=1e-5)
+    seen = {(hit.url, hit.title, hit.excerpt, hit.similar, hit.date) for hit in one.hits}
+    assert {(hit.url, hit.title, hit.excerpt, hit.similar, hit.date) for hit in many.hits} == seen
+
+
+@pytest.mark.parametrize("shards", [1, 2, 5])
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_divided_index_finds_what_one_index_finds(tmp_path: Path, shards: int, query: str) -> None:
+    index = DividedIndex(tmp_path, shards, *pages())
+    for request in (Request(query=query, size=100), Request(query=query, size=100, sort="date", similar=True)):
+        same(index.single.search(request), index.divided.search(request))
+
+
+def test_with_one_shard_nothing_at_all_differs(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 1, *pages())
+    for query in QUERIES:
+        one, many = (searcher.search(Request(query=query)) for searcher in (index.single, index.divided))
+        assert one.hits == many.hits and one.facets == many.facets and one.total == many.total
+        assert index.single.suggest(query[:3]) == index.divided.suggest(query[:3])
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), min_size=1, max_size=25),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=3),
+    st.integers(2, 4),
+)
+def test_scores_do_not_depend_on_how_documents_are_divided(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]], words: list[str], shards: int
+) -> None:
+    drawn = [page(f"/{n}", " ".join(text), text[0]) for n, text in enumerate(texts)]
+    index = DividedIndex(tmp_path_factory.mktemp("divided"), shards, *drawn)
+    request = Request(query=" ".join(words), size=100)
+    same(index.single.search(request), index.divided.search(request))
+
+
+def test_ranks_and_representatives_count_across_shards(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 3, *pages())
+    copies = [one for one in pages() if one.cluster == 7]
+    index.leaders.known[7] = copies[3].key
+    index.ranks = {one.key: float(n) for n, one in enumerate(copies)}
+    one, many = (searcher.search(Request(query="silk again")) for searcher in (index.single, index.divided))
+    same(one, many)
+    shown = next(hit for hit in many.hits if hit.similar)
+    assert shown.url == copies[3].url and shown.similar == 5
+    assert {hit.url for hit in index.divided.similar(Request(query="silk again"), shown.url)} == {
+        copy.url for copy in copies if copy is not copies[3]
+    }
+
+
+def test_an_explanation_adds_up_to_the_score(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 3, *pages())
+    for hit in index.divided.search(Request(query="silk moon")).hits:
+        told = index.divided.explain(Request(query="silk moon"), hit.url)
+        assert told.matches and told.score == pytest.approx(hit.score, rel=1e-4)
+
+
+def test_a_stored_page_comes_from_its_shard(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 3, *pages())
+    url = pages()[5].url
+    assert index.divided.page(url) == index.single.page(url)
+    assert index.divided.page("http://site.test/nowhere") is None
+
+
+def test_a_missing_shard_is_told_and_forgotten_when_it_is_back(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 4, *pages())
+    index.nodes.down = {2}
+    results = index.divided.search(Request(query="spider", size=100))
+    assert results.incomplete and results.notices[0] == "1 of 4 shards does not answer: results may be incomplete."
+    assert results.shards is not None and results.shards.problems == ("shard 2 is down",)
+    index.nodes.down = {1, 2, 3}
+    assert "3 of 4 shards do not answer" in index.divided.search(Request(query="spider")).notices[0]
+    index.nodes.down = {1, 2, 3, 4}
+    with pytest.raises(ShardsMissingError, match="no shard of the index answers: shard 1 is down; shard 2 is down"):
+        index.divided.search(Request(query="spider"))
+    index.nodes.down = set()
+    request = Request(query="spider", size=100)
+    same(index.single.search(request), index.divided.search(request))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"crawl": "another"}, "is an index of another crawl"),
+        ({"schema": 99}, "format 99"),
+        ({"protocol": 99}, "version 99 of the protocol"),
+        ({"shards": 5}, "holds shard 3/5"),
+    ],
+)
+def test_a_node_that_does_not_fit_counts_as_missing_with_the_reason(
+    tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
+    index = DividedIndex(tmp_path, 3, *pages())
+    index.nodes.changed = {3: change}
+    results = index.divided.search(Request(query="spider"))
+    assert results.shards is not None and results.shards.answered == 2
+    assert reason in results.shards.problems[0] and "shard 3 of 3" in results.shards.problems[0]
+
+
+def test_numbers_of_known_words_are_not_asked_for_again_until_something_is_committed(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 2, *pages())
+    index.divided.search(Request(query="spider silk"))
+    index.nodes.asked.clear()
+    index.divided.search(Request(query="spider"))
+    assert "statistics" not in {operation for operation, _ in index.nodes.asked}
+    index.put(page("/new", "spider spider rareword", "spider"))
+    index.divided.search(Request(query="spider"))  # learns from the answers that the indexes have moved on
+    for query in ("spider", "rareword"):
+        request = Request(query=query, size=100)
+        same(index.single.search(request), index.divided.search(request))
+
+
+def test_nothing_is_asked_for_nothing(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 2, *pages(5))
+    index.nodes.down = {1, 2}
+    assert index.divided.search(Request(query="  ")).total == 0
+    assert index.divided.suggest("  ") == []
