@@ -30,7 +30,7 @@ FLOW: tuple[Stage, ...] = (
     Stage("priority", "priority", "Discovered, links", "a level of 0…31", "first in, first out inside a level"),
     Stage("revisit", "revisit", "visits, changes", "the next visit", "the budget is kept; no page is forgotten"),
     Stage("frontier", "frontier", "Discovered", "Lease, Task", "one owner per site; nothing leaves the queue undone"),
-    Stage("parts", "partition", "the links of a large site", "Assignment", "every URL has one part; none is asked twice"),
+    Stage("parts", "partition", "the links of a large site", "Assignment", "each URL has one part"),
     Stage("worker", "crawl", "Lease", "Result", "at most one request at a time per site and address"),
     Stage("robots", "robots", "robots.txt", "Decision or a time", "no answer is never a permission"),
     Stage("fetch", "fetch", "Task", "Response", "whatever a server does becomes an Outcome"),

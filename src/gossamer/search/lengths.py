@@ -12,6 +12,7 @@ of the score. That takes a tenth of a millisecond a hit, so it is not done where
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -23,6 +24,8 @@ from gossamer.search.view import View
 
 ALIKE = 1e-4
 """Share by which averages may differ without a correction."""
+MOST = 100
+"""Hits whose scores are calculated anew; further down, nobody sees the difference."""
 _BM25 = "TermQuery, product of"
 _SUM = "BooleanClause. sum"
 _BOOST = re.compile(r"Boost x([0-9.e+-]+) of")
@@ -55,15 +58,24 @@ class Lengths:
         return all(abs(self._everywhere[field] - here) <= ALIKE * here for field, here in self._here.items())
 
     def corrected(
-        self, view: View, query: tantivy.Query, hits: Sequence[Candidate], chosen: Sequence[int]
-    ) -> list[Candidate]:
-        """The hits with the scores of the chosen ones, given by position, calculated anew; in the same order."""
-        found = list(hits)
-        for position in chosen:
-            _, address = hits[position]
-            told = _decode(query.explain(view.searcher, address).to_json())
-            found[position] = (self.value(told), address)
-        return found
+        self, view: View, query: tantivy.Query, hits: Sequence[Candidate], priors: Sequence[float], needed: int
+    ) -> list[float]:
+        """The scores of the hits, without priors: calculated anew for all that may be among the `needed` best.
+
+        A hit that keeps its old score must not stand above one that has its new one. So it goes on below the best until
+        no hit left could reach the last of them, even if its score grew like the one that grew most."""
+        scores = [score for score, _ in hits]
+        best_first = sorted(range(len(hits)), key=lambda place: -scores[place] - priors[place])
+        found: list[float] = []
+        growth = 1.0
+        for place in best_first[:MOST]:
+            old = scores[place]
+            if len(found) >= needed and growth * old + priors[place] < found[-needed]:
+                break
+            scores[place] = self.value(_decode(query.explain(view.searcher, hits[place][1]).to_json()))
+            growth = max(growth, scores[place] / old) if old else growth
+            insort(found, scores[place] + priors[place])
+        return scores
 
     def value(self, told: Told) -> float:
         """What an explained score would be with the averages of all documents."""

@@ -54,9 +54,6 @@ from gossamer.search.shard_values import (
 )
 from gossamer.search.view import View, Views
 
-_MARGIN = 5
-"""Hits beyond the last one shown whose scores are corrected, too: one of them may move up."""
-_MOST_CORRECTED = 100
 _READING = 0.5
 """Seconds that a front end waits for the vocabulary of an index that was opened just now."""
 _UNDATED = -(2.0**63)
@@ -185,10 +182,9 @@ class ShardSearcher:
             scores = [best.get(_place(address), 0.0) for address in addresses]
             return _sightings(view, addresses, [score for score, _ in hits], scores)
         added = self._priors(asking, addresses)
-        if not asking.lengths.are_alike:
-            best_first = sorted(range(len(hits)), key=lambda place: -hits[place][0] - added[place])
-            hits = asking.lengths.corrected(view, query, hits, best_first[: min(needed, _MOST_CORRECTED) + _MARGIN])
         orders = [score for score, _ in hits]
+        if not asking.lengths.are_alike:
+            orders = asking.lengths.corrected(view, query, hits, added, needed)
         return _sightings(view, addresses, orders, [score + prior for score, prior in zip(orders, added, strict=True)])
 
     def _priors(self, asking: _Asking, addresses: list[tantivy.DocAddress]) -> list[float]:

@@ -81,6 +81,16 @@ def test_scores_do_not_depend_on_how_documents_are_divided(
     same(index.single.search(request), index.divided.search(request))
 
 
+@pytest.mark.parametrize("size", [1, 5, 10])
+def test_the_best_have_their_true_scores_however_many_pages_are_alike(tmp_path: Path, size: int) -> None:
+    """A score that was not corrected must not overtake those that were."""
+    alike = [page(f"/{n}", "spider silk", "spider") for n in range(80)]
+    others = [page(f"/long{n}", "moon " * (5 + 40 * (n % 3)), "moon") for n in range(7)]
+    index = DividedIndex(tmp_path, 3, *alike, *others, page("/best", "spider", "spider"))
+    one, many = (searcher.search(Request(query="spider", size=size)) for searcher in (index.single, index.divided))
+    assert [hit.score for hit in many.hits] == pytest.approx([hit.score for hit in one.hits], rel=1e-5)
+
+
 def test_ranks_and_representatives_count_across_shards(tmp_path: Path) -> None:
     index = DividedIndex(tmp_path, 3, *pages())
     copies = [one for one in pages() if one.cluster == 7]
