@@ -11,12 +11,14 @@ BENCH_PACKAGES := wrk python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-# Debian's Chromium, for the tests of the search page.
-CHROMIUM := $(shell command -v chromium)
+# What the tests need of Debian: a browser for the search page, a database server and network namespaces for many machines.
+NEEDED := $(if $(shell command -v chromium),,chromium) \
+  $(if $(wildcard /usr/lib/postgresql/*/bin/postgres)$(shell command -v postgres),,postgresql) \
+  $(if $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v ip),,iproute2)
 
-$(VENV)/.browser: $(VENV)/.ready
-ifeq ($(CHROMIUM),)
-	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y chromium
+$(VENV)/.tools: $(VENV)/.ready
+ifneq ($(strip $(NEEDED)),)
+	@apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y $(NEEDED)
 endif
 	@touch $@
 
@@ -33,7 +35,7 @@ demo: $(VENV)/.ready ## crawl a small bundled web, offline, and search it
 
 test: lint test-only ## everything that must hold
 
-test-only: $(VENV)/.browser
+test-only: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.ready ## style, types, layers
