@@ -18,6 +18,7 @@ from stored_kit import Stored, row
 
 from gossamer.engine.contract import Engine, InlineEngine
 from gossamer.engine.local import LocalEngine
+from gossamer.index.shards import Cut
 from gossamer.jobs import mirror_search, near_clusters, prefix_statistics, vocabulary
 from gossamer.jobs.context import result_table
 from gossamer.jobs.index_build import build_shards, install_shard
@@ -92,7 +93,7 @@ def test_an_index_is_built_in_a_store(near: Stored, far: Stored, engine: Engine,
         pages = {}
         for shard in report.shards:
             folder = tmp_path / chosen.name / str(shard.shard)
-            install_shard(open_place(f"{place}/index"), shard, folder / "index")
+            install_shard(open_place(f"{place}/index"), Cut(shard.shard, shard.shards), folder / "index")
             pages |= contents(folder).pages
         found.append(pages)
     assert found[0] == found[1]

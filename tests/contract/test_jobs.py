@@ -28,6 +28,7 @@ from gossamer.frontier.database import open_database, read_database
 from gossamer.frontier.mirror_compare import compare
 from gossamer.frontier.mirror_table import active
 from gossamer.index import schema
+from gossamer.index.shards import Cut
 from gossamer.jobs import mirror_search, near_clusters, prefix_statistics, vocabulary
 from gossamer.jobs.context import result_table
 from gossamer.jobs.index_build import BuiltShard, build_shards, install_shard
@@ -141,7 +142,7 @@ def whole(built: list[BuiltShard], target: Path, tmp_path: Path) -> Contents:
     found = Contents({}, [], {})
     for shard in built:
         folder = tmp_path / f"{shard.shard}"
-        install_shard(open_place(str(target)), shard, folder / "index")
+        install_shard(open_place(str(target)), Cut(shard.shard, shard.shards), folder / "index")
         one = contents(folder)
         assert not found.pages.keys() & one.pages.keys(), "no page is in two shards"
         assert len(one.pages) == shard.documents
@@ -193,7 +194,7 @@ def test_queries_get_the_same_answers_from_a_built_index_and_it_can_be_followed(
     shutil.copytree(data, copy)
     with context_of(data, tmp_path / "work", InlineEngine(), 2) as context:
         report = build_shards(context, 1, str(tmp_path / "target"), NOW)
-    generation = install_shard(open_place(str(tmp_path / "target")), report.shards[0], copy / "index")
+    generation = install_shard(open_place(str(tmp_path / "target")), Cut(), copy / "index")
     for query in QUERIES:
         answers = [
             gossamer("search", query, "--json", "--limit", "100", data=folder).json for folder in (copy, rebuilt)
@@ -362,3 +363,20 @@ def test_without_a_crawl_or_anything_stored_there_is_a_sentence(name: str, tmp_p
     empty = tmp_path / "empty"
     open_database(DataFolder(empty).database).close()
     fails(gossamer("jobs", "run", name, "-o", str(tmp_path / "x"), data=empty), 2, "yet: run `gossamer crawl` first")
+
+
+def test_an_index_built_on_an_engine_is_taken_over_by_its_node(data: Path, tmp_path: Path) -> None:
+    """`jobs run index-build` on the cluster, then `index --from` on each node: nothing is indexed twice."""
+    built, index = tmp_path / "built", tmp_path / "index"
+    done = gossamer("jobs", "run", "index-build", "--shards", "2", "-o", str(built), "--json", data=data)
+    assert done.code == 0, done.err
+    documents = 0
+    for shard in ("1/2", "2/2"):
+        place = index / shard.replace("/", "-")
+        taken = gossamer("index", "--shard", shard, "--index", str(place), "--from", str(built), "--json", data=data)
+        assert taken.code == 0, taken.err
+        documents += taken.json["documents"]
+    assert documents == done.json["report"]["documents"] > 0
+    wrong = gossamer("index", "--shard", "1/3", "--index", str(index / "x"), "--from", str(built), data=data)
+    assert wrong.code == 2
+    assert "there is no index of shard 1/3" in wrong.err

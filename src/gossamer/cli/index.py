@@ -20,6 +20,8 @@ from gossamer.crawl.indexing import Indexer, index_lock, index_place
 from gossamer.errors import BusyError
 from gossamer.frontier.database import open_database, require_crawl
 from gossamer.index.folder import IndexFolder
+from gossamer.jobs.index_build import install_shard
+from gossamer.store.place import open_place
 
 Flag = Annotated[bool, Parameter(negative="")]
 
@@ -31,6 +33,7 @@ def command(
     following: Annotated[bool, Parameter(name="--follow", negative="")] = False,
     shard: str | None = None,
     index: Path | None = None,
+    built: Annotated[str | None, Parameter(name="--from")] = None,
     database: Database = None,
     segments: Segments = None,
     json: Json = False,
@@ -48,6 +51,8 @@ def command(
         Hold only a part of the documents: 2/4 is the second of four. Default: shards.shard of the settings.
     index
         Folder of the index; default: shards.index of the settings, or `index` in the data folder.
+    built
+        Begin with the index that `gossamer jobs run index-build -o PLACE` built on a cluster, in that place.
     """
     folder, clock = DataFolder(data, remember_storage(data, database, segments)), SystemClock()
     require_crawl(folder.database)
@@ -57,6 +62,9 @@ def command(
     with index_lock(folder, place):
         db = open_database(folder.database)
         try:
+            if built is not None:
+                IndexFolder(place.root).clean()
+                install_shard(open_place(built, folder.root / "cache"), place.cut, place.root)
             with _Bar(enabled=not json) as bar:
                 make = Indexer.rebuild if rebuild else Indexer.open
                 indexer = make(folder, db, clock, bar.show, place)

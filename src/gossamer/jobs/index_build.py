@@ -20,11 +20,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.engine.exchange import PartWriter
+from gossamer.errors import UsageError
 from gossamer.frontier.changes import last_change
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut, shard_of
 from gossamer.jobs.context import JobContext, numbered, run_stage
-from gossamer.jobs.index_shard import MODEL, BuiltShard, ShardTask, build_shard
+from gossamer.jobs.index_shard import MODEL, BuiltShard, ShardTask, build_shard, shard_folder
 from gossamer.jobs.segment_input import (
     LinkSource,
     PageSource,
@@ -35,7 +36,7 @@ from gossamer.jobs.segment_input import (
     segment_groups,
 )
 from gossamer.model.site import key64, site_of
-from gossamer.store.place import Place, open_place
+from gossamer.store.place import Place, PlaceMissing, open_place
 
 CURRENT = "current"
 _COLUMNS = [
@@ -114,12 +115,18 @@ def _switch(place: Place, built: Sequence[BuiltShard]) -> None:
         place.delete([name for name in place.names(f"{one.folder}/") if not name.startswith(mine)])
 
 
-def install_shard(place: Place, built: BuiltShard, index: Path) -> str:
-    """Copy a shard to this machine and make it the generation that is searched in an index folder; returns its name."""
+def install_shard(place: Place, cut: Cut, index: Path) -> str:
+    """Copy a shard that was built into a place to this machine and make it the generation that is searched in an
+    index folder; returns its name."""
+    source = shard_folder(cut)
+    try:
+        built = place.get(f"{source}/{CURRENT}").decode("ascii").strip()
+    except PlaceMissing as error:
+        way_out = f"build it with `gossamer jobs run index-build --shards {cut.shards} -o {place.url}`"
+        raise UsageError(f"there is no index of {cut.named} in {place.url}: {way_out}") from error
     folder = IndexFolder(index)
-    cut = Cut(built.shard, built.shards)
     generation = folder.create("", cut)
-    prefix = f"{built.folder}/{built.generation}/"
+    prefix = f"{source}/{built}/"
     for name in place.names(prefix):
         target = index / generation / name.removeprefix(prefix)
         target.parent.mkdir(parents=True, exist_ok=True)
