@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,9 +34,9 @@ class Sqlite:
         """CPU seconds of a server so far: there is none, the workers do its work."""
         return 0.0
 
-    def work(self) -> Counter[str]:
+    def work(self) -> dict[str, float]:
         """What a server counts."""
-        return Counter()
+        return {}
 
 
 class Postgres:
@@ -69,13 +68,14 @@ class Postgres:
         """CPU seconds of all its processes so far."""
         return tree_cpu(self._pid)
 
-    def work(self) -> Counter[str]:
+    def work(self) -> dict[str, float]:
         """Transactions, rows and bytes of its log so far."""
         sql = """SELECT xact_commit + xact_rollback, tup_fetched + tup_returned,
-            tup_inserted + tup_updated + tup_deleted, (SELECT wal_bytes FROM pg_stat_wal)::bigint FROM pg_stat_database WHERE datname = 'postgres'"""
+            tup_inserted + tup_updated + tup_deleted, (SELECT wal_bytes / 1000.0 FROM pg_stat_wal)::float
+            FROM pg_stat_database WHERE datname = 'postgres'"""
         row = self._control.execute(sql).fetchone()
         assert row is not None
-        return Counter(dict(zip(("transactions", "rows read", "rows changed", "log bytes"), row, strict=True)))
+        return dict(zip(("transactions", "rows read", "rows changed", "KB of its log"), row, strict=True))
 
 
 Kind = Sqlite | Postgres

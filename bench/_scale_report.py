@@ -54,14 +54,16 @@ def print_line(one: Figures, so_far: list[Figures]) -> None:
 
 def print_costs(found: list[Figures]) -> None:
     """What a page cost, by process, and what it made the database do."""
-    roles = list(dict.fromkeys(role for figures in found for role in figures.cpu))
-    print(f"\n{'CPU ms a page':12}{'':7}" + "".join(f"{role:>17}" for role in roles) + f"{'all':>8}")
-    for one in found:
-        cells = "".join(f"{one.cpu[role]:17.2f}" if role in one.cpu else f"{'-':>17}" for role in roles)
-        print(f"{one.database:12}{one.workers:8}{cells}{sum(one.cpu.values()):8.2f}")
-    kinds = list(dict.fromkeys(kind for figures in found for kind in figures.work))
-    print(f"\n{'for a page':12}{'':8}" + "".join(f"{kind:>28}" for kind in kinds))
-    for one in found:
-        cells = "".join(f"{one.work[kind]:28.2f}" if kind in one.work else f"{'-':>28}" for kind in kinds)
-        print(f"{one.database:12}{one.workers:8}{cells}")
+    _print_table("CPU ms a page", [(one, {**one.cpu, "all": sum(one.cpu.values())}) for one in found])
+    _print_table("for a page", [(one, one.work) for one in found])
     print(f"\ngoal: {GOAL:.3f} of the ideal ratio (4 workers 3.8 × one)")
+
+
+def _print_table(title: str, rows: list[tuple[Figures, dict[str, float]]]) -> None:
+    columns = list(dict.fromkeys(column for _, cells in rows for column in cells))
+    columns.sort(key=lambda column: column == "all")
+    print(f"\n{title:20}" + "".join(f"{column:>{len(column) + 3}}" for column in columns))
+    for one, cells in rows:
+        texts = ((f"{cells[column]:.2f}" if column in cells else "-") for column in columns)
+        line = "".join(f"{text:>{len(column) + 3}}" for text, column in zip(texts, columns, strict=True))
+        print(f"{one.database:12}{one.workers:8}{line}")

@@ -53,7 +53,7 @@ class Reading(msgspec.Struct, frozen=True):
     server: float
     machine: float
     bytes: int
-    work: Counter[str]
+    work: dict[str, float]
 
 
 def main() -> None:
@@ -200,7 +200,7 @@ def _figures(
         cpu={role: used / count * 1000 for role, used in cpu.items()},
         busy=machine / seconds / (os.cpu_count() or 1),
         others=max(0.0, machine - sum(cpu.values())) / seconds,
-        work={**work, "bytes written by the crawl": (after.bytes - before.bytes) / count},
+        work={**work, "KB written by the crawl": (after.bytes - before.bytes) / count / 1000},
         rude=len(violations(log, options.delay, options.delay, options.tolerance, robots_first=True)),
         repeated=sum(times - 1 for times in asked.values()),
     )

@@ -102,5 +102,7 @@ def check_storage(data: Path, dead: set[str]) -> None:
     assert {worker_of(segment) for segment in stored - counted} <= dead
     visits: Counter[str] = Counter()
     for segment in sorted(counted):
-        visits.update(pyarrow.parquet.read_table(folder.segments.file(segment, PAGES), columns=["url"])["url"].to_pylist())
+        visits.update(
+            pyarrow.parquet.read_table(folder.segments.file(segment, PAGES), columns=["url"])["url"].to_pylist()
+        )
     assert [url for url, times in visits.items() if times > 1] == []

@@ -35,7 +35,7 @@ def run_as_user(*arguments: str, seconds: float) -> str:
 
 @functools.cache
 def _is_allowed() -> bool:
-    made = "ip link add a type bridge && ip link add b type veth peer name c && unshare -n true"
+    made = "ip link add switch type bridge && ip link add one type veth peer name other && unshare -n true"
     command = ["unshare", "-r", "-n", "-p", "-f", "--mount-proc", *_AS_USER, "sh", "-c", made]
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
 

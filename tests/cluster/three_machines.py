@@ -9,7 +9,6 @@ Run by test_three_machines.py in a network namespace of its own.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import time
@@ -24,7 +23,9 @@ from machines_kit import Machine, Switch
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import run, settings_of, wait_until, write_settings
 
-from gossamer.testing import FakeWeb, Log, Request, violations
+from gossamer.crawl.folder import DataFolder
+from gossamer.testing import FakeWeb, Log, violations
+from gossamer.testing.log import Request
 
 DELAY = 0.15
 LEASE = 6.0
@@ -59,6 +60,7 @@ class Lab:
         with servers.inside(), (self.folder / "store.said").open("wb") as said:
             self.store = subprocess.Popen(moto, stdout=said, stderr=said, stdin=subprocess.DEVNULL)
             self.database = NetworkDatabase(self.folder / "database", "10.8.0.4", "10.8.0.0/24")
+            self.database_url = self.database.database()
             wait_until(self._has_bucket)
 
     def _has_bucket(self) -> bool:
@@ -85,10 +87,6 @@ class Lab:
             self.web, network={"allow": ["10.9.0.0/16"]}, politeness={"delay": delay}, budget={"lease": LEASE},
             crawl={"contact": "test@example.org", "sites": SITES},
         )  # fmt: skip
-
-    def asked_by(self, node: int) -> list[Request]:
-        """What the web saw of a node."""
-        return asked_by(self.web.log(), node)
 
     def close(self) -> None:
         self.web.close()
@@ -119,8 +117,90 @@ def reference(lab: Lab) -> dict[str, str]:
         return pages_of(data)
 
 
-def test_a_crawl_survives_a_dead_machine_and_one_that_is_cut_off(lab: Lab) -> None:
+class Crawl:
+    """One crawl by all nodes."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._storage = ["--database", lab.database_url, "--segments", f"s3://{BUCKET}/crawl"]
+        self.folders = [lab.folder / f"node{n}" for n in (1, 2, 3)]
+        self.commands: list[Command] = []
+
+    def start(self) -> None:
+        """The first node begins, the others join when there is a crawl to join."""
+        lab = self._lab
+        write_settings(self.folders[0], lab.settings(DELAY))
+        before = len(lab.web.log())
+        self._on(1, "crawl", *lab.seeds, "--workers", "1", "--quiet")
+        wait_until(lambda: len(lab.web.log()) > before)
+        self._on(2, "work")
+        self._on(3, "work")
+
+    def _on(self, node: int, *arguments: str) -> None:
+        with self._lab.nodes[node - 1].inside():
+            self.commands.append(Command(*arguments, *self._storage, data=self.folders[node - 1]))
+
+    def workers(self, node: int) -> set[str]:
+        """The names under which a node is known to the database."""
+        machine = (self.folders[node - 1] / "run" / "machine").read_text()
+        with self._lab.nodes[0].inside():
+            database = DataFolder(self.folders[0]).read()
+            try:
+                rows = database.execute("SELECT id FROM workers WHERE machine = ?", (machine,))
+            finally:
+                database.close()
+        return {row[0] for row in rows}
+
+    def end(self) -> None:
+        for command in self.commands:
+            command.kill()
+
+
+@pytest.fixture
+def crawl(lab: Lab) -> Iterator[Crawl]:
+    made = Crawl(lab)
+    yield made
+    made.end()
+
+
+def test_a_crawl_survives_a_dead_machine_and_one_that_is_cut_off(lab: Lab, crawl: Crawl) -> None:
     expected = reference(lab)
     assert len(expected) == sum(50 + 10 * (n % SITES) for n in range(HOSTS))
-    before = len(lab.web.log())
-    storage = ["--database", lab.database_url(), "--segments", f"s3://{BUCKET}/crawl"]
+    before = lab.web.log()
+    crawl.start()
+    head, second, third = crawl.commands
+    wait_until(lambda: min(len(asked_by(lab.web.log(), node)) for node in (2, 3)) > 20)
+
+    lab.nodes[2].pull(lab.data)
+    cut_at, sites = time.time(), {request.site for request in asked_by(lab.web.log(), 3)}
+    dead = crawl.workers(2) | crawl.workers(3)
+    assert len(dead) == 2
+    time.sleep(LEASE / 2)
+    second.kill()
+    killed_at = time.time()
+    time.sleep(2 * LEASE)
+    wait_until(lambda: any(taken_over(lab.web.log(), sites, cut_at)), 40)
+    lab.nodes[2].plug(lab.data)
+    healed_at = time.time()
+    head.succeeds(90)
+    third.stop()
+    third.succeeds(20)
+
+    log = since(lab.web.log(), before)
+    assert violations(log, DELAY, DELAY) == []
+    assert [request for request in asked_by(log, 2) if request.arrived > killed_at + 1] == []
+    assert [request for request in asked_by(log, 3) if request.arrived > healed_at]
+    assert "starts anew" in third.said
+    with lab.nodes[0].inside():
+        assert pages_of(crawl.folders[0]) == expected
+        check_storage(crawl.folders[0], dead)
+
+
+def taken_over(log: Log, sites: set[str], cut_at: float) -> Iterator[Request]:
+    """Requests of other nodes to the sites that the third one had."""
+    return (r for node in (1, 2) for r in asked_by(log, node) if r.site in sites and r.arrived > cut_at)
+
+
+def since(log: Log, before: Log) -> Log:
+    """The part of a log that is new."""
+    return Log(log[len(before) :], log.connections[len(before.connections) :])

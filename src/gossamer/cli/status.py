@@ -56,7 +56,7 @@ def command(
                   f"{duration(fresh.age)}; {fresh.visits_per_day:.3g} visits a day keep it so" if fresh.pages else ""),
         ("news", f"{delays.documents} announced documents; published → searchable: half within "
                  f"{duration(delays.median)}, 95 % within {duration(delays.p95)}" if delays.documents else ""),
-        ("workers", str(standing.workers)),
+        ("workers", "  ".join([str(standing.workers), *(f"{m}:{n}" for m, n in standing.workers_by_machine.items())])),
         ("disk", f"{size(standing.bytes)} in {standing.segments} segments"),
         ("index", index.problem or f"{index.documents} pages can be searched, {index.behind} changes behind"),
     ]  # fmt: skip

@@ -50,6 +50,8 @@ class Status(msgspec.Struct):
     """Of those, the ones that must rest first."""
     queue_by_level: dict[str, int]
     workers: int
+    workers_by_machine: dict[str, int]
+    """Of a crawl that several machines share."""
     segments: int
     bytes: int
     """Size of the segments."""
@@ -84,6 +86,7 @@ def status(db: Database, now: float) -> Status:
         "MIN(CASE WHEN p.owner IS NULL THEN p.ready_at END) FROM parts p JOIN sites s ON s.id = p.site_id",
         (now, now),
     )[0]
+    workers = db.execute("SELECT machine, COUNT(*) FROM workers WHERE expires_at >= ? GROUP BY 1 ORDER BY 1", (now,))
     return Status(
         pages=outcomes.get("document", 0),
         fetched=fetched,
@@ -101,7 +104,8 @@ def status(db: Database, now: float) -> Status:
         sites_waiting=parts[1] or 0,
         sites_blocked=parts[2] or 0,
         queue_by_level={str(level): queued for level, queued in levels},
-        workers=db.execute("SELECT COUNT(*) FROM workers WHERE expires_at >= ?", (now,))[0][0],
+        workers=sum(count for _, count in workers),
+        workers_by_machine={machine: count for machine, count in workers if machine},
         segments=segments,
         bytes=size,
         next_due_at=parts[3],
