@@ -5,10 +5,17 @@ All such a process does to the table is done in transactions, so it may be kille
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+from gossamer.clock import SystemClock
 from gossamer.crawl.children import Child
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import GossamerError
+from gossamer.frontier.database import Database, open_database
+from gossamer.settings import Settings, load
 
 
 class Turns:
@@ -35,3 +42,18 @@ class Turns:
         if self._child is not None:
             self._child.kill()
             self._child = None
+
+
+def take_turn(work: Callable[[DataFolder, Database, Settings, float], object]) -> None:
+    """What such a process does: its work on the data folder named by its only argument; an error is told in a line."""
+    folder = DataFolder(Path(sys.argv[1]))
+    try:
+        settings = load(folder.root, folder.last_options())
+        db = open_database(folder.database, cache_mb=16)
+        try:
+            work(folder, db, settings, SystemClock().now())
+        finally:
+            db.close()
+    except GossamerError as error:
+        print(error, flush=True)
+        sys.exit(error.exit_code)
