@@ -274,8 +274,7 @@ def _with_own_ranks(settings: Settings, data: Path) -> Settings:
     """The strategy `earlier` goes by the ranks of its own data folder, where no others are named."""
     if settings.priority.ranks or not re.search(r"\bearlier\b", settings.crawl.strategy):
         return settings
-    own = str(data.absolute()) if (data / "ranks" / "current").exists() else ""
-    ranks = settings.engine.work or own
+    ranks = settings.engine.work or str(data.absolute())
     return msgspec.structs.replace(settings, priority=msgspec.structs.replace(settings.priority, ranks=ranks))
 
 

@@ -19,6 +19,7 @@ from crawl_kit import GOSSAMER, descendants, exported, kill
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.store.layout import PAGES, worker_of
+from gossamer.testing import Log
 from gossamer.testing.postgres import PostgresServer
 
 
@@ -106,3 +107,17 @@ def check_storage(data: Path, dead: set[str]) -> None:
             pyarrow.parquet.read_table(folder.segments.file(segment, PAGES), columns=["url"])["url"].to_pylist()
         )
     assert [url for url, times in visits.items() if times > 1] == []
+
+
+def workers_of_machine(folder: DataFolder, machine: str) -> set[str]:
+    """The names under which a machine is known to the database of a crawl."""
+    database = folder.read()
+    try:
+        return {row[0] for row in database.execute("SELECT id FROM workers WHERE machine = ?", (machine,))}
+    finally:
+        database.close()
+
+
+def since(log: Log, before: Log) -> Log:
+    """The part of a log that is new."""
+    return Log(log[len(before) :], log.connections[len(before.connections) :])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,11 +12,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from crawl_kit import crawl, exported
-from inside import fails, gossamer
+from crawl_kit import crawl, exported, run, settings_of, write_settings
+from inside import Done, fails, gossamer
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.cli.common import settings_of_crawl
+from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.testing import FakeWeb
+from gossamer.testing.postgres import PostgresServer
 
 ONE, TWO = "one.test", "two.test"
 TEXT = "Page {0} speaks of lanterns, number {0}, and of nothing else that {0} others speak of."
@@ -160,3 +163,74 @@ def test_what_is_wrong_is_said_in_one_line(web: FakeWeb, crawled: Path, tmp_path
     assert not (data / "ranks").exists() and not list((data / "graph").rglob("*.npy"))
     with DataFolder(crawled).rank_lock():
         fails(gossamer("rank", data=crawled), 1, "being ranked already")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    running = PostgresServer()
+    yield running
+    running.stop()
+
+
+def test_a_crawl_on_a_database_server_is_ranked_alike(
+    web: FakeWeb, crawled: Path, server: PostgresServer, tmp_path: Path
+) -> None:
+    """The verb finds database and segments by what the crawl remembered."""
+    places = ("--database", server.database(), "--segments", str(tmp_path / "segments"))
+    crawl(web, tmp_path / "data", [web.url(ONE), web.url(TWO)], *places)
+    ranks = gossamer("rank", "--json", "--cold", data=tmp_path / "data").json
+    alone = gossamer("rank", "--json", "--cold", data=crawled).json
+    for name in ("pages", "links", "sites", "iterations", "top", "hosts"):
+        assert ranks[name] == alone[name]
+
+
+def test_ranks_of_one_machine_do_not_guide_a_crawl_of_several(
+    web: FakeWeb, server: PostgresServer, tmp_path: Path
+) -> None:
+    data, work = tmp_path / "data", tmp_path / "work"
+    work.mkdir()
+    settings = settings_of(web)
+    write_settings(data, settings)
+    places = ("--database", server.database(), "--segments", str(tmp_path / "segments"), "--quiet")
+    assert run("crawl", web.url(ONE), *places, data=data).returncode == 0
+    assert gossamer("rank", data=data).code == 0
+    again = ("crawl", web.url(ONE), "--strategy", "earlier", "--quiet")
+    fails(gossamer(*again, data=data), 2, "other machines cannot read", "engine.work", "priority.ranks")
+    write_settings(data, {**settings, "engine": {"work": str(work)}})
+    fails(gossamer(*again, data=data), 2, "no ranks", "gossamer rank")
+    assert gossamer("rank", data=data).code == 0
+    done = run(*again, data=data)
+    assert done.returncode == 0, done.stderr
+    # A machine that works with it needs neither ranks nor `engine.work` of its own.
+    other = tmp_path / "other"
+    write_settings(other, settings)
+    remember_storage(other, *places[1:4:2])
+    assert settings_of_crawl(other).priority.ranks == str(work)
+
+
+def test_a_strategy_that_waits_for_ranks_does_not_keep_them_from_being_made(web: FakeWeb, tmp_path: Path) -> None:
+    crawl(web, tmp_path, [web.url(ONE)])
+    write_settings(tmp_path, settings_of(web, crawl={"strategy": "earlier"}))
+    fails(gossamer("crawl", "--quiet", data=tmp_path), 2, "gossamer rank")
+    assert gossamer("rank", data=tmp_path).code == 0
+    assert run("crawl", "--quiet", data=tmp_path).returncode == 0
+
+
+def test_a_cluster_that_is_not_there_is_said_in_one_line(web: FakeWeb, tmp_path: Path) -> None:
+    crawl(web, tmp_path, [web.url(ONE)])
+    engine = {"kind": "ray", "url": "127.0.0.1:1"}
+    write_settings(tmp_path, settings_of(web, engine=engine))
+    done = run("rank", data=tmp_path)
+    fails(Done(done.returncode, done.stdout, done.stderr), 1, "127.0.0.1:1", "ray start --head")
+    assert not (tmp_path / "ranks").exists()
+
+
+def test_the_demo_ranks_what_it_crawled(tmp_path: Path) -> None:
+    done = run("demo", "--delay", "0", "--no-serve", data=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "documents of the demo web were found" in done.stdout
+    assert re.search(r"Ranked \d+ pages by \d+ links", done.stdout)
+    best = re.findall(r"^ +(\d+\.\d+)  (http\S+)$", done.stdout, re.MULTILINE)
+    known = {row["url"] for row in exported("pages", tmp_path)}
+    assert len(best) == 3 and {url for _, url in best} <= known
+    assert [float(rank) for rank, _ in best] == sorted((float(rank) for rank, _ in best), reverse=True)

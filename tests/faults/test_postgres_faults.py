@@ -149,13 +149,13 @@ class TestBrokenConnections:
         self, server: PostgresServer, wire: Wire
     ) -> None:
         frontier = frontier_on(through(wire, server, server.database()))
-        written = reported(frontier, lambda: setattr(wire, "cut_before", b"COMMIT"))
+        written = reported(frontier, lambda: setattr(wire, "cut_before", b"COMMIT\0"))
         assert (wire.cuts, written) == (1, [1, 1])
         check_one_page(frontier)
 
     def test_a_report_that_was_committed_unheard_is_not_repeated(self, server: PostgresServer, wire: Wire) -> None:
         frontier = frontier_on(through(wire, server, server.database()))
-        written = reported(frontier, lambda: setattr(wire, "cut_after", b"COMMIT"))
+        written = reported(frontier, lambda: setattr(wire, "cut_after", b"COMMIT\0"))
         assert (wire.cuts, written) == (1, [1])
         check_one_page(frontier)
 

@@ -31,6 +31,7 @@ from gossamer.crawl.folder import DataFolder, check_clock, note_settings, rememb
 from gossamer.crawl.heartbeat import set_by_database
 from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds
 from gossamer.crawl.splitting import split_sites
+from gossamer.crawl.stored_ranks import check_reachable_ranks
 from gossamer.crawl.supervisor import Supervisor
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import BusyError, UsageError
@@ -152,6 +153,8 @@ def run_crawl(
     """
     folder, clock = DataFolder(data), CorrectedClock(SystemClock())
     check_reachable(seeds, settings)
+    if folder.is_shared:
+        check_reachable_ranks(data, settings)
     folder.create()
     with folder.crawl_lock():
         frontier = folder.open_frontier(settings)

@@ -1,4 +1,4 @@
-"""`gossamer demo`: a small bundled web, served on loopback, crawled, reported on and searched. Offline."""
+"""`gossamer demo`: a small bundled web, served on loopback, crawled, reported on, ranked and searched. Offline."""
 
 from __future__ import annotations
 
@@ -17,16 +17,21 @@ from msgspec.structs import replace
 from gossamer import settings as settings_file
 from gossamer.cli.common import Debug, duration, err, out, seconds
 from gossamer.cli.crawl import run_crawl
+from gossamer.cli.rank import rank_crawl
 from gossamer.cli.serve import open_service, open_stories
 from gossamer.cli.serve import serve as serve_page
 from gossamer.crawl import exporting
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.ranked_pages import RankedPages
+from gossamer.crawl.stored_ranks import rank_place
 from gossamer.demo.web import DemoWeb
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import OperationError
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import all_urls
 
+_BEST = 3
+"""Pages by rank that are shown."""
 _UNATTENDED = 300.0
 """Seconds the search page stays open where nobody sits at a terminal."""
 
@@ -40,7 +45,8 @@ def command(
     lasting: Annotated[str | None, Parameter(name="--for")] = None,
     debug: Debug = False,
 ) -> None:
-    """Serve a small bundled web, crawl it, report what was kept and what was refused, and open the search page on it.
+    """Serve a small bundled web, crawl it, report what was kept and what was refused, rank the pages by their links,
+    and open the search page on it.
 
     Parameters
     ----------
@@ -68,6 +74,7 @@ def command(
             out.print(f"Serving {len(web.seeds)} hosts on {web.network}, port {web.port}; crawling politely …")
             run_crawl(settings, folder, read_seeds(web.seeds, [], None), debug=debug, options=changes)
             _report(DataFolder(folder), web)
+            _rank(folder, settings)
             if serve:
                 _search_page(folder, settings, port, limit)
     finally:
@@ -109,6 +116,14 @@ def _report(folder: DataFolder, web: DemoWeb) -> None:
     if problems:
         raise OperationError(f"the crawl differs from what the demo web holds in {len(problems)} places")
     out.print(f"\nAll {web.expected.documents} documents of the demo web were found, each once.")
+
+
+def _rank(folder: Path, settings: settings_file.Settings) -> None:
+    """Ranks for the search page, and the best pages by them."""
+    run, _ = rank_crawl(folder, settings, settings.rank)
+    out.print(f"\nRanked {run.graph.nodes} pages by {run.graph.edges} links between them; the best, 1 is the average:")
+    for page in RankedPages(rank_place(folder, settings)).best(_BEST):
+        out.print(f"  {page.rank:6.3f}  {page.url}", markup=False)
 
 
 def _examples(db: Database) -> None:

@@ -35,13 +35,14 @@ def command(
         raise UsageError("--workers must be at least 1, and 1 where a --name is given")
     remember_storage(data, database, segments)
     folder = DataFolder(data)
-    folder.read().close()
+    found = folder.read()
+    found.close()
     settings = settings_of_crawl(data)
     crew = Crew(settings, folder, debug)
     stopped = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.append(True))
-    out.print(f"Working on {folder.database if folder.is_shared else data}; Ctrl-C stops in good order.", markup=False)
+    out.print(f"Working on {found.where if folder.is_shared else data}; Ctrl-C stops in good order.", markup=False)
     try:
         for _ in range(workers):
             crew.start(name)

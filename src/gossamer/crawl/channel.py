@@ -29,6 +29,8 @@ class Rest(msgspec.Struct, frozen=True):
 
     until: float
     reason: str
+    of_site: bool = True
+    """Whether the whole site has to rest, and not just this part of it."""
 
 
 def slot_of(address: str, part: int) -> str:
@@ -119,14 +121,21 @@ class Channel:
         """The time."""
         return self._grounds.clock.now()
 
-    def rest(self, until: float, reason: str) -> None:
-        """Keep everybody from asking the site before a time."""
-        later = max(self.clock.not_before, until)
+    def rest(self, rest: Rest) -> None:
+        """Keep everybody from asking the site before a time; of a site in parts only this part, where the others are
+        not concerned."""
+        later = max(self.clock.not_before, rest.until)
+        reason = rest.reason if rest.of_site or self.lease.parts == 1 else self.clock.reason
         self.clock = msgspec.structs.replace(self.clock, not_before=later, reason=reason)
 
     def heed(self, crawl_delay: float | None, fetched_at: float) -> None:
         """A robots.txt fetched at that time asks for this delay."""
         self.clock = politeness.robots_changed(self.clock, crawl_delay, fetched_at, self._rules)
+
+    def heed_again(self, crawl_delay: float | None) -> None:
+        """A robots.txt that another part of the site fetched asks for this delay."""
+        if self.lease.parts > 1 and self.clock.crawl_delay != max(0.0, crawl_delay or 0.0):
+            self.heed(crawl_delay, self.now())
 
     def report(self, unused: int = 0) -> SiteReport:
         """The channel's state for the frontier."""
@@ -144,16 +153,16 @@ class Channel:
         self.close()
         self.address = await self._grounds.hold(self.lease.site, slot)
         if self.address is None:
-            return Rest(self._grounds.clock.now(), f"another worker is talking to {slot}")
+            return Rest(self._grounds.clock.now(), f"another worker is talking to {slot}", of_site=False)
         return None
 
     async def _in_turn(self, request: Request) -> Response | Rest:
         assert self.address is not None
         grounds, address = self._grounds, self.address
-        if rest := await self._wait_until(self.clock.not_before, self.clock.reason or "its delay"):
+        if rest := await self._wait_until(self.clock.not_before, self.clock.reason):
             return rest
         async with address.turn:
-            if rest := await self._wait_until(address.not_before, f"the delay of {address.address}"):
+            if rest := await self._wait_until(address.not_before, ""):
                 return rest
             async with grounds.slots:
                 grounds.check_lease()
@@ -167,7 +176,7 @@ class Channel:
         # In a loop: timers of an event loop may go off up to a millisecond early.
         while (wait := time - self._grounds.clock.now()) > 0:
             if wait > self._grounds.patience or not await self._grounds.sleep(wait):
-                return Rest(time, reason)
+                return Rest(time, reason or f"the delay of {self.lease.site}", of_site=bool(reason))
         return None
 
     def _settle(self, response: Response, address: Address) -> None:

@@ -11,7 +11,7 @@ import logging
 
 from gossamer.errors import CorruptError
 from gossamer.frontier.database import Database
-from gossamer.store.compaction import compact, plan
+from gossamer.store.compaction import CompactedSegment, compact, plan
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segment_folder import Segments, delete_segments
 
@@ -41,6 +41,11 @@ def compact_once(db: Database, segments: Segments, now: float, damaged: set[str]
 
 def _merge(db: Database, segments: Segments, ids: list[str], new_id: str, now: float) -> None:
     result = compact(segments, ids, new_id)
+    db.patiently(lambda: _swap(db, ids, new_id, result))
+    delete_segments(segments, ids)
+
+
+def _swap(db: Database, ids: list[str], new_id: str, result: CompactedSegment) -> None:
     with db.transaction():
         db.execute(
             "INSERT INTO segments (id, worker, created_at, pages, bytes) "
@@ -51,4 +56,3 @@ def _merge(db: Database, segments: Segments, ids: list[str], new_id: str, now: f
             "UPDATE segments SET merged_into = ?, first_row = ? WHERE id = ?",
             [(new_id, result.first_rows[old], old) for old in ids],
         )
-    delete_segments(segments, ids)

@@ -129,13 +129,19 @@ class DataFolder:
             )
 
     def machine(self) -> str:
-        """A name for this folder on this machine, the same as long as the folder is."""
+        """A name for this folder on this machine, the same as long as the folder is; a copy of the folder on another
+        machine has another one."""
         if not self.is_shared:
             return ""
-        path = self._run / "machine"
-        with contextlib.suppress(FileExistsError), path.open("x") as file:
-            file.write(f"{socket.gethostname()}-{secrets.token_hex(4)}")
-        return path.read_text()
+        self._create_run()
+        path, token = self._run / "machine", secrets.token_hex(4)
+        if not path.exists():
+            made = path.with_name(f"machine.{token}")
+            made.write_text(token)
+            with contextlib.suppress(FileExistsError):
+                os.link(made, path)
+            made.unlink()
+        return f"{socket.gethostname()}-{path.read_text()}"
 
     def read(self) -> Database:
         """The frontier database, for reading."""

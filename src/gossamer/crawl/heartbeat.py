@@ -36,15 +36,19 @@ class Heartbeat:
 
     async def beat(self, worker: str) -> float:
         """A sign of life; returns from when on it counts."""
-        now = self._clock.now()
-        await self._thread.run(self._beat, worker, now)
-        return now
+        return await self._thread.run(self._beat, worker)
 
-    def _beat(self, worker: str, now: float) -> None:
-        self._database.patiently(lambda: leases.renew(self._database, worker, now, self._budgets))
-        if now >= self._compare_at:
+    def _beat(self, worker: str) -> float:
+        given = self._database.patiently(lambda: self._renew(worker))
+        if given >= self._compare_at:
             set_by_database(self._clock, self._database)
-            self._compare_at = now + _COMPARE
+            self._compare_at = given + _COMPARE
+        return given
+
+    def _renew(self, worker: str) -> float:
+        now = self._clock.now()  # of this attempt: an earlier one may have been long ago
+        leases.renew(self._database, worker, now, self._budgets)
+        return now
 
     async def close(self) -> None:
         """Close the connection."""

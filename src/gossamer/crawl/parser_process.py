@@ -25,6 +25,7 @@ import msgspec
 from gossamer.crawl.parser_config import CONFIG, ParserConfig
 from gossamer.crawl.reading import PageReader
 from gossamer.model.records import Parsed, ParseJob
+from gossamer.parse.clean import clean_line
 
 _PIPE_BYTES = 1 << 20
 """Room in a pipe: a usual page fits, so that neither side waits for the other in the middle of one."""
@@ -72,7 +73,7 @@ def _read(reader: PageReader | None, job: ParseJob) -> Parsed:
     except MemoryError:
         return Parsed(job.url, ok=False, problem="the page needs more memory than a parser may use")
     except Exception as error:  # a page must never take the crawl down
-        return Parsed(job.url, ok=False, problem=f"{type(error).__name__}: {error}"[:300])
+        return Parsed(job.url, ok=False, problem=clean_line(f"{type(error).__name__}: {error}", 300))
 
 
 def _limit_memory(mebibytes: int) -> None:

@@ -62,6 +62,8 @@ class RobotsBook:
             if isinstance(answer, (Rest, Response)):
                 return answer
             known = answer
+        else:
+            channel.heed_again(known.rules.crawl_delay)
         return self._decide(url, known)
 
     def _decide(self, url: str, known: Known) -> Decision | Rest:

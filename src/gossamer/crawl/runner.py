@@ -163,7 +163,7 @@ class SiteRunner:
         await workshop.room()
         permission = await workshop.robots.may_fetch(task.url, self.channel)
         if isinstance(permission, Rest):
-            self.channel.rest(permission.until, permission.reason)
+            self.channel.rest(permission)
             return False
         if isinstance(permission, Response):
             self._answered(task, permission)
@@ -173,7 +173,7 @@ class SiteRunner:
             return True
         response = await self._fetch(task)
         if isinstance(response, Rest):
-            self.channel.rest(response.until, response.reason)
+            self.channel.rest(response)
             return False
         self._answered(task, response)
         return True

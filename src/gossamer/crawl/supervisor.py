@@ -67,8 +67,9 @@ class Supervisor:
         ]
 
     def stop(self) -> None:
-        """End the crawl in good order."""
+        """End the crawl in good order; a database that is away is not waited for."""
         self._stopping = True
+        self._frontier.db.hurry()
 
     def run(self, until: float | None = None, watch: Watcher | None = None) -> Status:
         """Crawl; returns how it stood at the end."""

@@ -28,7 +28,7 @@ from gossamer.crawl import understand
 from gossamer.crawl.addresses import AddressBook
 from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.categorising import model_bytes
-from gossamer.crawl.channel import Address, Channel
+from gossamer.crawl.channel import Address, Channel, Rest
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.heartbeat import Heartbeat, set_by_database
@@ -41,6 +41,7 @@ from gossamer.crawl.thread import DatabaseThread
 from gossamer.errors import GossamerError, LeaseLost
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver, user_agent
 from gossamer.frontier.contract import Lease, SiteReport
+from gossamer.frontier.database import Database
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import Decision
 from gossamer.model.records import Response, Task
@@ -59,6 +60,8 @@ _FIRST_SITES, _MOST_SITES = 2, 64
 """Sites leased at once, at first and at most."""
 _SHARE = 0.5
 """Seconds between two looks for workers with less to do."""
+_SCOPE = 2.0
+"""Seconds between two looks for new seeds, removals, rules and plans."""
 _BACKLOG = 16
 """Pages waiting for a parser from which on no more sites are leased."""
 
@@ -70,10 +73,13 @@ class Worker:
         self._settings, self._folder, self._clock = settings, folder, clock
         self._given_name = name
         self._stop = asyncio.Event()
+        self._databases: list[Database] = []
 
     def stop(self) -> None:
-        """Finish what is under way, commit, give everything back."""
+        """Finish what is under way, commit, give everything back; a database that is away is not waited for."""
         self._stop.set()
+        for database in self._databases:
+            database.hurry()
 
     async def run(self) -> None:
         """Work until stopped, as often under a new name as leases are lost."""
@@ -94,7 +100,9 @@ class Worker:
         types = (*settings.fetch.accept_types, *READERS.names()) if settings.fetch.accept_types else ()
         config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites, accept_types=types)
         frontier = await thread.run(self._folder.open_frontier, settings)
-        heart = Heartbeat(await thread.run(self._folder.open_database), settings.budget, clock)
+        beats = await thread.run(self._folder.open_database)
+        self._databases = [frontier.db, beats]
+        heart = Heartbeat(beats, settings.budget, clock)
         try:
             await thread.run(set_by_database, clock, frontier.db)
             scope = await thread.run(LiveScope, settings, frontier.db, model_bytes(self._folder))
@@ -192,7 +200,7 @@ class Session:
             await _cancel([stopped, *loops, *self._parsing, *jobs])
 
     def _loops(self) -> list[Coroutine[Any, Any, None]]:
-        return [self._take_loop(), self._commit_loop(), self._beat_loop(), self._share_loop()]
+        return [self._take_loop(), self._commit_loop(), self._beat_loop(), self._scope_loop(), self._share_loop()]
 
     async def _wind_down(self, loops: Sequence[asyncio.Task[None]]) -> None:
         """Let requests under way end, commit, and give everything back."""
@@ -264,6 +272,11 @@ class Session:
             await asyncio.sleep(interval)
             if self.clock.now() - self._renewed_at > interval:
                 self._renewed_at = max(self._renewed_at, await self._tools.heart.beat(self.name))
+
+    async def _scope_loop(self) -> None:
+        """Apart from the signs of life: this waits behind a commit."""
+        while True:
+            await asyncio.sleep(_SCOPE)
             await self.look_at_scope(self.clock.now())
 
     async def _share_loop(self) -> None:
@@ -312,7 +325,7 @@ class Session:
             waits = await self._thread.run(self._frontier.waits, split)
             for (site, _), runner in self._runners.items():
                 if site in waits:
-                    runner.channel.rest(*waits[site])
+                    runner.channel.rest(Rest(*waits[site]))
 
     async def _let_go(self, done: Iterable[SiteRunner]) -> None:
         leaving = []

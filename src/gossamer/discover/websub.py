@@ -40,6 +40,7 @@ MOST_HUBS = 8
 _METHODS = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384, "sha512": hashlib.sha512}
 _CHALLENGE = 4096
 _LONGEST_TOPIC = 2048
+"""Bytes: it is looked up in an index, whose rows are short."""
 _PLAIN = re.compile(r"[!-~]+")
 _HEADER_CHARS = 20_000
 _LINK = re.compile(r'<([^<>]*)>((?:[^",]|"(?:[^"\\]|\\.)*")*)')
@@ -177,7 +178,11 @@ def hub_and_topic(url: str, headers: Iterable[str], hubs: Sequence[str], self_ur
     named, topic = hubs_of_headers(headers, url)
     hub = choose_hub(named or [_joined(url, hub) for hub in hubs])
     topic = topic or _joined(url, self_url.strip()) or url
-    usable = len(topic) <= _LONGEST_TOPIC and topic.isprintable() and isinstance(_VERBATIM.parse(topic), str)
+    usable = (
+        len(topic.encode("utf-8", "replace")) <= _LONGEST_TOPIC
+        and topic.isprintable()
+        and isinstance(_VERBATIM.parse(topic), str)
+    )
     return (hub, topic) if hub and usable else ("", "")
 
 

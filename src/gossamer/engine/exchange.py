@@ -34,6 +34,7 @@ _TAIL = 32 * 1024
 """Bytes from the end that are read at first: nearly always all of the index."""
 
 _BATCH_ROWS = 64 * 1024
+_SIGN, _HALF = np.uint64(1 << 63), np.uint64(32)
 
 
 class Files(Protocol):
@@ -73,6 +74,13 @@ def partition_of(keys: np.ndarray[Any, Any], parts: int) -> np.ndarray[Any, Any]
     mixed *= np.uint64(0x94D049BB133111EB)
     mixed ^= mixed >> np.uint64(31)
     return (mixed % np.uint64(parts)).astype(np.int32)
+
+
+def range_of(keys: np.ndarray[Any, Any], parts: int) -> np.ndarray[Any, Any]:
+    """The part of each 64-bit key where parts are to follow each other: a greater key has never a lesser part. Keys
+    that are hashes are spread evenly, others may not be."""
+    high = (np.ascontiguousarray(keys).astype(np.int64, copy=False).view(np.uint64) ^ _SIGN) >> _HALF
+    return ((high * np.uint64(parts)) >> _HALF).astype(np.int32)
 
 
 class PartWriter:

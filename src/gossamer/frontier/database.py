@@ -96,6 +96,10 @@ class Database(ABC):
     def close(self) -> None:
         """Close the connection."""
 
+    def hurry(self) -> None:
+        """From another thread: whoever waits for a server that is away gives up within seconds."""
+        return
+
     def only_one(self, role: str) -> bool:
         """Become the only one in a role for as long as the connection lasts; locks of the data folder do it where
         there is one machine."""

@@ -24,6 +24,7 @@ _CLAIMED = """SELECT p.site_id, p.part, p.token, COALESCE(x.parts, 1), s.name, s
 _READY = f"""{_CLAIMED}
     LEFT JOIN addresses a ON a.address = CASE WHEN p.part = 0 THEN s.address ELSE s.address || '#' || p.part END
     WHERE p.owner IS NULL AND p.ready_at <= ? AND (a.owner IS NULL OR a.owner = ?)
+    AND COALESCE(x.next_plan, '') = ''
     ORDER BY p.ready_at, p.site_id LIMIT ?"""
 
 
@@ -39,14 +40,23 @@ def register(
 
 
 def renew(db: Database, worker: str, now: float, budgets: Budgets) -> None:
-    """Extend a worker's life, unless its sites were given away already."""
-    if not db.change("UPDATE workers SET expires_at = ? WHERE id = ?", (now + budgets.lease, worker)):
+    """Extend a worker's life, unless its sites were given away already; a call that was held up takes nothing back."""
+    until = now + budgets.lease
+    sql = "UPDATE workers SET expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END WHERE id = ?"
+    if not db.change(sql, (until, until, worker)):
         raise LeaseLost(f"worker {worker} was silent too long: its sites have other owners now")
 
 
-def expired(db: Database, now: float) -> list[str]:
-    """Workers whose time has run out."""
-    return [row[0] for row in db.execute("SELECT id FROM workers WHERE expires_at < ? ORDER BY id", (now,))]
+def check_alive(db: Database, worker: str) -> None:
+    """Raises `LeaseLost` where the worker's sites were given away; leaves the row unlocked for signs of life."""
+    if not db.execute("SELECT 1 FROM workers WHERE id = ?", (worker,)):
+        raise LeaseLost(f"worker {worker} was silent too long: its sites have other owners now")
+
+
+def expired(db: Database, now: float, lock: bool = False) -> list[str]:
+    """Workers whose time has run out; locked, none of them can give a sign of life any more."""
+    table = f"workers p WHERE expires_at < ? ORDER BY id{db.lock_rows}" if lock else "workers WHERE expires_at < ?"
+    return [row[0] for row in db.execute(f"SELECT id FROM {table}", (now,))]
 
 
 def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> None:
@@ -151,9 +161,7 @@ def check_leases(db: Database, worker: str, sites: Sequence[SiteReport]) -> None
 
 def hold_address(db: Database, worker: str, site_id: int, address: str, now: float) -> float | None:
     """Make the worker the only one to talk to an address, if it is free; `#n` after it: for part n of a site."""
-    if not db.execute("SELECT 1 FROM workers WHERE id = ?", (worker,)):
-        # It would hold the address for ever: nobody would notice that its time has run out.
-        raise LeaseLost(f"worker {worker} was silent too long: its sites have other owners now")
+    check_alive(db, worker)  # else it would hold the address for ever: nobody would notice that its time has run out
     db.execute("UPDATE sites SET address = ? WHERE id = ?", (address.partition("#")[0], site_id))
     row = db.execute(
         "SELECT a.owner, a.not_before, w.expires_at FROM addresses a LEFT JOIN workers w ON w.id = a.owner "

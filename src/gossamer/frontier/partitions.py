@@ -84,7 +84,7 @@ def adopt(db: Database, site: str, plan: Assignment, now: float) -> None:
     plan.check()
     with db.transaction():
         db.execute(
-            "INSERT INTO partitions (site_id, parts, plan, next_plan, version, made_at) VALUES (?, 1, ?, ?, 1, ?) "
+            "INSERT INTO partitions (site_id, parts, plan, next_plan, version, made_at) VALUES (?, 1, ?, ?, 0, ?) "
             "ON CONFLICT (site_id) DO UPDATE SET next_plan = excluded.next_plan, made_at = excluded.made_at",
             (key64(site), one_part().to_json(), plan.to_json(), now),
         )
@@ -106,8 +106,10 @@ def apply_waiting(db: Database, now: float) -> None:
     for site_id, text in _free_sites(db):
         plan = _decoded(text)
         db.many(
-            "INSERT INTO parts (site_id, part) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            [(site_id, part) for part in range(plan.parts)],
+            # Tokens go on from the highest: that of a part that was there before is never right again.
+            "INSERT INTO parts (site_id, part, token) SELECT ?, ?, MAX(token) FROM parts WHERE site_id = ? "
+            "ON CONFLICT DO NOTHING",
+            [(site_id, part, site_id) for part in range(plan.parts)],
         )
         _pass_clocks_on(db, site_id)
         _move_urls(db, site_id, plan)
@@ -121,9 +123,15 @@ def apply_waiting(db: Database, now: float) -> None:
             db.execute("DELETE FROM partitions WHERE site_id = ?", (site_id,))
         else:
             db.execute(
-                "UPDATE partitions SET parts = ?, plan = ?, next_plan = '', version = version + 1 WHERE site_id = ?",
-                (plan.parts, text, site_id),
+                "UPDATE partitions SET parts = ?, plan = ?, next_plan = '', version = ? WHERE site_id = ?",
+                (plan.parts, text, _next_version(db), site_id),
             )
+
+
+def _next_version(db: Database) -> int:
+    """Never the same twice, so that a plan is told from one that was taken back meanwhile."""
+    leases.add_number(db, "partition_version", 1)
+    return int(db.execute("SELECT value FROM meta WHERE key = 'partition_version'")[0][0])
 
 
 def _free_sites(db: Database) -> list[tuple[int, str]]:

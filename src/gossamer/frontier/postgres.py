@@ -17,6 +17,7 @@ import logging
 import random
 import re
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -51,7 +52,7 @@ _CLIENT = {
     "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 1000 * _SILENCE,
 }  # fmt: skip
-_BEGIN = """BEGIN;
+_BEGIN = """BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), 7));
 SELECT txid_current()"""
 _NOW = "SELECT EXTRACT(EPOCH FROM CLOCK_TIMESTAMP())::double precision"
@@ -59,6 +60,11 @@ _FIRST_TRY = 10.0
 """Seconds for which a first connection is tried."""
 _LINGERING = 3.0
 """Seconds after which the server has surely noticed that a process of ours was killed."""
+_LONGEST_PAUSE = 5.0
+"""Seconds between two attempts at most."""
+_HURRY = 5.0
+"""Seconds for which a server is waited for by those who are to stop."""
+_MEASURED = 5
 _COPIED = 10
 """Rows from which on a COPY is worth its overhead."""
 _PLAIN_INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \((?:\?, )*\?\)")
@@ -105,6 +111,7 @@ class PostgresDatabase(Database):
         self._name = ""
         self._in_transaction = False
         self._roles: list[str] = []
+        self._hurried = threading.Event()
         self._connection = self._first_connection()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
@@ -215,18 +222,28 @@ class PostgresDatabase(Database):
         """A call's result, on a new connection where the old one broke meanwhile."""
         if self._in_transaction:
             return call()
-        deadline = time.monotonic() + self._patience
+        started, pause = time.monotonic(), 0.0
         while True:
             try:
                 return call()
             except DatabaseLost as lost:
                 log.warning("%s", lost)
-                if time.monotonic() > deadline:
+                if self._has_waited(started):
                     raise DatabaseError(
                         f"{self.where} could not be reached for {self._patience:.0f} s: nothing committed is lost; "
                         "start again when it is back"
                     ) from lost
+                self._hurried.wait(pause)  # one that takes connections and does not work is asked ever more slowly
+                pause = min(2 * pause + 0.1, _LONGEST_PAUSE)
                 self._reconnect()
+
+    def hurry(self) -> None:
+        """Give up within seconds what waits for the server."""
+        self._hurried.set()
+
+    def _has_waited(self, since: float) -> bool:
+        """Whether the server was waited for long enough."""
+        return time.monotonic() - since > (min(_HURRY, self._patience) if self._hurried.is_set() else self._patience)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -258,9 +275,13 @@ class PostgresDatabase(Database):
 
     def clock_ahead(self, now: Callable[[], float]) -> float:
         """Seconds that this machine's clock is ahead of the server's."""
-        before = now()
-        server = float(self.execute(_NOW)[0][0])
-        return (before + now()) / 2 - server
+        for _ in range(_MEASURED):
+            before = now()
+            server = float(self.execute(_NOW)[0][0])
+            after = now()
+            if after - before < 1.0:  # else the connection was made anew, or the machine slept
+                break
+        return (before + after) / 2 - server
 
     def close(self) -> None:
         """Close the connection."""
@@ -281,7 +302,7 @@ class PostgresDatabase(Database):
         old, self._in_transaction = self._name, False
         with contextlib.suppress(psycopg.Error):
             self._connection.close()
-        deadline, pause = time.monotonic() + self._patience, 0.1
+        started, pause = time.monotonic(), 0.1
         while True:
             try:
                 self._connection = self._connect()
@@ -290,11 +311,13 @@ class PostgresDatabase(Database):
                 )
                 break
             except psycopg.Error as error:
-                if time.monotonic() + pause > deadline:
+                if self._has_waited(started):
                     raise _no_connection(self.where, error) from error
                 log.warning("%s cannot be reached (%s): trying again", self.where, _one_line(error))
-                time.sleep(pause * random.uniform(0.5, 1.0))
-                pause = min(2 * pause, 5.0)
+                wait = pause * random.uniform(0.5, 1.0)
+                if self._hurried.wait(wait):
+                    time.sleep(0.2)
+                pause = min(2 * pause, _LONGEST_PAUSE)
         roles, self._roles = self._roles, []
         for role in roles:
             if not self.only_one(role):

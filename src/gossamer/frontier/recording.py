@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import JOINED, STANDS, lost_its_text, stands
@@ -291,6 +293,25 @@ def unschedule(db: Database, site_id: int, keys: Sequence[int]) -> None:
         )
 
 
+def clean_texts(batch: Batch) -> None:
+    """What servers and pages said, so that every database can keep it: no NUL, no half characters."""
+    for visit in batch.visits:
+        for name in ("reason", "etag", "last_modified", "published"):
+            if not (text := getattr(visit, name)).isprintable():
+                setattr(visit, name, _storable(text))
+    for site in batch.sites:
+        if not site.clock.reason.isprintable():
+            site.clock = msgspec.structs.replace(site.clock, reason=_storable(site.clock.reason))
+
+
+def _storable(text: str) -> str:
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+_NEVER = 1e18
+"""Later than any time."""
+
+
 def record_sites(db: Database, batch: Batch) -> None:
     """Politeness clocks of sites and addresses, robots.txt states. A part's ordinary pauses are its own; trouble
     is the whole site's."""
@@ -300,17 +321,19 @@ def record_sites(db: Database, batch: Batch) -> None:
     )
     db.many(
         # A later time than the worker's was set by somebody who blocked the site meanwhile.
-        "UPDATE sites SET crawl_delay = ?, trouble = ?, "
+        "UPDATE sites SET crawl_delay = ?, trouble = CASE WHEN not_before > ? THEN trouble ELSE ? END, "
         "wait_reason = CASE WHEN not_before > ? THEN wait_reason ELSE ? END, "
         "not_before = CASE WHEN not_before > ? THEN not_before ELSE ? END, "
         "address = CASE WHEN ? = '' THEN address ELSE ? END WHERE id = ?",
         [
             (
                 s.clock.crawl_delay,
+                # Of a site in parts, the part that met no trouble does not forgive it while it lasts.
+                s.clock.not_before if s.parts > 1 else _NEVER,
                 s.clock.trouble,
-                (until := s.clock.not_before if s.parts == 1 or s.clock.reason else 0.0),
+                s.clock.not_before,
                 s.clock.reason,
-                until,
+                (until := s.clock.not_before if s.parts == 1 or s.clock.reason else 0.0),
                 until,
                 s.address,
                 s.address,

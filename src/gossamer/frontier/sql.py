@@ -216,7 +216,8 @@ class SqlFrontier:
         return verdicts
 
     def _report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None) -> list[Verdict]:
-        leases.renew(self.db, worker, now, self._budgets)
+        leases.check_alive(self.db, worker)
+        recording.clean_texts(batch)
         leases.check_leases(self.db, worker, batch.sites)
         leased = {(site.site, site.part) for site in batch.sites}
         for visit in batch.visits:
@@ -253,6 +254,7 @@ class SqlFrontier:
                 "INSERT INTO segments (id, worker, created_at, pages, bytes, seq) VALUES (?, ?, ?, ?, ?, ?)",
                 (batch.segment, worker, now, stored, batch.bytes_stored, change),
             )
+        leases.renew(self.db, worker, now, self._budgets)
         self._count(worker, batch)
         return verdicts
 
@@ -275,7 +277,9 @@ class SqlFrontier:
         """Give sites and addresses back in good order."""
         with self.db.transaction():
             leases.check_leases(self.db, worker, sites)
-            recording.record_sites(self.db, Batch("", sites=list(sites), addresses=list(addresses)))
+            batch = Batch("", sites=list(sites), addresses=list(addresses))
+            recording.clean_texts(batch)
+            recording.record_sites(self.db, batch)
             for site in sites:
                 leases.free_part(self.db, key64(site.site), site.part, now)
             self.db.many(
@@ -376,9 +380,9 @@ class SqlFrontier:
         return now + (int(before[0][0]) if before else 0)
 
     def _expire(self, now: float) -> None:
-        for worker in leases.expired(self.db, now):
+        if leases.expired(self.db, now):
             with self.db.transaction():
-                if worker in leases.expired(self.db, now):
+                for worker in leases.expired(self.db, now, lock=True):
                     leases.retire(self.db, worker, now, self._politeness)
 
     def _page_limit(self) -> int | None:

@@ -33,6 +33,10 @@ _COLUMNS = (
 _PROBLEM = 300
 
 
+_LONGEST = 2048
+"""Bytes of a topic or feed: PostgreSQL keeps no longer text in an index."""
+
+
 class Subscription(msgspec.Struct, frozen=True):
     """A row of `subscriptions`."""
 
@@ -65,6 +69,8 @@ def want(db: Database, feed: str, topic: str, hub: str, now: float) -> bool:
     Belongs into a transaction of the caller's. A feed that claims the name of another one does not get its
     subscription: only a feed on the topic's own site may take it over.
     """
+    if max(len(text.encode("utf-8", "replace")) for text in (topic, feed)) > _LONGEST:
+        return False
     rows = db.execute("SELECT feed, hub FROM subscriptions WHERE topic = ?", (topic,))
     if rows and (rows[0] == (feed, hub) or not _may_change(topic, rows[0][0], feed)):
         return False

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
+from gossamer.graph.edges import distinct
 from gossamer.graph.pagerank import Piece, Ranked, Rules, iterate, proportional
 
 Ints = NDArray[np.int64]
@@ -23,12 +24,12 @@ Ints = NDArray[np.int64]
 def votes(first: int, indptr: NDArray[Any], sources: NDArray[Any], site_of: NDArray[Any], sites: int) -> Ints:
     """Source page · sites + site linked to, ascending and each once, of the links to a run of pages from `first` on.
 
-    The votes of several runs are one sorted set again after `np.unique`.
+    The votes of several runs are one sorted set again after `edges.distinct`.
     """
     rows = len(indptr) - 1
     to = np.repeat(np.asarray(site_of[first : first + rows]), np.diff(indptr))
     across = np.asarray(site_of)[sources] != to
-    return np.unique(np.asarray(sources)[across].astype(np.int64) * sites + to[across])
+    return distinct(np.asarray(sources)[across].astype(np.int64) * sites + to[across])
 
 
 def site_links(found: Ints, site_of: NDArray[Any], sites: int) -> Any:

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 
 from gossamer.engine.contract import Engine
 from gossamer.engine.exchange import PartWriter
+from gossamer.jobs.context import Run, Tell, run_stage, silent
 from gossamer.jobs.graph_files import GraphFiles, read_array
-from gossamer.jobs.link_graph import Progress, run_stage
 from gossamer.jobs.link_records import followed, keys_of
 from gossamer.jobs.link_work import Ints, Plan, column, places_in, received
 from gossamer.store.place import Place, open_place
@@ -48,19 +48,17 @@ class AnchorText(msgspec.Struct, frozen=True):
     pages: int
 
 
-def collect_anchor_texts(
-    engine: Engine, graph: GraphFiles, segments: str, most: int, progress: Progress = lambda _stage, _done, _all: None
-) -> int:
+def collect_anchor_texts(engine: Engine, graph: GraphFiles, segments: str, most: int, tell: Tell = silent) -> int:
     """Write the texts of links to each page, at most so many; returns how many there are."""
-    place, work = graph.place, f"work/anchors-{graph.prefix.strip('/').rpartition('/')[2]}/"
+    on, place, work = Run(engine, tell), graph.place, f"work/anchors-{graph.prefix.strip('/').rpartition('/')[2]}/"
     plan = _plan(place, graph.prefix)
 
     def tasks(count: int) -> list[_Task]:
         return [_Task(place.url, graph.prefix, work, segments, number, most) for number in range(count)]
 
     try:
-        run_stage(engine, "texts of links", _read_texts, tasks(len(plan.pieces)), progress)
-        return sum(run_stage(engine, "texts by page", _count_texts, tasks(len(graph.info.blocks)), progress))
+        run_stage(on, "texts of links", _read_texts, tasks(len(plan.pieces)))
+        return sum(run_stage(on, "texts by page", _count_texts, tasks(len(graph.info.blocks))))
     finally:
         place.delete(list(place.names(work)))
 

@@ -8,7 +8,7 @@ names and numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -29,8 +29,8 @@ ROWS_OF_A_PART = 1_000_000
 """Rows of a partition, roughly: what one task holds in memory at a time."""
 
 
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    pass
+def silent(_stage: str, _done: int, _total: int) -> None:
+    """Tells nobody."""
 
 
 class JobContext(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class JobContext(msgspec.Struct, frozen=True):
     """URL of a place that only this run of the job writes to."""
     parts: int = 0
     """Partitions of every exchange; 0: by the engine's workers and the size of the data."""
-    tell: Tell = _silent
+    tell: Tell = silent
 
     @property
     def place(self) -> Place:
@@ -56,13 +56,34 @@ class JobContext(msgspec.Struct, frozen=True):
         return self.parts or max(self.engine.workers, -(-rows // of_a_part))
 
 
-def run_stage(context: JobContext, stage: str, function: Callable[[A], R], arguments: Sequence[A]) -> list[R]:
+class Stages(Protocol):
+    """Where stages run: a `JobContext`, or a `Run` of what needs no database."""
+
+    @property
+    def engine(self) -> Engine:
+        """Who runs the tasks."""
+        ...
+
+    @property
+    def tell(self) -> Tell:
+        """Who is told how it goes on."""
+        ...
+
+
+class Run(NamedTuple):
+    """An engine, and who is told how it goes on."""
+
+    engine: Engine
+    tell: Tell = silent
+
+
+def run_stage(on: Stages, stage: str, function: Callable[[A], R], arguments: Sequence[A]) -> list[R]:
     """Run the tasks of a stage, and tell how it goes on; the results are in the order of the arguments."""
     found: dict[int, R] = {}
-    context.tell(stage, 0, len(arguments))
-    for place, result in context.engine.run(function, arguments):
+    on.tell(stage, 0, len(arguments))
+    for place, result in on.engine.run(function, arguments):
         found[place] = result
-        context.tell(stage, len(found), len(arguments))
+        on.tell(stage, len(found), len(arguments))
     return [found[place] for place in range(len(arguments))]
 
 

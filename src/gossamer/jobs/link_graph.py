@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gossamer.engine.contract import Engine
+from gossamer.jobs.context import Run, Tell, run_stage, silent
 from gossamer.jobs.graph_files import GraphFiles, GraphInfo, folder, read_array, write_array
 from gossamer.jobs.link_records import Sizes, measure_segments, read_piece
 from gossamer.jobs.link_stages import (
@@ -52,9 +53,6 @@ _MEASURED_AT_ONCE = 64
 _FILES = (("keys", np.int64), ("sites", np.int32), ("out", np.int32), ("times", np.int64), ("versions", np.int32))
 """Arrays with a value for each node, which the partitions have in pieces."""
 
-Progress = Callable[[str, int, int], None]
-"""Told the name of a stage, and how many of its tasks are done."""
-
 
 class GraphSource(msgspec.Struct, frozen=True):
     """What a graph is made of."""
@@ -69,15 +67,15 @@ class GraphSource(msgspec.Struct, frozen=True):
 
 def build_graph(
     engine: Engine, place: Place, generation: str, source: GraphSource, now: float,
-    progress: Progress = lambda _stage, _done, _all: None, block_links: int = BLOCK_LINKS,
+    tell: Tell = silent, block_links: int = BLOCK_LINKS,
 ) -> GraphFiles:  # fmt: skip
     """The graph of some segments, under `graph/<generation>/`."""
-    return _Build(engine, place, generation, source, progress).run(now, block_links)
+    return _Build(Run(engine, tell), place, generation, source).run(now, block_links)
 
 
 class _Build:
-    def __init__(self, engine: Engine, place: Place, generation: str, source: GraphSource, progress: Progress) -> None:
-        self._engine, self._place, self._source, self._progress = engine, place, source, progress
+    def __init__(self, on: Run, place: Place, generation: str, source: GraphSource) -> None:
+        self._on, self._place, self._source = on, place, source
         self._graph, self._work = f"graph/{generation}/", f"work/graph-{generation}/"
 
     def run(self, now: float, block_links: int) -> GraphFiles:
@@ -163,19 +161,7 @@ class _Build:
         return Task(self._place.url, self._work, self._graph, self._source.segments, number)
 
     def _stage(self, name: str, function: Callable[[Any], R], arguments: Sequence[Any]) -> list[R]:
-        return run_stage(self._engine, name, function, arguments, self._progress)
-
-
-def run_stage(
-    engine: Engine, name: str, function: Callable[[Any], R], arguments: Sequence[Any], progress: Progress
-) -> list[R]:
-    """All results of a stage, in the order of the arguments; whoever waits is told how far it is."""
-    found: dict[int, R] = {}
-    progress(name, 0, len(arguments))
-    for place, result in engine.run(function, arguments):
-        found[place] = result
-        progress(name, len(found), len(arguments))
-    return [found[place] for place in range(len(arguments))]
+        return run_stage(self._on, name, function, arguments)
 
 
 def _pieces(sizes: Sequence[Sizes]) -> list[list[int]]:

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gossamer.engine.exchange import PartWriter
-from gossamer.jobs.link_work import Ints, Task, column, partition_of
+from gossamer.engine.exchange import PartWriter, range_of
+from gossamer.jobs.link_work import Ints, Task, column
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.store.remote_segments import open_segments
@@ -86,9 +86,9 @@ def read_piece(task: Task) -> None:
         for number in plan.pieces[task.number]:
             name = plan.segments[number]
             for table in page_records(open_pages_once(segments, name), number, removed):
-                pages.add(table, partition_of(column(table, "key"), plan.partitions))
+                pages.add(table, range_of(column(table, "key"), plan.partitions))
             for table in link_records(open_links(segments, name), number):
-                links.add(table, partition_of(column(table, "source"), plan.partitions))
+                links.add(table, range_of(column(table, "source"), plan.partitions))
 
 
 def page_records(pages: TableFile, segment: int, removed: Removed) -> Iterator[pa.Table]:

@@ -16,10 +16,11 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from gossamer.engine.exchange import read_part, write_parts
+from gossamer.engine.exchange import range_of, read_part, write_parts
+from gossamer.graph.edges import distinct
 from gossamer.jobs.graph_files import read_array, write_array, write_block
 from gossamer.jobs.link_records import DOCUMENT, LEADS, PAGES
-from gossamer.jobs.link_work import Ints, Numbers, Plan, Task, column, distinct, partition_of, places_in, received
+from gossamer.jobs.link_work import Ints, Numbers, Plan, Task, column, places_in, received
 from gossamer.model.site import site_of
 from gossamer.store.place import Place
 
@@ -213,5 +214,5 @@ def _keys(task: Task, place: Place) -> Ints:
 
 
 def _send(task: Task, place: Place, plan: Plan, name: str, columns: dict[str, Ints | Numbers], by: Ints) -> None:
-    parts = partition_of(by, plan.partitions)
+    parts = range_of(by, plan.partitions)
     write_parts(place, task.own(name), pa.table(columns), parts, plan.partitions)

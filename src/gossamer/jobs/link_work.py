@@ -1,6 +1,6 @@
 """What the tasks of the link graph share: the plan, who gets which keys, and files that only live as long as the job.
 
-Keys are spread by their size, not by their remainder: the partitions in order hold the keys in order, so what each
+Keys are spread by their size (`engine.exchange.range_of`): the partitions in order hold the keys in order, so what each
 partition has sorted is sorted over all of them.
 """
 
@@ -19,9 +19,6 @@ from gossamer.store.place import Place, open_place
 
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.int32]
-
-_SIGN = np.uint64(1 << 63)
-_HALF = np.uint64(32)
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -72,27 +69,12 @@ class Task(msgspec.Struct, frozen=True):
         return [f"{self.work}{name}-{number:05d}" for number in range(count)]
 
 
-def partition_of(keys: Ints, partitions: int) -> Numbers:
-    """The partition of each key; a greater key has never a lesser partition."""
-    high = (np.ascontiguousarray(keys).view(np.uint64) ^ _SIGN) >> _HALF
-    return ((high * np.uint64(partitions)) >> _HALF).astype(np.int32)
-
-
 def places_in(keys: Ints, wanted: Ints) -> Ints:
     """Where keys are among the sorted ones, -1 for those that are not."""
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
     found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[found] == wanted, found, -1)
-
-
-def distinct(values: Ints) -> Ints:
-    """Each value once, ascending; sorts in place.
-
-    `np.unique` hashes whole numbers, which took 42 s for 6 million pairs of node numbers where this takes 1.5 s.
-    """
-    values.sort()
-    return values[np.append(True, values[1:] != values[:-1])] if len(values) else values
 
 
 def column(rows: pa.Table | pa.RecordBatch, name: str) -> NDArray[Any]:

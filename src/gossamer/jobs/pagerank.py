@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from gossamer.engine.contract import Engine, collect
 from gossamer.errors import UsageError
+from gossamer.graph.edges import distinct
 from gossamer.graph.hosts import rank_sites, site_links, votes
 from gossamer.graph.pagerank import Ranked, Rules, Tell, first_ranks, iterate, proportional, teleport_to
 from gossamer.jobs.graph_files import GraphFiles, RankFiles, RankInfo, read_array, write_array, write_ranks
@@ -203,7 +204,7 @@ def _site_links_by_blocks(engine: Engine, graph: GraphFiles) -> Any:
         for first in range(0, graph.info.nodes, _PAGES_AT_ONCE):
             bounds = np.array([first, first + _PAGES_AT_ONCE], np.int64) * sites
             cuts = [np.searchsorted(part, bounds) for part in found]
-            merged = np.unique(np.concatenate([part[low:high] for part, (low, high) in zip(found, cuts, strict=True)]))
+            merged = distinct(np.concatenate([part[low:high] for part, (low, high) in zip(found, cuts, strict=True)]))
             total = total + site_links(merged, site_of, sites)
         return total
     finally:

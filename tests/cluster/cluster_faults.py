@@ -1,0 +1,181 @@
+"""Crawls by the command line on PostgreSQL and an object store, with faults in the middle.
+
+Run by test_cluster_faults.py in a network namespace of its own; a "machine" is a data folder here.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster_kit import Command, check_storage, pages_of, since, workers_of_machine
+from s3_kit import BUCKET, Answer, Asked, Store, running_store
+
+sys.path.append(str(Path(__file__).parent.parent / "crawls"))
+from crawl_kit import run, settings_of, wait_until, workers_of, write_settings
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.testing import FakeWeb, Log, violations
+from gossamer.testing.postgres import PostgresServer
+
+DELAY = 0.1
+LEASE = 4.0
+HOSTS = 8
+SITES = 4
+PAGES = 60
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    with running_store() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    running = PostgresServer(durable=True)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeWeb]:
+    made = FakeWeb(process=True, log=tmp_path_factory.mktemp("web") / "requests.jsonl")
+    for n in range(HOSTS):
+        made.site(f"h{n}.test", pages=PAGES, links=8, seed=n)
+    with made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def expected(web: FakeWeb, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What one machine on its own finds."""
+    data = tmp_path_factory.mktemp("alone") / "data"
+    write_settings(data, settings_of(web))
+    done = run("crawl", *seeds_of(web), "--quiet", data=data)
+    assert done.returncode == 0, done.stderr
+    found = pages_of(data)
+    assert len(found) == HOSTS * PAGES
+    return found
+
+
+def seeds_of(web: FakeWeb) -> list[str]:
+    return [web.url(f"h{n}.test") for n in range(HOSTS)]
+
+
+class Crawl:
+    """A crawl under way, by two machines."""
+
+    def __init__(self, web: FakeWeb, server: PostgresServer, folder: Path) -> None:
+        self._web, self._before = web, web.log()
+        self.storage = ["--database", server.database(), "--segments", f"s3://{BUCKET}/{folder.name}"]
+        self.first, self.second = folder / "first", folder / "second"
+        crawl = {"sites": SITES, "commit_seconds": 0.2}
+        write_settings(self.first, settings_of(web, politeness={"delay": DELAY}, budget={"lease": LEASE}, crawl=crawl))
+        self.head = Command("crawl", *seeds_of(web), "--workers", "1", "--quiet", *self.storage, data=self.first)
+        self.wait_for_requests(5)
+        self.helper = Command("work", *self.storage, data=self.second)
+        wait_until(lambda: self.workers(self.second))
+
+    def log(self) -> Log:
+        """What the web has seen of this crawl."""
+        return since(self._web.log(), self._before)
+
+    def wait_for_requests(self, more: int) -> None:
+        wanted = len(self.log()) + more
+        wait_until(lambda: len(self.log()) >= wanted)
+
+    def workers(self, data: Path) -> set[str]:
+        """The names under which a machine is known to the database."""
+        return workers_of_machine(DataFolder(self.first), DataFolder(data).machine())
+
+    def ends_well(self) -> None:
+        """The crawl ends by itself, its helper when asked to."""
+        self.head.succeeds(90)
+        self.helper.stop()
+        self.helper.succeeds(20)
+
+    def end(self) -> None:
+        self.head.kill()
+        self.helper.kill()
+
+
+@pytest.fixture
+def crawl(
+    web: FakeWeb, expected: dict[str, str], store: Store, server: PostgresServer, tmp_path: Path
+) -> Iterator[Crawl]:
+    store.good_again()
+    made = Crawl(web, server, tmp_path)
+    yield made
+    made.end()
+
+
+def test_a_database_that_dies_and_comes_back(crawl: Crawl, server: PostgresServer, expected: dict[str, str]) -> None:
+    """It is away for longer than a lease lasts, so that nobody's leases hold when it is back."""
+    crawl.wait_for_requests(60)
+    server.kill()
+    time.sleep(LEASE + 2)
+    server.start()
+    crawl.ends_well()
+    print(run("status", data=crawl.first).stdout, run("status", "--json", data=crawl.first).stdout)
+    assert pages_of(crawl.first) == expected
+    assert violations(crawl.log(), DELAY, DELAY) == []
+    check_storage(crawl.first, dead=set())
+
+
+def test_a_worker_that_is_frozen_past_its_lease(crawl: Crawl, expected: dict[str, str]) -> None:
+    """It cannot close its connections in time, so those are not counted as rude here."""
+    crawl.wait_for_requests(60)
+    [frozen] = workers_of(crawl.helper.pid)
+    [name] = crawl.workers(crawl.second)
+    os.kill(frozen, signal.SIGSTOP)
+    wait_until(lambda: not crawl.workers(crawl.second))
+    time.sleep(1)
+    os.kill(frozen, signal.SIGCONT)
+    wait_until(lambda: crawl.workers(crawl.second))
+    crawl.ends_well()
+    assert f"worker {name} starts anew" in crawl.helper.said
+    assert pages_of(crawl.first) == expected
+    assert [found for found in violations(crawl.log(), DELAY, DELAY) if found.kind != "connections"] == []
+    check_storage(crawl.first, dead=set())
+
+
+def test_a_store_that_answers_errors_for_a_while(crawl: Crawl, store: Store, expected: dict[str, str]) -> None:
+    crawl.wait_for_requests(60)
+    refused = []
+
+    def fault(asked: Asked) -> Answer:
+        refused.append(asked)
+        return Answer(500, "InternalError")
+
+    store.fault = fault
+    time.sleep(10)
+    store.good_again()
+    crawl.ends_well()
+    assert refused
+    assert pages_of(crawl.first) == expected
+    assert violations(crawl.log(), DELAY, DELAY) == []
+    check_storage(crawl.first, dead=set())
+
+
+def test_what_cannot_work_says_why_in_one_line(crawl: Crawl, server: PostgresServer, tmp_path: Path) -> None:
+    database, place = crawl.storage[1], crawl.storage[3]
+
+    def refused(*arguments: str) -> tuple[int, str]:
+        data = tmp_path / f"other{len(list(tmp_path.iterdir()))}"
+        done = run(*arguments, data=data, timeout=60)
+        print(arguments, done)
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        return done.returncode, done.stderr
+
+    print(refused("work", "--database", database, "--segments", f"s3://{BUCKET}/elsewhere"))
+    print(refused("work", "--database", "postgresql://gossamer:secret@127.0.0.1:1/nowhere", "--segments", place))
+    print(refused("work", "--database", server.database(), "--segments", place))
+    print(refused("crawl", "http://h1.test/", "--database", database, "--segments", place))
+    crawl.head.stop()
+    crawl.ends_well()
