@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import sys
 import tempfile
 import time
@@ -39,6 +40,7 @@ BATCH, KNOWN = 1500, 500
 _SINGLE = 0.1
 """Share of the URLs that is kept for single puts."""
 _LISTS = [ARCHIVES.parent / "graph", ARCHIVES.parent / "urls"]
+_SYNCS = 200
 _EARLIER = {
     "Memcached": (4.03, 4.54), "MongoDB": (6.65, 3.05), "Project Voldemort": (1.21, 1.01), "Tokyo Cabinet": (3.25, 4.39)
 }  # fmt: skip
@@ -84,7 +86,8 @@ def main() -> None:
     stores = _available(options.stores)
     urls = real_urls(options.data or cache_folder() / "corpus" / "data", options.lists, options.urls)
     size = sum(len(msgspec.msgpack.encode(row_of(url)[2:])) for url in urls[::100]) / len(urls[::100])
-    print(f"{len(urls):,} URLs, rows of {size:.0f} bytes, {options.clients} clients", flush=True)
+    print(f"{len(urls):,} URLs, rows of {size:.0f} bytes, {options.clients} clients; ", end="")
+    print(f"a sync of 4 KB takes {_sync_time(options.folder) * 1000:.2f} ms on this disk", flush=True)
     found = []
     _print_head()
     for synced in options.synced:
@@ -124,6 +127,16 @@ def _available(names: list[str]) -> list[type[Store]]:
         if missing := STORES[name].missing():
             print(f"{STORES[name].name} is left out; get it with: {missing}", file=sys.stderr)
     return [STORES[name] for name in names if not STORES[name].missing()]
+
+
+def _sync_time(folder: Path | None) -> float:
+    """Seconds of a small write that is on the disk when it ends: the least that a single synced put takes."""
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        started = time.perf_counter()
+        for _ in range(_SYNCS):
+            file.write(bytes(4096))
+            os.fdatasync(file.fileno())
+        return (time.perf_counter() - started) / _SYNCS
 
 
 def _measure(kind: type[Store], synced: bool, urls: list[str], options: argparse.Namespace) -> Figures:

@@ -8,8 +8,8 @@ second and no more. What is missing of that is what workers cost each other: tur
 Each host has an address of its own, or the rule of one request at a time to an address would be the limit.
 
 `crawl.sites` is set to the hosts of one worker, as one does where a worker must not take more than its machine can
-carry. With the default (400) the first worker may lease most of the hosts; they are crawled as fast, but by fewer
-processes than the row says.
+carry; so each row has as many workers at work as it says. With the default (400) those that start first take more
+hosts than the others, and all are crawled as fast: `--sites 400` shows it.
 
 Pages are counted in the server's log, in a stretch that begins when all workers are at work. CPU times are those of the
 same stretch: as long as they leave the machine idle, it is politeness that limits. The observer judges all requests.

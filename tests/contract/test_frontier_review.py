@@ -24,18 +24,26 @@ from frontier_kit import (
     sql_on,
 )
 
-from gossamer.clock import CorrectedClock
+from gossamer.clock import CorrectedClock, SystemClock
+from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.heartbeat import Heartbeat
+from gossamer.crawl.seeding import add_seeds
+from gossamer.crawl.worker import Worker
+from gossamer.discover.seeds import read_seeds
 from gossamer.errors import DatabaseError, LeaseLost
 from gossamer.frontier import leases, operate, partitions, schema
 from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Visit
-from gossamer.frontier.database import Database, open_database
+from gossamer.frontier.database import Database, DatabaseLost, open_database
 from gossamer.frontier.postgres import PostgresDatabase
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind
+from gossamer.model.site import site_of
 from gossamer.partition.assignment import Assignment, one_part
-from gossamer.testing import FakeClock
+from gossamer.settings import Settings
+from gossamer.store.config import StorageConfig
+from gossamer.testing import FakeClock, FakeWeb, Log, violations
+from gossamer.testing.postgres import PostgresServer
 
 pytestmark = pytest.mark.usefixtures("dialect")
 
@@ -196,6 +204,11 @@ class TestTime:
 
 class TestServersOfOthers:
     """A database server that is not set up as we would."""
+
+    def test_a_name_for_the_connection_in_the_url_is_no_accident(self, tmp_path: Path) -> None:
+        only_postgres()
+        url = f"{place_of_database(tmp_path)}&application_name=mine"
+        assert open_database(url).execute("SELECT 1") == [(1,)]
 
     def test_a_stricter_isolation_by_default_does_not_make_turns_look_at_the_past(self, tmp_path: Path) -> None:
         only_postgres()
@@ -430,3 +443,105 @@ class TestPlans:
         crew.wait(2 * DELAY)
         crew.worker("two")
         assert all(lease.token > second.token for lease in self.take(crew, "two"))
+
+
+class TestWorkers:
+    """Real workers on a server that is slow, or away."""
+
+    def prepared(self, web: FakeWeb, root: Path, url: str, **budget: float) -> tuple[Settings, DataFolder]:
+        tables = {
+            "network": {"allow": ["127.0.0.0/8"], "resolve": web.resolve},
+            "politeness": {"delay": 0.02},
+            "crawl": {"commit_seconds": 0.1, "parsers": 1},
+            "budget": budget,
+        }
+        settings = msgspec.convert(tables, Settings)
+        folder = DataFolder(root, StorageConfig(url, str(root / "segments")))
+        folder.create()
+        frontier = folder.open_frontier(settings)
+        add_seeds(frontier, settings, read_seeds([web.url(host) for host in web.sites]), SystemClock().now())
+        frontier.db.close()
+        return settings, folder
+
+    async def test_a_worker_that_waits_long_for_its_turn_keeps_its_sites(self, tmp_path: Path) -> None:
+        """Somebody else's turn lasts longer than a lease: the worker goes on under its name when it is over."""
+        only_postgres()
+        url = str(place_of_database(tmp_path))
+        web = FakeWeb("127.0.97")
+        web.site("a.test", pages=2000, links=5)
+        with web:
+            settings, folder = self.prepared(web, tmp_path, url, lease=2.0)
+            worker, other = Worker(settings, folder, SystemClock()), open_database(url)
+
+            def names() -> list[Any]:
+                return [row[0] for row in other.execute("SELECT id FROM workers ORDER BY id")]
+
+            async def in_between() -> list[list[Any]]:
+                while len(web.log()) < 10:
+                    await asyncio.sleep(0.02)
+                seen = [names()]
+                with other.transaction():
+                    await asyncio.sleep(5)
+                fetched = len(web.log())
+                while len(web.log()) < fetched + 10:
+                    await asyncio.sleep(0.02)
+                seen.append(names())
+                worker.stop()
+                return seen
+
+            _, (before, after) = await asyncio.gather(worker.run(), in_between())
+        assert len(before) == 1
+        assert after == before
+
+    @pytest.mark.parametrize("delay", [0.0, 0.3])
+    async def test_parts_in_one_worker_obey_one_robots_txt(self, tmp_path: Path, delay: float) -> None:
+        """It is fetched once, and what it asks for holds for all parts: together they ask no more often."""
+        web = FakeWeb("127.0.97")
+        site = web.site("a.test")
+        left, right = ([f"/{part}/{n}" for n in range(8)] for part in "ab")
+        for path in left + right:
+            site.page(path, f"Page {path}.")
+        site.robots(f"User-agent: *\nCrawl-delay: {delay}\n")
+        with web:
+            settings, folder = self.prepared(web, tmp_path, self.url_of(tmp_path))
+            frontier = folder.open_frontier(settings)
+            frontier.add([page(site.url(path)) for path in left + right], SystemClock().now())
+            partitions.adopt(frontier.db, site_of(site.url("/")), HALVES, SystemClock().now())
+            worker = Worker(settings, folder, SystemClock())
+
+            async def stop_later() -> None:
+                while len(web.log()) < 18:
+                    await asyncio.sleep(0.02)
+                worker.stop()
+
+            await asyncio.gather(worker.run(), stop_later())
+            log = web.log()
+        assert sum(request.path == "/robots.txt" for request in log) == 1
+        parts = [Log([one for one in log if HALVES.part_of(one.url) == part]) for part in range(2)]
+        assert [violations(one, 2 * delay, 2 * delay) for one in parts] == [[], []]
+
+    def url_of(self, folder: Path) -> str:
+        return str(place_of_database(folder)) if DIALECTS[-1] == "postgres" else ""
+
+    async def test_a_worker_is_stopped_although_the_database_is_away(self, tmp_path: Path) -> None:
+        only_postgres()
+        server = PostgresServer(durable=True)
+        web = FakeWeb("127.0.97")
+        web.site("a.test", pages=2000, links=5)
+        try:
+            with web:
+                settings, folder = self.prepared(web, tmp_path, server.database())
+                worker = Worker(settings, folder, SystemClock())
+
+                async def stop_later() -> None:
+                    while len(web.log()) < 10:
+                        await asyncio.sleep(0.02)
+                    server.kill()
+                    await asyncio.sleep(1)
+                    worker.stop()
+
+                async with asyncio.timeout(60):
+                    with pytest.raises(DatabaseError, match=r"nothing committed is lost|is the server up"):
+                        await asyncio.gather(worker.run(), stop_later())
+        finally:
+            server.stop()

@@ -15,8 +15,9 @@ import pytest
 from gossamer.clock import CorrectedClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.heartbeat import set_by_database
+from gossamer.crawl.reader import SharedReader
 from gossamer.dedup.near.registry import near_method
-from gossamer.errors import ClockError, DatabaseError, GossamerError, LeaseLost, UsageError
+from gossamer.errors import BusyError, ClockError, DatabaseError, GossamerError, LeaseLost, UsageError
 from gossamer.frontier import schema
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
 from gossamer.frontier.database import open_database, read_database
@@ -230,7 +231,7 @@ class TestClearErrors:
         self.fails(UsageError, "not the URL of a database", lambda: open_database("postgresql://[bad"))
 
     def test_a_database_without_a_crawl(self, server: PostgresServer) -> None:
-        self.fails(DatabaseError, "is not a Gossamer database", lambda: read_database(server.database()))
+        self.fails(UsageError, "no crawl in .* yet: start one", lambda: read_database(server.database()))
 
     def test_a_database_of_a_newer_version(self, server: PostgresServer) -> None:
         url = server.database()
@@ -286,3 +287,21 @@ def older(frontier: SqlFrontier) -> None:
         f"UPDATE meta SET value = '{schema.VERSION - 1}' WHERE key = 'schema'",
     ):  # fmt: skip
         frontier.db.execute(statement)
+
+
+def test_a_reader_does_not_wait_for_a_server_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches ask the crawl's database about copies and stories: without an answer they go on without."""
+    monkeypatch.setattr("gossamer.crawl.reader._ANSWER", 0.5)
+    server = PostgresServer()
+    try:
+        url = server.database()
+        open_database(url).close()
+        reader = SharedReader(url)
+        assert reader.ask(lambda db: db.execute("SELECT 1")) == [(1,)]
+        server.freeze()
+        with pytest.raises(BusyError, match="does not answer"):
+            reader.ask(lambda db: db.execute("SELECT 1"))
+        server.thaw()
+        assert reader.ask(lambda db: db.execute("SELECT 2")) == [(2,)]
+    finally:
+        server.stop()

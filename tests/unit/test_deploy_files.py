@@ -23,11 +23,14 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
-PROSE = (ROOT / "docs" / "scale.md", DEPLOY / "README.md", ROOT / "docs" / "serve.md", ROOT / "docs" / "jobs.md")
+SCALE = ROOT / "docs" / "scale.md"
+PROSE = (SCALE, DEPLOY / "README.md", *(ROOT / "docs" / name for name in ("operate.md", "serve.md", "jobs.md")))
 PROGRAM = "/opt/gossamer/bin/gossamer"
 
 _VARIABLES = {"GOSSAMER_WORKERS": "4", "SHARD": "2", "GOSSAMER_SHARDS": "http://10.0.0.1:8017"}
-_INLINE = re.compile(r"`(gossamer [^`]+)`", re.DOTALL)
+_LINE = re.compile(r"^ {4}(?:\$ )?(?:sudo -u \w+ )?(?:/\S+/)?(gossamer .+)$", re.MULTILINE)
+_INLINE = re.compile(r"`(gossamer\s[^`]+)`")
+_LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
 
 
 def understands(words: list[str]) -> None:
@@ -88,13 +91,10 @@ def manifest_commands() -> Iterator[tuple[str, list[str]]]:
 def prose_commands() -> Iterator[tuple[str, list[str]]]:
     """Lines of code that begin with `gossamer`, and code within a sentence that does."""
     for path in PROSE:
-        text = path.read_text()
-        blocks = re.sub(r"\\\n\s*", "", text)
-        lines = re.findall(r"^ {4}(?:\$ )?(?:sudo -u \w+ )?(?:/\S+/)?(gossamer .+)$", blocks, re.MULTILINE)
-        for command in [*lines, *_INLINE.findall(text)]:
+        text = re.sub(r"\\\n\s*", "", path.read_text())
+        for command in [*_LINE.findall(text), *_INLINE.findall(text)]:
             words = shlex.split(command, comments=True)[1:]
-            if "…" not in words:  # the option exists, with which values is said elsewhere
-                yield f"{path.name} {' '.join(words)}", words
+            yield f"{path.name} {' '.join(words)}", words
 
 
 COMMANDS = [*unit_commands(), *compose_commands(), *manifest_commands(), *prose_commands()]
@@ -127,6 +127,20 @@ def test_each_deployment_has_a_head_workers_shards_and_front_ends() -> None:
     assert [word for word in front if word.startswith("--shards=")] == [
         f"--shards=http://gossamer-shard-{number}.gossamer-shard:8017" for number in range(1, count + 1)
     ]
+
+
+def anchors(path: Path) -> set[str]:
+    """What the headings of a page are linked by."""
+    heads = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("path", [SCALE, DEPLOY / "README.md"], ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for name, anchor in _LINK.findall(path.read_text()):
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), name
+        assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
 
 
 # -- files ----------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, err, out
+from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, err, out
 from gossamer.clock import SystemClock
 from gossamer.crawl.clicks import StoredClicks
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.crawl.indexing import index_place
 from gossamer.crawl.leaders import StoredLeaders
 from gossamer.crawl.pushed import StoredPush
@@ -47,6 +47,8 @@ def command(
     shard: str | None = None,
     shards: Annotated[list[str] | None, Parameter(negative="")] = None,
     index: Path | None = None,
+    database: Database = None,
+    segments: Segments = None,
     open_browser: Annotated[bool, Parameter(name="--open", negative="")] = False,
     until_stdin_ends: Annotated[bool, Parameter(negative="", show=False)] = False,
     debug: Debug = False,
@@ -85,6 +87,7 @@ def command(
         section: {name: value for name, value in values.items() if value is not None}
         for section, values in (("serve", given), ("shards", divided))
     }
+    remember_storage(data, database, segments)
     settings = settings_file.load(data, changes)
     if settings.shards.nodes:
         if settings.shards.shard:

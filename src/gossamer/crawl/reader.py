@@ -7,14 +7,18 @@ runs: it is opened when it is asked, and again when another file lies in its pla
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
+from concurrent.futures import Future
+from threading import Lock, Thread
 from typing import TypeVar
 
 from gossamer.errors import BusyError, GossamerError
-from gossamer.frontier.database import Database, Where, identity, read_database, require_crawl
+from gossamer.frontier.database import Database, Where, identity, is_server, read_database, require_crawl
 
 _WAIT = 0.5
 """Seconds to wait for a lock, and for other threads: a reader of a page waits for the answer."""
+
+_ANSWER = 3.0
+"""Seconds for which the answer of a server is waited for."""
 
 T = TypeVar("T")
 
@@ -33,12 +37,30 @@ class SharedReader:
         if not self._lock.acquire(timeout=_WAIT):
             raise BusyError("the crawl is being asked by too many: try again in a moment")
         try:
-            return question(self._current())
+            return self._answer(question) if is_server(self._where) else question(self._current())
         except (GossamerError, OSError):
             self._close()
             raise
         finally:
             self._lock.release()
+
+    def _answer(self, question: Callable[[Database], T]) -> T:
+        """What a server says; one that hangs with its connection open is left to its thread, and so is that
+        connection."""
+        answer: Future[T] = Future()
+
+        def ask() -> None:
+            try:
+                answer.set_result(question(self._current()))
+            except BaseException as error:
+                answer.set_exception(error)
+
+        Thread(target=ask, daemon=True).start()
+        try:
+            return answer.result(_ANSWER)
+        except TimeoutError as error:
+            self._database = None
+            raise BusyError("the crawl's database does not answer: try again in a moment") from error
 
     def _current(self) -> Database:
         try:

@@ -135,7 +135,7 @@ def read_database(where: Where, wait: float = 5.0) -> Database:
     """Open an existing database for reading only."""
     require_crawl(where)
     database = _connect(where, wait, readonly=True, cache_mb=64)
-    return _checked(database, _check_version)
+    return _checked(database, _check_crawl)
 
 
 def require_crawl(where: Where) -> None:
@@ -194,6 +194,12 @@ def _migrate(database: Database) -> None:
         with database.transaction():
             name = secrets.token_hex(8)
             database.execute("INSERT INTO meta VALUES ('crawl', ?) ON CONFLICT DO NOTHING", (name,))
+
+
+def _check_crawl(database: Database) -> None:
+    if database.lock_rows and database.is_empty():
+        raise UsageError(f"no crawl in {database.where} yet: start one with `gossamer crawl SEED --database URL`")
+    _check_version(database)
 
 
 def _refuse_while_working(database: Database) -> None:

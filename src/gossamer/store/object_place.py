@@ -41,17 +41,19 @@ PART = 8 << 20
 """Bytes of one request of a large upload or download: small enough for a slow line within the timeout."""
 _AT_ONCE = 2
 """Parts of an upload under way at once."""
+_GROWTH = 6
+"""The library picks each wait at random below so many times the last one; below e times, waits would shrink."""
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _CREATOR = "gossamer-creator"
 """The metadata by which a creator knows its own object again, where the answer to its request was lost."""
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long one request is tried again: for about half a minute where the store answers with errors at once."""
+    """How long one request is tried again: for about a minute where the store answers with errors at once."""
 
-    retries: int = 10
+    retries: int = 16
     first: float = 0.1
-    """Seconds before the first retry; the waits double, by chance a little more or less."""
+    """Seconds before the first retry; the waits grow by chance, about twofold each."""
     longest: float = 5.0
     """Seconds a wait may grow to."""
     total: float = 180.0
@@ -218,7 +220,7 @@ class ObjectPlace:
                 "backoff": {
                     "init_backoff": _seconds(patience.first),
                     "max_backoff": _seconds(patience.longest),
-                    "base": 2,
+                    "base": _GROWTH,
                 },
             },
         )

@@ -62,6 +62,20 @@ class PostgresServer:
         self._process.wait()
         (self._data / "postmaster.pid").unlink(missing_ok=True)
 
+    def freeze(self) -> None:
+        """It keeps its connections and does nothing any more."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """It goes on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        for pid in [self._process.pid, *map(int, children)]:
+            os.kill(pid, number)
+
     def stop(self) -> None:
         """End it, and delete everything."""
         if self._process is not None and self._process.poll() is None:
