@@ -5,6 +5,7 @@ Run by test_cluster_faults.py in a network namespace of its own; a "machine" is 
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -19,7 +20,10 @@ from s3_kit import BUCKET, Answer, Asked, Store, running_store
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import run, settings_of, wait_until, workers_of, write_settings
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.folder import DataFolder, note_settings
+from gossamer.errors import UsageError
+from gossamer.settings import Settings
+from gossamer.store.config import StorageConfig
 from gossamer.testing import FakeWeb, Log, violations
 from gossamer.testing.postgres import PostgresServer
 
@@ -73,6 +77,7 @@ class Crawl:
 
     def __init__(self, web: FakeWeb, server: PostgresServer, folder: Path) -> None:
         self._web, self._before = web, web.log()
+        self.seed = seeds_of(web)[0]
         self.storage = ["--database", server.database(), "--segments", f"s3://{BUCKET}/{folder.name}"]
         self.first, self.second = folder / "first", folder / "second"
         crawl = {"sites": SITES, "commit_seconds": 0.2}
@@ -93,6 +98,11 @@ class Crawl:
     def workers(self, data: Path) -> set[str]:
         """The names under which a machine is known to the database."""
         return workers_of_machine(DataFolder(self.first), DataFolder(data).machine())
+
+    def segments(self) -> int:
+        """How many there are."""
+        status = run("status", "--json", data=self.first)
+        return int(json.loads(status.stdout)["segments"])
 
     def ends_well(self) -> None:
         """The crawl ends by itself, its helper when asked to."""
@@ -122,7 +132,6 @@ def test_a_database_that_dies_and_comes_back(crawl: Crawl, server: PostgresServe
     time.sleep(LEASE + 2)
     server.start()
     crawl.ends_well()
-    print(run("status", data=crawl.first).stdout, run("status", "--json", data=crawl.first).stdout)
     assert pages_of(crawl.first) == expected
     assert violations(crawl.log(), DELAY, DELAY) == []
     check_storage(crawl.first, dead=set())
@@ -165,17 +174,34 @@ def test_a_store_that_answers_errors_for_a_while(crawl: Crawl, store: Store, exp
 
 def test_what_cannot_work_says_why_in_one_line(crawl: Crawl, server: PostgresServer, tmp_path: Path) -> None:
     database, place = crawl.storage[1], crawl.storage[3]
+    wait_until(lambda: crawl.segments() > 0)
 
-    def refused(*arguments: str) -> tuple[int, str]:
-        data = tmp_path / f"other{len(list(tmp_path.iterdir()))}"
-        done = run(*arguments, data=data, timeout=60)
-        print(arguments, done)
-        assert len(done.stderr.splitlines()) == 1, done.stderr
-        return done.returncode, done.stderr
+    def refused(code: int, *arguments: str) -> str:
+        done = run(*arguments, data=tmp_path / "third", timeout=60)
+        assert (done.returncode, done.stdout) == (code, ""), done
+        [line] = done.stderr.splitlines()
+        return line
 
-    print(refused("work", "--database", database, "--segments", f"s3://{BUCKET}/elsewhere"))
-    print(refused("work", "--database", "postgresql://gossamer:secret@127.0.0.1:1/nowhere", "--segments", place))
-    print(refused("work", "--database", server.database(), "--segments", place))
-    print(refused("crawl", "http://h1.test/", "--database", database, "--segments", place))
+    said = refused(2, "work", "--database", database, "--segments", f"s3://{BUCKET}/elsewhere")
+    assert "the segments at s3://crawls/elsewhere are not those of this crawl" in said
+    nowhere = "postgresql://gossamer:secret@127.0.0.1:1/nowhere"
+    said = refused(1, "work", "--database", nowhere, "--segments", place)
+    assert "127.0.0.1:1/nowhere cannot be reached" in said
+    assert "secret" not in said
+    said = refused(1, "work", "--database", server.database(), "--segments", place)
+    assert server.url("postgres") in said
+    said = refused(1, "crawl", crawl.seed, "--database", database, "--segments", place)
+    assert "another `gossamer crawl` is running on" in said
+    assert "start `gossamer work` on further machines" in said
     crawl.head.stop()
     crawl.ends_well()
+
+
+def test_only_the_one_who_starts_a_crawl_says_where_its_segments_lie(server: PostgresServer, tmp_path: Path) -> None:
+    """Also before anything is stored, or what others put elsewhere would be missing."""
+    database = server.database()
+    first, second = (DataFolder(tmp_path / name, StorageConfig(database, str(tmp_path / name))) for name in "ab")
+    note_settings(first.open_frontier(Settings(), founding=True), Settings(), {})
+    with pytest.raises(UsageError, match="not those of this crawl"):
+        second.open_frontier(Settings())
+    second.open_frontier(Settings(), founding=True)

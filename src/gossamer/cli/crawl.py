@@ -157,7 +157,7 @@ def run_crawl(
         check_reachable_ranks(data, settings)
     folder.create()
     with folder.crawl_lock():
-        frontier = folder.open_frontier(settings)
+        frontier = folder.open_frontier(settings, founding=True)
         try:
             if not frontier.db.only_one("crawl"):
                 raise BusyError(

@@ -38,6 +38,7 @@ def command(
     found = folder.read()
     found.close()
     settings = settings_of_crawl(data)
+    folder.open_frontier(settings).db.close()  # segments of another crawl are refused before anything is started
     crew = Crew(settings, folder, debug)
     stopped = []
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -97,11 +97,11 @@ class DataFolder:
         """The frontier database, for writing."""
         return open_database(self.database)
 
-    def open_frontier(self, settings: Settings) -> SqlFrontier:
-        """The frontier, for writing."""
+    def open_frontier(self, settings: Settings, founding: bool = False) -> SqlFrontier:
+        """The frontier, for writing; `founding`: by whoever says where the segments lie while there are none yet."""
         database = self.open_database()
         if self.is_shared or self.storage.segments:
-            self._check_segments(database)
+            self._check_segments(database, founding)
         # Without a method nothing has a fingerprint, and the default is never asked.
         near = near_method(DEFAULT if settings.dedup.near == "none" else settings.dedup.near)
         guidance = guidance_of(settings, load_rules(database))
@@ -110,12 +110,13 @@ class DataFolder:
             self.machine(),
         )  # fmt: skip
 
-    def _check_segments(self, database: Database) -> None:
+    def _check_segments(self, database: Database, founding: bool) -> None:
         """Database and segments must be of the same crawl: two crawls in one place would delete each other's files."""
         crawl = str(database.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
         place = open_place(self.segments.url, self.root / "cache")
         empty = not database.execute("SELECT 1 FROM segments LIMIT 1")
-        if empty and place.create(_MARK, crawl.encode()):
+        started = self.is_shared and database.execute("SELECT 1 FROM meta WHERE key = 'settings'")
+        if empty and (founding or not started) and place.create(_MARK, crawl.encode()):
             return
         try:
             found = place.get(_MARK).decode("ascii", "replace")
