@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
-BENCH_PACKAGES := wrk python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
+BENCH_PACKAGES := wrk redis-tools postgresql python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
   installation-guide-amd64 installation-guide-i386 libboost1.74-doc libboost1.81-doc
 
 .PHONY: help demo test test-only lint bench bench-setup docs soak fuzz lock clean
@@ -75,6 +75,12 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/revisit.py
 	$(BIN)/python bench/feeds.py
 	$(BIN)/python bench/frontier_cost.py
+	$(BIN)/python bench/frontier_postgres.py
+	$(BIN)/python bench/pagerank.py
+	$(BIN)/python bench/partition.py --live
+	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/kv.py
+	$(BIN)/python bench/shards.py
 
 docs: $(VENV)/.ready ## docs/settings.md from the code
 	$(BIN)/python -m gossamer.cli.reference > docs/settings.md
