@@ -75,13 +75,14 @@ def seeds_of(web: FakeWeb) -> list[str]:
 class Crawl:
     """A crawl under way, by two machines."""
 
-    def __init__(self, web: FakeWeb, server: PostgresServer, folder: Path) -> None:
+    def __init__(self, web: FakeWeb, server: PostgresServer, folder: Path, delay: float = DELAY) -> None:
         self._web, self._before = web, web.log()
         self.seed = seeds_of(web)[0]
         self.storage = ["--database", server.database(), "--segments", f"s3://{BUCKET}/{folder.name}"]
         self.first, self.second = folder / "first", folder / "second"
         crawl = {"sites": SITES, "commit_seconds": 0.2}
-        write_settings(self.first, settings_of(web, politeness={"delay": DELAY}, budget={"lease": LEASE}, crawl=crawl))
+        self.settings = settings_of(web, politeness={"delay": delay}, budget={"lease": LEASE}, crawl=crawl)
+        write_settings(self.first, self.settings)
         self.head = Command("crawl", *seeds_of(web), "--workers", "1", "--quiet", *self.storage, data=self.first)
         self.wait_for_requests(5)
         self.helper = Command("work", *self.storage, data=self.second)
@@ -172,8 +173,19 @@ def test_a_store_that_answers_errors_for_a_while(crawl: Crawl, store: Store, exp
     check_storage(crawl.first, dead=set())
 
 
-def test_what_cannot_work_says_why_in_one_line(crawl: Crawl, server: PostgresServer, tmp_path: Path) -> None:
+@pytest.fixture
+def slow_crawl(web: FakeWeb, store: Store, server: PostgresServer, tmp_path: Path) -> Iterator[Crawl]:
+    """One that is still under way when other commands are done."""
+    store.good_again()
+    made = Crawl(web, server, tmp_path, delay=2.0)
+    yield made
+    made.end()
+
+
+def test_what_cannot_work_says_why_in_one_line(slow_crawl: Crawl, server: PostgresServer, tmp_path: Path) -> None:
+    crawl = slow_crawl
     database, place = crawl.storage[1], crawl.storage[3]
+    write_settings(tmp_path / "third", crawl.settings)
     wait_until(lambda: crawl.segments() > 0)
 
     def refused(code: int, *arguments: str) -> str:
@@ -188,8 +200,8 @@ def test_what_cannot_work_says_why_in_one_line(crawl: Crawl, server: PostgresSer
     said = refused(1, "work", "--database", nowhere, "--segments", place)
     assert "127.0.0.1:1/nowhere cannot be reached" in said
     assert "secret" not in said
-    said = refused(1, "work", "--database", server.database(), "--segments", place)
-    assert server.url("postgres") in said
+    said = refused(2, "work", "--database", server.database(), "--segments", place)
+    assert f"no crawl in {server.url('postgres')} yet: start one" in said
     said = refused(1, "crawl", crawl.seed, "--database", database, "--segments", place)
     assert "another `gossamer crawl` is running on" in said
     assert "start `gossamer work` on further machines" in said

@@ -58,10 +58,11 @@ class Command:
         os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL for all its processes."""
-        for pid in [self.pid, *descendants(self.pid)]:
-            kill(pid)
-        self._process.wait()
+        """SIGKILL for all its processes, where it has not ended by itself."""
+        if self.is_running:
+            for pid in [self.pid, *descendants(self.pid)]:
+                kill(pid)
+            self._process.wait()
 
 
 class NetworkDatabase(PostgresServer):

@@ -163,16 +163,17 @@ def test_a_crawl_survives_a_dead_machine_and_one_that_is_cut_off(lab: Lab, crawl
     before = lab.web.log()
     crawl.start()
     head, second, third = crawl.commands
-    wait_until(lambda: min(len(asked_by(lab.web.log(), node)) for node in (2, 3)) > 20)
+    wait_until(lambda: min(len(asked_by(lab.web.log(), node)) for node in (2, 3)) > 20, 60)
 
     lab.nodes[2].pull(lab.data)
     cut_at, sites = time.time(), {request.site for request in asked_by(lab.web.log(), 3)}
-    dead = crawl.workers(2)
     time.sleep(LEASE / 2)
+    dead = crawl.workers(2)
     second.kill()
     killed_at = time.time()
     time.sleep(LEASE)
-    wait_until(lambda: any(taken_over(lab.web.log(), sites, cut_at)), 40)
+    # Cut off in its turn to write, it holds up the others until the database gives it up, for half a minute.
+    wait_until(lambda: any(taken_over(lab.web.log(), sites, cut_at)), 70)
     lab.nodes[2].plug(lab.data)
     healed_at = time.time()
     head.succeeds(90)

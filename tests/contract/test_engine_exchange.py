@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.engine.exchange import PartWriter, partition_of, read_part, write_parts
+from gossamer.engine.exchange import PartWriter, partition_of, range_of, read_part, write_parts
 from gossamer.errors import CorruptError, StorageError
 from gossamer.store.place import LocalPlace
 
@@ -142,3 +142,13 @@ def test_keys_that_look_alike_are_spread_evenly(shift: int) -> None:
     sizes = collections.Counter(partition_of(np.arange(10_000, dtype=np.int64) << shift, 10).tolist())
     assert len(sizes) == 10
     assert max(sizes.values()) < 1.15 * min(sizes.values())
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=50), st.integers(1, 1000))
+def test_parts_by_range_follow_each_other(keys: list[int], parts: int) -> None:
+    found = range_of(np.array(sorted(keys), np.int64), parts).tolist()
+    assert found == sorted(found)
+    assert all(0 <= part < parts for part in found)
+    ends = range_of(np.array([-(2**63), 2**63 - 1], np.int64), parts).tolist()
+    assert ends == [0, parts - 1]

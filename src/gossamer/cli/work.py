@@ -11,6 +11,8 @@ from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.errors import UsageError
 
 _TICK = 0.2
+_AGAIN = 2.0
+"""Seconds before a worker that died is replaced: one that is killed at each start must not keep the machine busy."""
 
 
 def command(
@@ -51,6 +53,7 @@ def command(
             time.sleep(_TICK)
             for dead in crew.bury_dead():
                 out.print(f"worker {dead} died and is replaced", markup=False)
+                time.sleep(_AGAIN)
                 crew.start()
         crew.stop()
     finally:

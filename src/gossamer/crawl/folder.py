@@ -36,7 +36,7 @@ from gossamer.frontier.database import Database, Where, is_server, open_database
 from gossamer.frontier.rulebook import load_rules
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.scope.shape import path_shape
-from gossamer.settings import Settings
+from gossamer.settings import OWN_SECTIONS, Settings
 from gossamer.settings import load as load_settings
 from gossamer.store.config import StorageConfig
 from gossamer.store.durable import storing
@@ -139,9 +139,13 @@ class DataFolder:
         if not path.exists():
             made = path.with_name(f"machine.{token}")
             made.write_text(token)
-            with contextlib.suppress(FileExistsError):
+            try:
                 os.link(made, path)
-            made.unlink()
+            except FileExistsError:
+                pass
+            except OSError:  # a file system without hard links
+                made.replace(path)
+            made.unlink(missing_ok=True)
         return f"{socket.gethostname()}-{path.read_text()}"
 
     def read(self) -> Database:
@@ -285,7 +289,10 @@ def remember_storage(root: Path, database: str | None, segments: str | None) -> 
 def note_settings(frontier: SqlFrontier, settings: Settings, options: dict[str, dict[str, Any]]) -> None:
     """Remember by which settings a crawl runs, and what its options changed: for the verbs that speak of it, and
     for the workers of other machines."""
-    notes = {"options": msgspec.json.encode(options), "settings": msgspec.json.encode(settings)}
+    # What is each machine's own affair stays here; a database's password is among it.
+    own = {name: type(getattr(settings, name))() for name in OWN_SECTIONS}
+    shared = msgspec.structs.replace(settings, **own)
+    notes = {"options": msgspec.json.encode(options), "settings": msgspec.json.encode(shared)}
     with frontier.db.transaction():
         frontier.db.many(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",

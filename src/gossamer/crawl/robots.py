@@ -6,8 +6,10 @@ through a channel of its own, borrowed for the purpose.
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -50,21 +52,32 @@ class RobotsBook:
         self._config, self._clock, self._canonicalizer = config, clock, canonicalizer
         self._load, self._fetched, self._borrowing = load, fetched, borrowing
         self._known: OrderedDict[str, Known] = OrderedDict()
+        self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def may_fetch(self, url: str, channel: Channel) -> Decision | Rest | Response:
         """A decision; or a time to come back; or the failure that keeps us from asking at all."""
         origin = origin_of(url)
-        known = self._known.get(origin)
+        known = self._fresh(origin)
         if known is None:
-            known = await self._load_known(origin, channel)
-        if known is None or not is_fresh(known.state, self._clock.now()):
-            answer = await self._fetch(origin, known, channel)
+            # The parts of a site ask together, and one of them fetches for all.
+            async with self._asking.setdefault(origin, asyncio.Lock()):
+                answer = self._fresh(origin) or await self._look(origin, channel)
             if isinstance(answer, (Rest, Response)):
                 return answer
             known = answer
-        else:
-            channel.heed_again(known.rules.crawl_delay)
+        channel.heed_again(known.rules.crawl_delay)
         return self._decide(url, known)
+
+    def _fresh(self, origin: str) -> Known | None:
+        known = self._known.get(origin)
+        return known if known is not None and is_fresh(known.state, self._clock.now()) else None
+
+    async def _look(self, origin: str, channel: Channel) -> Known | Rest | Response:
+        """What is stored, where it is fresh; else what the server says."""
+        known = self._known.get(origin) or await self._load_known(origin, channel)
+        if known is not None and is_fresh(known.state, self._clock.now()):
+            return known
+        return await self._fetch(origin, known, channel)
 
     def _decide(self, url: str, known: Known) -> Decision | Rest:
         now = self._clock.now()

@@ -102,6 +102,8 @@ class Worker:
         frontier = await thread.run(self._folder.open_frontier, settings)
         beats = await thread.run(self._folder.open_database)
         self._databases = [frontier.db, beats]
+        if self._stop.is_set():
+            self.stop()
         heart = Heartbeat(beats, settings.budget, clock)
         try:
             await thread.run(set_by_database, clock, frontier.db)

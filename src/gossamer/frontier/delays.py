@@ -29,6 +29,10 @@ class Delays(msgspec.Struct, frozen=True):
 
 def note_searchable(db: Database, places: Sequence[tuple[int, int]], now: float) -> int:
     """These documents (site and key) can be searched from now on; returns how many of them were announced."""
+    return db.patiently(lambda: _note_searchable(db, places, now))
+
+
+def _note_searchable(db: Database, places: Sequence[tuple[int, int]], now: float) -> int:
     delays: Counter[int] = Counter()
     with db.transaction():
         for site_id, key in places:

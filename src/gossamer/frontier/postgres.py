@@ -17,7 +17,6 @@ import logging
 import random
 import re
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -111,7 +110,7 @@ class PostgresDatabase(Database):
         self._name = ""
         self._in_transaction = False
         self._roles: list[str] = []
-        self._hurried = threading.Event()
+        self._hurried = False
         self._connection = self._first_connection()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
@@ -233,17 +232,26 @@ class PostgresDatabase(Database):
                         f"{self.where} could not be reached for {self._patience:.0f} s: nothing committed is lost; "
                         "start again when it is back"
                     ) from lost
-                self._hurried.wait(pause)  # one that takes connections and does not work is asked ever more slowly
+                # One that takes connections and does not work is asked ever more slowly.
+                self._sleep(pause)
                 pause = min(2 * pause + 0.1, _LONGEST_PAUSE)
                 self._reconnect()
 
     def hurry(self) -> None:
         """Give up within seconds what waits for the server."""
-        self._hurried.set()
+        self._hurried = True
+
+    def _sleep(self, seconds: float) -> None:
+        """In short pieces: a signal handler may tell us to hurry, and may take no lock."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, 0.2))
+            if self._hurried:
+                return
 
     def _has_waited(self, since: float) -> bool:
         """Whether the server was waited for long enough."""
-        return time.monotonic() - since > (min(_HURRY, self._patience) if self._hurried.is_set() else self._patience)
+        return time.monotonic() - since > (min(_HURRY, self._patience) if self._hurried else self._patience)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -314,9 +322,7 @@ class PostgresDatabase(Database):
                 if self._has_waited(started):
                     raise _no_connection(self.where, error) from error
                 log.warning("%s cannot be reached (%s): trying again", self.where, _one_line(error))
-                wait = pause * random.uniform(0.5, 1.0)
-                if self._hurried.wait(wait):
-                    time.sleep(0.2)
+                self._sleep(pause * random.uniform(0.5, 1.0))
                 pause = min(2 * pause, _LONGEST_PAUSE)
         roles, self._roles = self._roles, []
         for role in roles:
@@ -326,7 +332,7 @@ class PostgresDatabase(Database):
     def _connect(self) -> psycopg.Connection[Row]:
         self._name = f"gossamer-{secrets.token_hex(6)}"
         connection = psycopg.connect(
-            **self._parameters, application_name=self._name, autocommit=True, prepare_threshold=3,
+            **{**self._parameters, "application_name": self._name}, autocommit=True, prepare_threshold=3,
         )  # fmt: skip
         connection.prepared_max = 1000
         connection.adapters.register_dumper(int, Int8Dumper)

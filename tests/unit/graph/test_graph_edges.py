@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 from graph_kit import arrays, graphs
 from hypothesis import given
+from hypothesis import strategies as st
 
-from gossamer.graph.edges import link_matrix
+from gossamer.graph.edges import distinct, link_matrix
 
 
 @given(graphs())
@@ -26,3 +27,8 @@ def test_matrices_copy_no_links_and_may_share_their_ones():
     assert np.shares_memory(shared.data, ones)
     assert np.shares_memory(shared.indices, sources)
     assert (shared.toarray() == link_matrix(indptr, sources, 3).toarray()).all()
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3)))
+def test_distinct_values_are_a_sorted_set(values):
+    assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
