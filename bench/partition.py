@@ -2,7 +2,7 @@
 
     python bench/partition.py                       predictions on eleven sites; two minutes, then seconds (cached)
     python bench/partition.py --sites itw66,cmake   some of them
-    python bench/partition.py --live                also crawls cuts of six sites on loopback, a quarter of an hour
+    python bench/partition.py --live                also crawls cuts of six sites on loopback, half an hour
 
 Tables:
 
