@@ -27,6 +27,8 @@ from gossamer.settings import Settings
 log = logging.getLogger(__name__)
 
 _TICK = 0.1
+_LONGEST_PAUSE = 5.0
+"""Seconds between two looks at most: one look may have waited for a database that was away."""
 _COMPACT_EVERY = 5.0
 _SPLIT_EVERY = 30.0
 """Seconds between two looks for sites that are worth splitting, or have become uneven."""
@@ -95,13 +97,14 @@ class Supervisor:
         looking = 0.0
         while not self._stopping:
             # Looking costs more the more sites there are: never more than a twentieth of the time.
-            time.sleep(max(_TICK, 20 * looking))
+            time.sleep(min(max(_TICK, 20 * looking), _LONGEST_PAUSE))
             self._bury_dead()
             for child in self._children:
                 child.watch()
             now, started = self._clock.now(), time.monotonic()
             standing = status(self._frontier.db, now)
             looking = time.monotonic() - started
+            now = self._clock.now()  # that look may have waited: what is due by now is not far in the future
             self._note_progress(standing)
             if watch is not None:
                 watch(standing)

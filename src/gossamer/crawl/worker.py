@@ -62,6 +62,9 @@ _SHARE = 0.5
 """Seconds between two looks for workers with less to do."""
 _SCOPE = 2.0
 """Seconds between two looks for new seeds, removals, rules and plans."""
+_COUNTED_ON = 0.9
+"""The part of a lease after which a worker without a sign of life lets go: its connections are closed before others
+come, also where the machine is busy."""
 _BACKLOG = 16
 """Pages waiting for a parser from which on no more sites are leased."""
 
@@ -202,7 +205,14 @@ class Session:
             await _cancel([stopped, *loops, *self._parsing, *jobs])
 
     def _loops(self) -> list[Coroutine[Any, Any, None]]:
-        return [self._take_loop(), self._commit_loop(), self._beat_loop(), self._scope_loop(), self._share_loop()]
+        return [
+            self._take_loop(),
+            self._commit_loop(),
+            self._beat_loop(),
+            self._lease_loop(),
+            self._scope_loop(),
+            self._share_loop(),
+        ]
 
     async def _wind_down(self, loops: Sequence[asyncio.Task[None]]) -> None:
         """Let requests under way end, commit, and give everything back."""
@@ -280,6 +290,14 @@ class Session:
         while True:
             await asyncio.sleep(_SCOPE)
             await self.look_at_scope(self.clock.now())
+
+    async def _lease_loop(self) -> None:
+        """Where no sign of life gets through until the leases run out, let go of everything: whoever has the sites
+        then must not find connections of ours still open there. All other loops may be waiting for the database."""
+        while True:
+            left = self._renewed_at + _COUNTED_ON * self._settings.budget.lease - self.clock.now()
+            await asyncio.sleep(max(0.0, left) + 0.001)
+            self.check_lease()
 
     async def _share_loop(self) -> None:
         """While the parsers are behind, leave sites to a worker that has fewer."""
@@ -442,7 +460,7 @@ class Session:
     def check_lease(self) -> None:
         """No request once the leases may have run out. What remains: a worker frozen between
         this check and its `send` still sends that one request."""
-        if self.clock.now() > self._renewed_at + self._settings.budget.lease:
+        if self.clock.now() > self._renewed_at + _COUNTED_ON * self._settings.budget.lease:
             raise LeaseLost(f"{self.name} was silent too long")
 
     async def hold(self, site: str, address: str) -> Address | None:
