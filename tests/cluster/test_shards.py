@@ -172,8 +172,11 @@ def test_a_missing_shard_is_noticed_and_the_others_answer(cluster: Cluster, tmp_
             whole = asked(server, "search", q="site:test", size="100")
             second.kill()
             rest = asked(server, "search", q="site:test", size="100")
-            kept = [hit["url"] for hit in whole["hits"] if shard_of(key64(hit["url"]), SHARDS) != 2]
-            assert {hit["url"] for hit in rest["hits"]} == set(kept) != {hit["url"] for hit in whole["hits"]}
+            kept = {hit["url"] for hit in whole["hits"] if shard_of(key64(hit["url"]), SHARDS) != 2}
+            left = {hit["url"] for hit in rest["hits"]}
+            assert kept <= left and kept != {hit["url"] for hit in whole["hits"]}
+            # A copy that stood under a page of the missing shard may show itself now.
+            assert not any(shard_of(key64(url), SHARDS) == 2 for url in left)
             assert rest["incomplete"] and rest["shards"]["asked"] == 3 and rest["shards"]["answered"] == 2
             assert "nobody listens" in rest["shards"]["problems"][0] and second.address in rest["shards"]["problems"][0]
             sentence = "1 of 3 shards does not answer: results may be incomplete"

@@ -233,7 +233,6 @@ def test_without_a_policy_only_sources_are_asked_again(tmp_path: Path) -> None:
         ("crawl", {"strategy": ""}, ["strategy is empty"]),
         ("crawl", {"strategy": "fit * fit"}, ["twice"]),
         ("crawl", {"strategy": "opic * backlinks"}, ["opic", "backlinks"]),
-        ("crawl", {"strategy": "earlier"}, ["needs the ranks of an earlier crawl"]),
         ("filters", {"mode": "maybe"}, ["'maybe'", "filters.mode"]),
         ("priority", {"unranked": "guess"}, ["'guess'", "priority.unranked"]),
         ("push", {"callback": "search.example.org"}, ["push.callback"]),
