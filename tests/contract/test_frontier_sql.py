@@ -237,7 +237,9 @@ class TestMemory:
 
     @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(batches=st.lists(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=5), max_size=8))
-    def test_a_small_cache_gives_the_same_answers(self, tmp_path_factory: Any, batches: Any) -> None:
+    def test_a_small_cache_gives_the_same_answers(self, tmp_path_factory: Any, batches: Any, dialect: str) -> None:
+        if dialect != "sqlite":
+            pytest.skip("the cache is the same on PostgreSQL")
         answers = []
         for bits in (1, 20):
             frontier = make_sql(tmp_path_factory.mktemp("frontier"), Budgets(pages_per_site=4, refused_per_site=3))
