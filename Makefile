@@ -36,7 +36,8 @@ demo: $(VENV)/.ready ## crawl a small bundled web, offline, and search it
 test: lint test-only ## everything that must hold
 
 test-only: $(VENV)/.tools
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	# In the order of the folders: the slow ones of many machines begin early and mostly wait.
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.ready ## style, types, layers
 	$(BIN)/ruff check .
