@@ -209,11 +209,12 @@ class FeedReader(EntryReader):
             name = match[1].decode().rpartition(":")[2].lower()
             if name not in _ENTRY_FIELDS:
                 continue
-            attributes, text = (match[2] or b"").decode("utf-8", "replace"), match[3].decode("utf-8", "replace").strip()
+            attributes, text = (match[2] or b"").decode("utf-8", "replace"), match[3].decode("utf-8", "replace")
             if name == "link" and (href := _HREF.search(attributes)):
                 text = href[1] if "rel=" not in attributes or "alternate" in attributes else ""
+            text = html.unescape(text).strip()
             if text and not self._get(name) and not (name == "guid" and "false" in attributes):
-                self.fields[name] = html.unescape(text)
+                self.fields[name] = text
         self.entry_ended("")
 
 

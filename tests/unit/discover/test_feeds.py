@@ -317,6 +317,10 @@ def test_one_broken_entry_costs_no_other() -> None:
     assert feed.problem.startswith("not well-formed XML: ")
 
 
+def test_a_broken_entry_whose_link_is_only_a_space_has_none() -> None:
+    assert parse_feed(b"<rss><item>]]><link>&nbsp;").entries == []
+
+
 def test_a_broken_atom_entry_gives_its_link() -> None:
     feed = parse_feed(
         atom(
