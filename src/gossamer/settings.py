@@ -26,10 +26,12 @@ from gossamer.discover.websub import PushConfig
 from gossamer.engine.config import EngineConfig
 from gossamer.errors import UsageError
 from gossamer.fetch import AddressPolicy, DnsConfig, FetchConfig, Fetcher, Resolver, SiteAccess, check_contact
+from gossamer.fetch.browser_config import BrowserConfig
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.graph.config import RankConfig
 from gossamer.model.url import CanonicalRules
+from gossamer.notify.config import AlertConfig
 from gossamer.parse.limits import ParseLimits
 from gossamer.partition.config import PartitionConfig
 from gossamer.plugins import RULES, STRATEGIES
@@ -37,6 +39,8 @@ from gossamer.priority.product import build as build_strategy
 from gossamer.priority.strategy import Context, PriorityConfig
 from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.robots.verdict import RobotsConfig
+from gossamer.schedule import check as check_schedules
+from gossamer.schedule.config import Schedule
 from gossamer.scope.automatic import FilterConfig
 from gossamer.scope.chain import ScopeConfig, build_chain
 from gossamer.scope.filters import FilterRule
@@ -47,8 +51,13 @@ from gossamer.store.config import StorageConfig
 
 FILE_NAME = "gossamer.toml"
 
-OWN_SECTIONS = ("engine", "serve", "storage", "shards")
+OWN_SECTIONS = ("engine", "serve", "console", "alerts", "logs", "storage", "shards", "schedules")
 """Sections that hold for one machine; of a crawl that several machines share, all others are the same for all."""
+_NAMED: dict[str, tuple[type[msgspec.Struct], str]] = {
+    "sites": (SiteAccess, '"www.example.org"'),
+    "schedules": (Schedule, "nightly"),
+}
+"""Sections of which there is one for each name, with an example of a name."""
 _INTERNAL = {("fetch", "user_agent"), ("fetch", "access"), ("politeness", "parts"), ("politeness", "site_rate")}
 """Fields that are filled in from other settings, not set by themselves."""
 
@@ -91,6 +100,9 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     earlier, qrank, qrank-links, or one of a plug-in. Of those that go by links one can be named."""
     max_redirects: int = 10
     """Redirects in a row that are followed."""
+    nice: int = 10
+    """How much workers, parsers and jobs give way to other processes, such as the server: 0 not at all, 19 most. The
+    indexer does by half as much."""
     min_free_disk: int = 256
     """Mebibytes that must stay free on the disk; below, the crawl stops in good order."""
 
@@ -140,6 +152,32 @@ class ServeSettings(msgspec.Struct, frozen=True):
     """Networks (CIDR) of reverse proxies whose X-Forwarded-For is believed."""
     clicks: bool = False
     """Count which results readers open, to look at those pages more often; nothing about the reader is kept."""
+    metrics: Literal["off", "local", "all"] = "local"
+    """Who may read /metrics: nobody, clients on this machine, everybody who reaches the server."""
+
+
+class ConsoleSettings(msgspec.Struct, frozen=True):
+    """The operator's console of `gossamer serve`."""
+
+    enabled: bool = True
+    """Whether there is a console at /console, behind a login."""
+    session: float = 12 * 3600.0
+    """Seconds after which somebody who did nothing has to log in again."""
+    attempts: int = 10
+    """Wrong passwords in a row, for an account or from an address, after which logging in takes ever longer."""
+    secure_cookies: bool = False
+    """Whether the cookie is sent over https only; always so where serve.base_url begins with https."""
+    analytics: bool = True
+    """Whether queries are counted, to see what is looked for in vain; nothing about who asked is kept."""
+
+
+class LogSettings(msgspec.Struct, frozen=True):
+    """What is written on standard error while something runs."""
+
+    format: Literal["plain", "json"] = "plain"
+    """plain: for people; json: a JSON object a line, for programs that collect logs."""
+    level: Literal["debug", "info", "warning", "error"] = "warning"
+    """The least that is written."""
 
 
 class DedupSettings(msgspec.Struct, frozen=True):
@@ -174,11 +212,17 @@ class Settings(msgspec.Struct, frozen=True):
     rank: RankConfig = RankConfig()
     search: RankingConfig = RankingConfig()
     serve: ServeSettings = ServeSettings()
+    console: ConsoleSettings = ConsoleSettings()
+    alerts: AlertConfig = AlertConfig()
+    browser: BrowserConfig = BrowserConfig()
+    logs: LogSettings = LogSettings()
     engine: EngineConfig = EngineConfig()
     shards: ShardsConfig = ShardsConfig()
     storage: StorageConfig = StorageConfig()
     sites: dict[str, SiteAccess] = {}
-    """Cookies, login and headers for single sites: `[sites."intranet.example.org"]`."""
+    """Cookies, login, headers and scripts for single sites: `[sites."intranet.example.org"]`."""
+    schedules: dict[str, Schedule] = {}
+    """What `gossamer run` does, and when: `[schedules.nightly]`."""
 
     @property
     def workers(self) -> int:
@@ -207,6 +251,7 @@ class Settings(msgspec.Struct, frozen=True):
         self.rank.check()
         self.storage.check()
         self.shards.check()
+        check_schedules(self.schedules)
         for rule in self.scope.rules:
             RULES.get(rule)
         # Built here to be thrown away: a worker must not be the first to find out.
@@ -298,9 +343,10 @@ def _check_unknown(tables: dict[str, Any], path: Path) -> None:
             close = _closest(section, Settings.__struct_fields__)
             hint = f"did you mean [{close}]?" if close else f"known are {known}"
             raise UsageError(f"{path}: unknown section [{section}]: {hint}")
-        if section == "sites":
-            for site, access in values.items():
-                _check_keys(access, SiteAccess, f'[sites."{site}"]', path)
+        if section in _NAMED:
+            kind, _ = _NAMED[section]
+            for name, one in values.items():
+                _check_keys(one, kind, f'[{section}."{name}"]', path)
         else:
             internal = {name for part, name in _INTERNAL if part == section}
             _check_keys(values, type(getattr(Settings(), section)), f"[{section}]", path, internal)
@@ -336,7 +382,7 @@ class Described(msgspec.Struct, frozen=True):
 def describe() -> Iterator[Described]:
     """All settings with their sentences, in order."""
     for section in Settings.__struct_fields__:
-        kind = SiteAccess if section == "sites" else type(getattr(Settings(), section))
+        kind = _kind(section)
         sentences = _field_sentences(kind)
         for field in msgspec.structs.fields(kind):
             if (section, field.name) in _INTERNAL:
@@ -347,10 +393,23 @@ def describe() -> Iterator[Described]:
             yield Described(section, field.name, _type_name(kind, field.name), default, sentences.get(field.name, ""))
 
 
+def header(section: str) -> str:
+    """A section's name as it stands in a file, with a name of one's own where there may be several."""
+    return f"{section}.{_NAMED[section][1]}" if section in _NAMED else section
+
+
+def is_named(section: str) -> bool:
+    """Whether there is such a section for each name."""
+    return section in _NAMED
+
+
+def _kind(section: str) -> type[msgspec.Struct]:
+    return _NAMED[section][0] if section in _NAMED else type(getattr(Settings(), section))
+
+
 def section_sentence(section: str) -> str:
     """What a section is about."""
-    kind = SiteAccess if section == "sites" else type(getattr(Settings(), section))
-    return " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+    return " ".join((_kind(section).__doc__ or "").split("\n\n")[0].split())
 
 
 def _type_name(kind: type, name: str) -> str:
@@ -380,9 +439,8 @@ def template() -> str:
     for setting in describe():
         if setting.section != section:
             section = setting.section
-            header = '[sites."www.example.org"]' if section == "sites" else f"[{section}]"
-            prefix = "# " if section == "sites" else ""
-            lines += ["", f"# {section_sentence(section)}", prefix + header]
+            prefix = "# " if section in _NAMED else ""
+            lines += ["", f"# {section_sentence(section)}", f"{prefix}[{header(section)}]"]
         lines.append(f"# {setting.sentence}")
         lines.append(f"# {setting.name} = {'# not set' if setting.default is None else toml_value(setting.default)}")
     return "\n".join(lines) + "\n"

@@ -13,12 +13,16 @@ import sys
 import threading
 from multiprocessing.connection import Connection
 
+from gossamer import logs
+from gossamer.courtesy import give_way
 from gossamer.engine.tasks import attempt
 
 
 def main() -> None:
     """Serve the socket whose number is the only argument."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the engine's to handle
+    logs.inherit("job task")
+    give_way()
     connection = Connection(int(sys.argv[1]))
     os.set_inheritable(connection.fileno(), False)
     tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()

@@ -90,6 +90,14 @@ class Robots:
         return refuse(_RULE, f"robots.txt forbids {_short(path)} ({rule.line})")
 
 
+def lines_for(body: bytes, agent: str) -> list[str]:
+    """The rules of a robots.txt that a crawler obeys, as written and in order: for people."""
+    reader = _Reader(agent)
+    for line in _lines(body):
+        reader.read(line)
+    return list(dict.fromkeys(rule.line for rule in reader.group().rules))
+
+
 class _Rule(NamedTuple):
     priority: int
     allowed: bool

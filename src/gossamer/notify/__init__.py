@@ -1,0 +1,1 @@
+"""Telling people and programs: mail, webhooks, feeds. What is told is decided elsewhere."""
