@@ -6,6 +6,8 @@ in good faith (size, time) are settings; the rest are constants beside their use
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from gossamer.errors import UsageError
@@ -35,6 +37,8 @@ class SiteAccess(msgspec.Struct, frozen=True):
     """User name and password (RFC 7617)."""
     headers: dict[str, str] = {}
     """Further request headers by name."""
+    javascript: Literal["", "off", "auto", "on"] = ""
+    """Whether pages are rendered, as browser.mode says it; empty: as it says there."""
 
 
 class FetchConfig(msgspec.Struct, frozen=True, kw_only=True):
