@@ -120,7 +120,7 @@ def _merge_pages(
             first_rows[segment_id] = total
             total += pages.rows
             for table in pages.groups():
-                _check_reach(f"{segments}/{segment_id}/{layout.RESPONSES}", archived, table)
+                check_reach(f"{segments}/{segment_id}/{layout.RESPONSES}", archived, table)
                 yield _shifted(table, start)
             start += archived or 0
 
@@ -135,7 +135,7 @@ def _shifted(table: pa.Table, start: int) -> pa.Table:
     return table.set_column(_OFFSET, schema.PAGES_SCHEMA.field(_OFFSET), moved)
 
 
-def _check_reach(where: str, size: int | None, table: pa.Table) -> None:
+def check_reach(where: str, size: int | None, table: pa.Table) -> None:
     """A cut-off archive must not be joined: all later records would be pointed at wrongly."""
     end = pc.max(pc.add(table.column("warc_offset"), table.column("warc_length"))).as_py()
     if end is None:

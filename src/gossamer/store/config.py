@@ -18,9 +18,14 @@ class StorageConfig(msgspec.Struct, frozen=True):
     """Where segments lie: a folder all machines see, or `s3://bucket/prefix`; empty: segments/ in the data folder."""
     cache: int = 4096
     """Mebibytes of copies of remote files that are kept on this machine."""
+    keep_old: float = 0.0
+    """Seconds for which text, links and raw response of a visit are kept after newer ones superseded it; 0: for ever.
+    What is searched stays in any case."""
 
     def check(self) -> None:
         """Raise a `UsageError` for an address nothing can be stored at."""
+        if self.keep_old < 0:
+            raise UsageError("storage.keep_old is negative: give seconds, or 0 to keep old visits for ever")
         if self.database and not self.database.startswith(_DATABASES):
             raise UsageError("storage.database is neither empty nor postgresql://user@host/name")
         scheme, separator, rest = self.segments.partition("://")

@@ -39,6 +39,12 @@ def new_segment_id(worker: str, now: float, n: int) -> str:
     return f"{time:%Y%m%dT%H%M%S}{time.microsecond // 1000:03d}-{worker}-{n:06d}"
 
 
+def time_of(segment_id: str) -> float:
+    """When the name was given: seconds since 1970, to the millisecond."""
+    digits = segment_id.partition("-")[0]
+    return datetime.strptime(f"{digits}000+0000", "%Y%m%dT%H%M%S%f%z").timestamp()
+
+
 def worker_of(segment_id: str) -> str | None:
     """Whose segment it is; None where the name is not a segment's."""
     match = _ID.fullmatch(segment_id)
