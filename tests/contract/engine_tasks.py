@@ -26,7 +26,7 @@ def double(number: int) -> int:
 
 
 def process_of(_: object) -> int:
-    time.sleep(0.05)  # so that one process cannot have them all
+    time.sleep(0.3)  # so that one process cannot have them all before another has started
     return os.getpid()
 
 

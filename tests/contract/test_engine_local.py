@@ -85,7 +85,9 @@ def test_what_a_task_prints_does_not_mix_with_the_answer() -> None:
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_however_the_engines_process_ends_none_is_left_behind(ending: signal.Signals, tmp_path: Path) -> None:
     script = (
-        "import engine_tasks\nfrom gossamer.engine.local import LocalEngine\n"
+        "import engine_tasks, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # jobs in the background ignore it
+        "from gossamer.engine.local import LocalEngine\n"
         f"list(LocalEngine(2).run(engine_tasks.tell_and_sleep, [({str(tmp_path)!r}, 0), ({str(tmp_path)!r}, 1)]))"
     )
     job = subprocess.Popen(

@@ -18,7 +18,7 @@ from frontier_kit import DELAY, LEASE, NO, NOW, POLITENESS, dump, make_memory, p
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from gossamer.errors import LeaseLost
+from gossamer.errors import LeaseLost, UsageError
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Verdict, Visit, WritePages
 from gossamer.frontier.database import open_database
@@ -111,7 +111,7 @@ class BothFrontiers(RuleBasedStateMachine):
         for frontier in (self.memory, self.sql):
             try:
                 answers.append(getattr(frontier, method)(*args, **more))
-            except (LeaseLost, Failure) as error:
+            except (LeaseLost, Failure, UsageError) as error:
                 answers.append(type(error))
         assert plain(answers[1]) == plain(answers[0]), f"{method}: the SQL frontier differs from the reference"
         return answers[1]
@@ -205,6 +205,24 @@ class BothFrontiers(RuleBasedStateMachine):
     def block(self, site: str, seconds: float) -> None:
         self.both("block_until", site, self.now + seconds, "blocked")
 
+    @rule(site=sites, begin=st.booleans())
+    def pause_or_resume(self, site: str, begin: bool) -> None:
+        if begin:
+            self.both("pause_site", site, "maintenance", self.now)
+        else:
+            self.both("resume_site", site, self.now)
+
+    @rule(seconds=st.sampled_from([0.0, DELAY]), worker=workers)
+    def pause_the_crawl_for_a_while(self, seconds: float, worker: str) -> None:
+        self.both("pause_crawl", "maintenance", self.now)
+        self.now += seconds
+        self.take(worker, 3, 8)
+        self.both("resume_crawl", self.now)
+
+    @rule(site=sites, delay=st.sampled_from([0.0, 3.0, 20.0]), pages=st.sampled_from([0, 0, 1, 5]))
+    def limit(self, site: str, delay: float, pages: int) -> None:
+        self.both("limit_site", site, delay, pages, self.now)
+
     @rule(worker=workers, seconds=st.sampled_from([0.5, DELAY, 7.0, LEASE - 1]))
     def wait(self, worker: str, seconds: float) -> None:
         self.now += seconds
@@ -281,8 +299,8 @@ class BothFrontiers(RuleBasedStateMachine):
     @invariant()
     def sites_are_equal(self) -> None:
         rows = self.db.execute(
-            "SELECT name, crawl_delay, trouble, sites.not_before, wait_reason, address, owner, token, known, refused, "
-            "ready_at, next_seq FROM sites JOIN parts ON site_id = id"
+            "SELECT name, crawl_delay, trouble, sites.not_before, wait_reason, least_delay, address, owner, token, "
+            "known, refused, ready_at, next_seq FROM sites JOIN parts ON site_id = id"
         )
         theirs = {
             name: (SiteClock(*clock), address, owner, token, known, refused, None if owner else ready, seq)

@@ -316,10 +316,12 @@ def columns(db: Database) -> list[tuple[Any, ...]]:
 
 
 def older(db: Database) -> None:
-    """The tables as version 4 wrote them."""
+    """The tables as version 5 wrote them."""
+    tables = [name.split()[2] for name in schema.UPGRADES[5] if name.startswith("CREATE TABLE")]
+    columns = [text.split("ADD COLUMN ")[1].split()[0] for text in schema.UPGRADES[5] if "ADD COLUMN" in text]
     for statement in (
-        "ALTER TABLE workers DROP COLUMN machine", "ALTER TABLE parts DROP COLUMN not_before", "DROP TABLE partitions",
-        "UPDATE meta SET value = '4' WHERE key = 'schema'",
+        *(f"ALTER TABLE sites DROP COLUMN {name}" for name in columns), *(f"DROP TABLE {name}" for name in tables),
+        "UPDATE meta SET value = '5' WHERE key = 'schema'",
     ):  # fmt: skip
         db.execute(statement)
 

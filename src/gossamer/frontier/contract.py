@@ -20,6 +20,9 @@ Laws, checked by `tests/contract/test_frontier.py` for each implementation:
 7. Memory grows with the sites being worked on, not with the URLs known.
 8. Same calls, same clock, same results.
 9. A document is in one cluster of near duplicates; equal texts, of whatever site, are in the same.
+10. A paused site, or any while the crawl is paused, is not handed out, and nothing of its queue is lost; whoever
+    holds it can still report. An operator's delay only slows; a site with a limit is handed out no more URLs than
+    it has requests left.
 """
 
 from __future__ import annotations
@@ -119,6 +122,8 @@ class Visit(msgspec.Struct):
     rule: str = ""
     """Who refused it, where it was refused."""
     page_type: str = ""
+    characters: int | None = None
+    """Of its main text; None where nothing was parsed for text."""
     outlinks: Sequence[tuple[int, int]] = ()
     """Site and key of each page of the crawl that it links to, where the strategy goes by links."""
     listed: Sequence[float] = ()
@@ -233,4 +238,26 @@ class Frontier(Protocol):
     def block_until(self, site: str, until: float, reason: str) -> None:
         """Nobody asks the site before `until`; never makes it ready earlier. A worker that holds
         the site does not hear of it: it counts from the next lease on."""
+        ...
+
+    def pause_site(self, site: str, reason: str, now: float) -> None:
+        """No URL of the site is handed out until it is resumed. Raises `UsageError` for a site nobody knows, as the
+        next two do."""
+        ...
+
+    def resume_site(self, site: str, now: float) -> None:
+        """The site goes on where it stopped."""
+        ...
+
+    def limit_site(self, site: str, least_delay: float, most_pages: int, now: float) -> None:
+        """Ask the site at most every `least_delay` seconds, and `most_pages` times in all; 0: no limit. Parts of a site
+        that is split may have more URLs in hand together than it has requests left."""
+        ...
+
+    def pause_crawl(self, reason: str, now: float) -> None:
+        """No URL is handed out until the crawl is resumed."""
+        ...
+
+    def resume_crawl(self, now: float) -> None:
+        """The crawl goes on; sites paused by themselves stay so."""
         ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -58,9 +58,19 @@ def announced(db: Database, places: Sequence[tuple[int, int]]) -> list[tuple[int
 
 def distribution(db: Database) -> Delays:
     """All delays so far."""
-    rows = db.execute("SELECT bucket, documents FROM delays WHERE documents > 0 ORDER BY bucket")
+    return summary(histogram(db))
+
+
+def histogram(db: Database) -> dict[int, int]:
+    """All delays so far: documents by class, for `summary`; the difference of two is what came between them."""
+    return dict(db.execute("SELECT bucket, documents FROM delays WHERE documents > 0 ORDER BY bucket"))
+
+
+def summary(classes: Mapping[int, int]) -> Delays:
+    """How long the documents of such classes took."""
+    rows = sorted(classes.items())
     total = sum(documents for _, documents in rows)
-    bounds = {f"{_bound(bucket):.0f}": documents for bucket, documents in rows}
+    bounds = {f"{bound(bucket):.0f}": documents for bucket, documents in rows}
     return Delays(total, _quantile(rows, total, 0.5), _quantile(rows, total, 0.95), bounds)
 
 
@@ -68,15 +78,16 @@ def _bucket(delay: float) -> int:
     return math.ceil(_STEPS * math.log2(max(delay, 1.0)))
 
 
-def _bound(bucket: int) -> float:
+def bound(bucket: int) -> float:
+    """The longest delay of a class, in seconds."""
     return float(2.0 ** (bucket / _STEPS))
 
 
-def _quantile(rows: Sequence[tuple[int, ...]], total: int, share: float) -> float:
+def _quantile(rows: Sequence[tuple[int, int]], total: int, share: float) -> float:
     """The upper bound of the class in which the quantile lies."""
     seen = 0
     for bucket, documents in rows:
         seen += documents
         if seen >= share * total:
-            return _bound(bucket)
+            return bound(bucket)
     return 0.0

@@ -11,7 +11,7 @@ first visits that it matches leave the queue; when it ends, they come back (`fil
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,7 +19,9 @@ import msgspec
 
 from gossamer.frontier.database import Database
 from gossamer.frontier.filtered_queue import empty_queue, names, refill_queue
+from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.schema import REFUSED
+from gossamer.model.site import key64
 from gossamer.scope.automatic import RULE, AutomaticFilter, Evidence, FilterKind, Fits, SiteFilters, reason_of
 
 PROPOSED, SHADOW, ACTIVE, OFF, WITHDRAWN = "proposed", "shadow", "active", "off", "withdrawn"
@@ -115,17 +117,21 @@ def _put(db: Database, row: StoredFilter, by_operator: bool) -> bool:
 
 def refused(db: Database, site: str = "") -> Counter[tuple[str, str, str]]:
     """URLs in the table that each filter (site, kind, pattern) refuses."""
-    rows = db.execute(
-        "SELECT s.name, u.rule, u.reason, COUNT(*) FROM urls u JOIN sites s ON s.id = u.site_id "
-        f"WHERE u.state = {REFUSED} AND u.rule LIKE '{RULE}.%' AND ? IN ('', s.name) GROUP BY 1, 2, 3",
-        (site,),
-    )
+    stored = list_filters(db, site)
+    reasons: defaultdict[tuple[int, str], list[tuple[str, int]]] = defaultdict(list)
+    for sites in chunks(sorted({key64(row.site) for row in stored})):
+        rows = db.execute(
+            f"SELECT site_id, rule, reason, COUNT(*) FROM urls WHERE site_id IN ({marks(sites)}) "
+            f"AND state = {REFUSED} AND rule LIKE '{RULE}.%' GROUP BY 1, 2, 3",
+            sites,
+        )
+        for site_id, rule, reason, urls in rows:
+            reasons[site_id, rule].append((reason, urls))
     found: Counter[tuple[str, str, str]] = Counter()
-    for row in list_filters(db, site):
-        for name, rule, reason, urls in rows:
-            if name == row.site and rule == f"{RULE}.{row.kind}" and names(reason, row.filter):
-                found[row.site, row.kind, row.pattern] += urls
-    return found
+    for row in stored:
+        named = reasons[key64(row.site), f"{RULE}.{row.kind}"]
+        found[row.site, row.kind, row.pattern] += sum(urls for reason, urls in named if names(reason, row.filter))
+    return +found  # without those that refuse nothing
 
 
 def _changed(stored: StoredFilter, state: str, now: float, note: str, kept: bool = False) -> StoredFilter:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from gossamer.frontier import controls
 from gossamer.frontier.database import Database
 from gossamer.frontier.schema import STATE_NAMES
 from gossamer.model.outcome import Outcome
@@ -56,7 +57,13 @@ class Status(msgspec.Struct):
     bytes: int
     """Size of the segments."""
     next_due_at: float | None
-    """When the next site becomes ready, None where nothing is queued."""
+    """When the next site becomes ready that may be asked, None where nothing is queued."""
+    paused: str = ""
+    """Why the whole crawl is paused; empty: it is not."""
+    sites_paused: int = 0
+    """Sites that an operator paused; they are not among those waiting."""
+    sites_at_limit: int = 0
+    """Sites that had as many requests as an operator allows them; nor are they."""
 
 
 class Waiting(msgspec.Struct):
@@ -73,19 +80,23 @@ def status(db: Database, now: float) -> Status:
         db.execute("SELECT outcome, SUM(urls) FROM outcomes GROUP BY outcome HAVING SUM(urls) > 0")
     )
     errors = {name: urls for name, urls in outcomes.items() if Outcome(name).meaning.error}
-    sites, known, fetched, refused = db.execute(
-        "SELECT COUNT(*), COALESCE(SUM(known), 0), COALESCE(SUM(fetched), 0), COALESCE(SUM(refused), 0) FROM sites"
+    sites, known, fetched, refused, sites_paused, at_limit = db.execute(
+        "SELECT COUNT(*), COALESCE(SUM(known), 0), COALESCE(SUM(fetched), 0), COALESCE(SUM(refused), 0), "
+        "COALESCE(SUM(CASE WHEN paused <> '' THEN 1 ELSE 0 END), 0), "
+        "COALESCE(SUM(CASE WHEN most_pages > 0 AND fetched >= most_pages THEN 1 ELSE 0 END), 0) FROM sites"
     )[0]
     levels = db.execute("SELECT level, queued FROM levels WHERE queued > 0 ORDER BY level")
     segments, size = db.execute("SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM segments WHERE merged_into IS NULL")[0]
+    free = f"p.owner IS NULL AND {controls.READY}"
     parts = db.execute(
         "SELECT SUM(CASE WHEN p.owner IS NOT NULL THEN 1 ELSE 0 END), "
         # A site whose pages are due later is neither waiting nor resting: it is done for now.
-        "SUM(CASE WHEN p.owner IS NULL AND (p.ready_at <= ? OR p.ready_at <= s.not_before) THEN 1 ELSE 0 END), "
-        "SUM(CASE WHEN p.owner IS NULL AND p.ready_at > ? AND p.ready_at <= s.not_before THEN 1 ELSE 0 END), "
-        "MIN(CASE WHEN p.owner IS NULL THEN p.ready_at END) FROM parts p JOIN sites s ON s.id = p.site_id",
+        f"SUM(CASE WHEN {free} AND (p.ready_at <= ? OR p.ready_at <= s.not_before) THEN 1 ELSE 0 END), "
+        f"SUM(CASE WHEN {free} AND p.ready_at > ? AND p.ready_at <= s.not_before THEN 1 ELSE 0 END), "
+        f"MIN(CASE WHEN {free} THEN p.ready_at END) FROM parts p JOIN sites s ON s.id = p.site_id",
         (now, now),
     )[0]
+    crawl = controls.paused(db)
     workers = db.execute("SELECT machine, COUNT(*) FROM workers WHERE expires_at >= ? GROUP BY 1 ORDER BY 1", (now,))
     return Status(
         pages=outcomes.get("document", 0),
@@ -109,6 +120,9 @@ def status(db: Database, now: float) -> Status:
         segments=segments,
         bytes=size,
         next_due_at=parts[3],
+        paused=crawl.reason if crawl else "",
+        sites_paused=sites_paused,
+        sites_at_limit=at_limit,
     )
 
 

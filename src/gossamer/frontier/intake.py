@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gossamer.frontier import removals
 from gossamer.frontier.contract import Added, Budgets, Guidance
 from gossamer.frontier.copying import COPYING_RULE, Yields
 from gossamer.frontier.database import Database
@@ -288,7 +289,10 @@ class Intake:
         """What each item is refused by, if anything; counts the shapes of the others."""
         shapes = self._shapes(offers)
         yields = Yields(self._db, [offer.site_id for offer in offers], self._budgets)
+        out = removals.covered(self._db)
         for offer in offers:
+            if out:
+                _refuse_removed(offer.items, out)
             self._judge_site(offer, shapes.get(offer.site_id, {}), yields, writes)
 
     def _judge_site(self, offer: _Offer, shapes: dict[int, int], yields: Yields, writes: _Writes) -> None:
@@ -296,7 +300,7 @@ class Intake:
         new: Counter[int] = Counter()
         known = record.known
         for item in items:
-            verdict = item.found.refusal
+            verdict = item.verdict or item.found.refusal
             if verdict is None and item.found.kind is Kind.FEED:
                 verdict = self._too_many_feeds(site_id)
             if verdict is None and item.row != _VISITED:
@@ -393,6 +397,14 @@ class Intake:
         for part, level, key in queued:
             writes.queued.setdefault((site_id, part), []).append((level, key))
         added.new += len(queued)
+
+
+def _refuse_removed(items: Sequence[_Item], out: removals.Covered) -> None:
+    """What was taken down a moment ago may be offered by a worker that does not know yet."""
+    for item in items:
+        what = out.by(item.found.url)
+        if what is not None:
+            item.verdict = refuse(f"{removals.RULE}{what}", f"taken down: {removals.words_of(what)}")
 
 
 def _by_site(items: dict[int, Discovered]) -> list[tuple[int, str, list[tuple[int, Discovered]]]]:

@@ -8,9 +8,10 @@ per heartbeat however many sites a worker holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from gossamer.errors import LeaseLost
-from gossamer.frontier import politeness
+from gossamer.frontier import controls, politeness
 from gossamer.frontier.contract import Budgets, Lease, SiteReport
 from gossamer.frontier.database import Database, Row
 from gossamer.frontier.lists import chunks, marks
@@ -18,13 +19,18 @@ from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.queueing import LATER
 from gossamer.model.site import key64
 
-_CLAIMED = """SELECT p.site_id, p.part, p.token, COALESCE(x.parts, 1), s.name, s.address, s.crawl_delay, s.trouble,
-    CASE WHEN p.not_before > s.not_before THEN p.not_before ELSE s.not_before END, s.wait_reason
+_CLAIMED = """SELECT p.site_id, p.part, p.token, COALESCE(x.parts, 1), s.name, s.address,
+    CASE WHEN s.most_pages > 0 THEN s.most_pages - s.fetched END, s.crawl_delay, s.trouble,
+    CASE WHEN p.not_before > s.not_before THEN p.not_before ELSE s.not_before END, s.wait_reason, s.least_delay
     FROM parts p JOIN sites s ON s.id = p.site_id LEFT JOIN partitions x ON x.site_id = p.site_id"""
+_UNPAUSED = f"""CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = '{controls.PAUSED}') THEN -1.0
+    ELSE CAST(? AS DOUBLE PRECISION) END"""
+"""The present, or a time before all others while the crawl is paused: as the bound of a range it is worked out once,
+where a condition of its own would be tried on every site that is ready."""
 _READY = f"""{_CLAIMED}
     LEFT JOIN addresses a ON a.address = CASE WHEN p.part = 0 THEN s.address ELSE s.address || '#' || p.part END
-    WHERE p.owner IS NULL AND p.ready_at <= ? AND (a.owner IS NULL OR a.owner = ?)
-    AND COALESCE(x.next_plan, '') = ''
+    WHERE p.owner IS NULL AND p.ready_at <= {_UNPAUSED} AND (a.owner IS NULL OR a.owner = ?)
+    AND {controls.READY} AND COALESCE(x.next_plan, '') = ''
     ORDER BY p.ready_at, p.site_id LIMIT ?"""
 
 
@@ -65,7 +71,7 @@ def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> N
         f"{_CLAIMED} WHERE p.owner = ? ORDER BY 1, 2",
         (worker,),
     )
-    for site_id, part, _, parts, _, _, *clock in rows:
+    for site_id, part, _, parts, _, _, _, *clock in rows:
         after = politeness.taken_over(SiteClock(*clock), now, politeness.for_part(config, parts))
         table, columns = ("sites", "id = ?") if parts == 1 else ("parts", "site_id = ? AND part = ?")
         place = (site_id,) if parts == 1 else (site_id, part)
@@ -99,29 +105,39 @@ def free_part(db: Database, site_id: int, part: int, now: float) -> None:
     db.execute("UPDATE parts SET owner = NULL, ready_at = ? WHERE site_id = ? AND part = ?", (ready, site_id, part))
 
 
-_ONE = f"{_CLAIMED} WHERE p.owner IS NULL AND p.site_id = ? AND p.part = 0"
+_ONE = f"""{_CLAIMED} WHERE p.owner IS NULL AND p.site_id = ? AND p.part = 0 AND s.paused = ''
+    AND NOT EXISTS (SELECT 1 FROM meta WHERE key = '{controls.PAUSED}')"""
 
 
 def claim_site(db: Database, worker: str, site_id: int, now: float, config: PolitenessConfig) -> Lease | None:
-    """Lease one site, ready or not; None where it has an owner."""
+    """Lease one site, ready or not; None where it has an owner, or is paused."""
     rows = db.execute(_ONE + db.lock_rows, (site_id,))
-    return _leased(db, worker, rows[0], now, config)[1] if rows else None
+    return _leased(db, worker, rows[0], now, config).lease if rows else None
 
 
-def claim(db: Database, worker: str, now: float, sites: int, config: PolitenessConfig) -> Iterator[tuple[int, Lease]]:
+class Claimed(NamedTuple):
+    """A site that was leased just now."""
+
+    site_id: int
+    lease: Lease
+    left: int | None
+    """Requests until an operator's limit, None where there is none."""
+
+
+def claim(db: Database, worker: str, now: float, sites: int, config: PolitenessConfig) -> Iterator[Claimed]:
     """Lease ready sites one by one, those that waited longest first, until nobody asks for more."""
     for row in db.execute(_READY + db.lock_rows, (now, worker, sites)):
         yield _leased(db, worker, row, now, config)
 
 
-def _leased(db: Database, worker: str, row: Row, now: float, config: PolitenessConfig) -> tuple[int, Lease]:
-    site_id, part, token, parts, name, address, *clock = row
+def _leased(db: Database, worker: str, row: Row, now: float, config: PolitenessConfig) -> Claimed:
+    site_id, part, token, parts, name, address, left, *clock = row
     site_clock = politeness.believable(SiteClock(*clock), now, politeness.for_part(config, parts))
     db.execute(
         "UPDATE parts SET owner = ?, token = ? WHERE site_id = ? AND part = ?",
         (worker, token + 1, site_id, part),
     )
-    return site_id, Lease(name, part, token + 1, site_clock, address, parts=parts)
+    return Claimed(site_id, Lease(name, part, token + 1, site_clock, address, parts=parts), left)
 
 
 def anything_ready(db: Database, worker: str, now: float) -> bool:
@@ -139,11 +155,20 @@ def fewest_sites(db: Database, worker: str, now: float) -> int | None:
     return int(rows[0][0]) if rows else None
 
 
-def check_owner(db: Database, worker: str, site: str, part: int) -> None:
-    """Raises `LeaseLost` where the worker does not hold the site."""
-    sql = "SELECT 1 FROM parts WHERE site_id = ? AND part = ? AND owner = ?"
-    if not db.execute(sql, (key64(site), part, worker)):
+_OWNED = f"""SELECT s.paused <> '' OR EXISTS (SELECT 1 FROM meta WHERE key = '{controls.PAUSED}'), s.most_pages,
+    s.fetched FROM parts p JOIN sites s ON s.id = p.site_id WHERE p.site_id = ? AND p.part = ? AND p.owner = ?"""
+
+
+def allowance(db: Database, worker: str, site: str, part: int, holding: int) -> int | None:
+    """How many more URLs of its site a worker may be handed that has so many unreported, None where there is no limit.
+    Raises `LeaseLost` where it does not hold the site."""
+    rows = db.execute(_OWNED, (key64(site), part, worker))
+    if not rows:
         raise LeaseLost(f"{site} has another owner now")
+    is_paused, most, fetched = rows[0]
+    if is_paused:
+        return 0
+    return max(0, most - fetched - holding) if most else None
 
 
 def check_leases(db: Database, worker: str, sites: Sequence[SiteReport]) -> None:

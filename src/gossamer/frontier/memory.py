@@ -7,6 +7,7 @@ and compares every answer.
 from __future__ import annotations
 
 import copy
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
@@ -14,7 +15,7 @@ import msgspec
 
 from gossamer.dedup.clusters import Member, choose
 from gossamer.dedup.near.contract import NearMethod
-from gossamer.errors import LeaseLost
+from gossamer.errors import LeaseLost, UsageError
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import (
     Added,
@@ -67,6 +68,14 @@ class _Site(msgspec.Struct):
     refused: int = 0
     ready_at: float | None = None
     next_seq: int = 1
+    paused: bool = False
+    most_pages: int = 0
+    fetched: int = 0
+
+    @property
+    def left(self) -> int:
+        """Requests until the operator's limit."""
+        return self.most_pages - self.fetched if self.most_pages else sys.maxsize
 
 
 class _Cluster(msgspec.Struct):
@@ -97,6 +106,7 @@ class MemoryFrontier:
         self._texts: dict[tuple[str, str], str] = {}
         self._copies: Counter[tuple[str, str]] = Counter()
         self._documents: Counter[tuple[str, str]] = Counter()
+        self._paused = False
 
     # -- intake -------------------------------------------------------------------------------
 
@@ -189,6 +199,7 @@ class MemoryFrontier:
             for name, site in self._sites.items()
             if site.owner is None and site.ready_at is not None and site.ready_at <= now
             and self._addresses.get(site.address, (None, 0.0))[0] in (None, worker)
+            and self._may_be_asked(site)
         ]  # fmt: skip
         if not free or sites <= 0 or urls <= 0:
             return []
@@ -201,7 +212,7 @@ class MemoryFrontier:
             site = self._sites[name]
             site.owner, site.token = worker, site.token + 1
             clock = politeness.believable(site.clock, now, self._config)
-            tasks = self._tasks(name, (), now, min(self._budgets.per_site, urls))
+            tasks = self._tasks(name, (), now, min(self._budgets.per_site, urls, site.left))
             urls -= len(tasks)
             if tasks:
                 leases.append(Lease(name, 0, site.token, clock, site.address, tasks))
@@ -215,7 +226,10 @@ class MemoryFrontier:
         """More URLs of a leased site."""
         if site not in self._sites or self._sites[site].owner != worker:
             raise LeaseLost(f"{site} has another owner now")
-        return self._tasks(site, holding, now, min(urls, self._budgets.per_site))
+        if self._paused or self._sites[site].paused:
+            return []
+        left = self._sites[site].left - len(holding)
+        return self._tasks(site, holding, now, min(urls, self._budgets.per_site, left)) if left > 0 else []
 
     def _tasks(self, site: str, holding: Collection[int], now: float, urls: int) -> list[Task]:
         rows = [row for _, row in self._rows(site)]
@@ -295,6 +309,42 @@ class MemoryFrontier:
         if row.owner is None and row.ready_at is not None:
             row.ready_at = max(row.ready_at, until)
 
+    # -- what an operator says ----------------------------------------------------------------
+
+    def pause_site(self, site: str, reason: str, now: float) -> None:
+        """No URL of the site is handed out until it is resumed."""
+        self._known(site).paused = True
+
+    def resume_site(self, site: str, now: float) -> None:
+        """The site goes on where it stopped."""
+        self._known(site).paused = False
+
+    def limit_site(self, site: str, least_delay: float, most_pages: int, now: float) -> None:
+        """Ask a site more slowly, or only so often in all."""
+        row = self._known(site)
+        row.most_pages = most_pages
+        until = now + least_delay if least_delay else 0.0
+        later = max(row.clock.not_before, until)
+        row.clock = msgspec.structs.replace(row.clock, least_delay=least_delay, not_before=later)
+        if row.owner is None and row.ready_at is not None:
+            row.ready_at = max(row.ready_at, until)
+
+    def pause_crawl(self, reason: str, now: float) -> None:
+        """No URL is handed out until the crawl is resumed."""
+        self._paused = True
+
+    def resume_crawl(self, now: float) -> None:
+        """The crawl goes on."""
+        self._paused = False
+
+    def _known(self, site: str) -> _Site:
+        if site not in self._sites:
+            raise UsageError(f"this crawl knows no site {site!r}")
+        return self._sites[site]
+
+    def _may_be_asked(self, site: _Site) -> bool:
+        return not self._paused and not site.paused and site.left > 0
+
     def _expire(self, now: float) -> None:
         for worker in sorted(w for w, expires in self._workers.items() if expires < now):
             self.retire(worker, now)
@@ -338,6 +388,7 @@ class MemoryFrontier:
         judged = list(zip(batch.visits, verdicts, strict=True))
         for visit, verdict in judged:
             self._record(visit, verdict)
+            self._sites[visit.site].fetched += visit.fetched
         self._clusters = {number: cluster for number, cluster in self._clusters.items() if cluster.members}
         for visit, verdict in judged:
             self._wake(visit, verdict, now)
@@ -483,7 +534,9 @@ class MemoryFrontier:
             row = self._sites[site.site]
             later = row.clock.not_before > site.clock.not_before
             kept = row.clock if later else site.clock
-            row.clock = SiteClock(site.clock.crawl_delay, site.clock.trouble, kept.not_before, kept.reason)
+            row.clock = SiteClock(
+                site.clock.crawl_delay, site.clock.trouble, kept.not_before, kept.reason, row.clock.least_delay
+            )  # fmt: skip
             row.address = site.address or row.address
         for address, not_before in addresses:
             if address in self._addresses:

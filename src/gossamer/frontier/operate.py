@@ -2,65 +2,97 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
 
+from gossamer.errors import UsageError
+from gossamer.frontier import removing
 from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.clusters import leave
 from gossamer.frontier.database import Database
-from gossamer.frontier.duplicates import domain_key
 from gossamer.frontier.filtered_queue import count_urls
-from gossamer.frontier.prefixes import PrefixTally
-from gossamer.frontier.queueing import count_levels
-from gossamer.frontier.recording import change_tally, requeue, unschedule, wake
-from gossamer.frontier.revisits import NOT_COUNTED, count_documents, hour_of
-from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
+from gossamer.frontier.lists import chunks, marks
+from gossamer.frontier.recording import requeue, wake
+from gossamer.frontier.removing import HANDFUL, handfuls_of
+from gossamer.frontier.schema import DONE, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of
 from gossamer.scope.shape import path_shape
 
-_SELECT = """SELECT key, url, state, level, part, outcome, content_hash, cluster, bucket, checked_at, fit
-    FROM urls WHERE site_id = ?"""
-
-
-def matching(db: Database, prefix: str, state: tuple[int, ...]) -> list[tuple[int, int]]:
-    """(site key, URL key) of the URLs of one site that start with a prefix."""
-    site_id = key64(site_of(prefix))
-    rows = db.execute(_SELECT, (site_id,))
-    return [(site_id, row[0]) for row in rows if row[1].startswith(prefix) and row[2] in state]
+_REST = 0.1
+"""Seconds between two handfuls: whoever waits for SQLite asks ten times a second for its turn."""
+_ROWS = "SELECT key, url, state, outcome, fit FROM urls WHERE site_id = ? AND state IN (?, ?, ?)"
+_FAILED = [outcome.value for outcome in Outcome if outcome.meaning.error]
 
 
 def recrawl(db: Database, prefix: str, now: float) -> int:
-    """Queue the finished URLs with this prefix again; returns how many."""
-    with db.transaction():
-        _enter_refused(db, key64(site_of(prefix)), prefix)
-        keys = [key for _, key in matching(db, prefix, (DONE, REFUSED))]
-        forced = [key for _, key in matching(db, prefix, (SCHEDULED,))]
-        _unschedule(db, key64(site_of(prefix)), forced)
-        return requeue(db, key64(site_of(prefix)), keys + forced, now)
+    """Queue the URLs again that begin with a URL and are not waiting already; returns how many. They come by handfuls:
+    a site may have millions, and workers wait for each transaction."""
+    site_id = key64(site_of(prefix))
+    return _by_handfuls(db, site_id, handfuls_of(db, site_id, prefix, (DONE, REFUSED, SCHEDULED)), now)
 
 
-def _enter_refused(db: Database, site_id: int, prefix: str) -> None:
-    """URLs that were refused when they were found, and never counted, count as known from now on."""
-    rows = db.execute(
-        "SELECT url, fit FROM urls WHERE site_id = ? AND state = ? AND outcome IS NULL", (site_id, REFUSED)
+def recrawl_url(db: Database, url: str, now: float) -> int:
+    """Queue one finished URL again; returns whether it was not waiting already. A `UsageError` where nobody knows it,
+    or it was taken down."""
+    site_id, key = key64(site_of(url)), key64(url)
+    rows = db.execute("SELECT state FROM urls WHERE site_id = ? AND key = ?", (site_id, key))
+    if not rows:
+        raise UsageError(f"{url} is not known: add it with `gossamer inject`")
+    if rows[0][0] == REMOVED:
+        raise UsageError(f"{url} was taken down: undo that first")
+    return db.patiently(partial(_again, db, site_id, [key], now))
+
+
+def recrawl_failed(db: Database, now: float, site: str = "") -> int:
+    """Queue every URL again, or every one of a site, whose last visit ended in an error."""
+    sql = f"SELECT DISTINCT site_id FROM outcomes WHERE urls > 0 AND outcome IN ({marks(_FAILED)}) ORDER BY site_id"
+    sites = [key64(site)] if site else [row[0] for row in db.execute(sql, _FAILED)]
+    return sum(_by_handfuls(db, site_id, _failed_of(db, site_id), now, failed=True) for site_id in sites)
+
+
+def _failed_of(db: Database, site_id: int) -> Iterator[list[int]]:
+    sql = (
+        f"SELECT key FROM urls WHERE site_id = ? AND key > ? AND state = ? AND outcome IN ({marks(_FAILED)}) "
+        "ORDER BY key LIMIT ?"
     )
-    for fit in (0, 1):
-        shapes = [path_shape(url) for url, fits in rows if fits == fit and url.startswith(prefix)]
-        if shapes:
-            count_urls(db, site_id, shapes, 1, bool(fit))
+    last = -(1 << 63)
+    while keys := [row[0] for row in db.execute(sql, (site_id, last, DONE, *_FAILED, HANDFUL))]:
+        yield keys
+        last = keys[-1]
 
 
-def recrawl_failed(db: Database, now: float) -> int:
-    """Queue every URL again whose last visit ended in an error."""
-    kinds = [outcome.value for outcome in Outcome if outcome.meaning.error]
-    marks = ",".join("?" * len(kinds))
+def _by_handfuls(db: Database, site_id: int, handfuls: Iterator[list[int]], now: float, failed: bool = False) -> int:
+    urls = 0
+    for number, keys in enumerate(handfuls):
+        if number:
+            time.sleep(_REST)
+        urls += db.patiently(partial(_again, db, site_id, keys, now, failed))
+    return urls
+
+
+def _again(db: Database, site_id: int, keys: Sequence[int], now: float, failed: bool = False) -> int:
+    """Queue those of a handful that are finished, refused or scheduled now; `failed`: only those that failed."""
     with db.transaction():
-        rows = db.execute(f"SELECT site_id, key FROM urls WHERE state = ? AND outcome IN ({marks})", (DONE, *kinds))
-        sites: dict[int, list[int]] = defaultdict(list)
-        for site_id, key in rows:
-            sites[site_id].append(key)
-        return sum(requeue(db, site_id, sorted(keys), now) for site_id, keys in sorted(sites.items()))
+        rows = {
+            row[0]: row
+            for chunk in chunks(keys)
+            for row in db.execute(f"{_ROWS} AND key IN ({marks(chunk)})", (site_id, DONE, REFUSED, SCHEDULED, *chunk))
+            if not failed or (row[2] == DONE and row[3] in _FAILED)
+        }
+        # URLs that were refused when they were found, and never counted, count as known from now on.
+        new = [
+            (path_shape(url), fit)
+            for _, url, state, outcome, fit in rows.values()
+            if (state, outcome) == (REFUSED, None)
+        ]
+        for fits in (0, 1):
+            if shapes := [shape for shape, fit in new if fit == fits]:
+                count_urls(db, site_id, shapes, 1, bool(fits))
+        _unschedule(db, site_id, [key for key, row in rows.items() if row[2] == SCHEDULED])
+        return requeue(db, site_id, sorted(rows), now)
 
 
 def _unschedule(db: Database, site_id: int, keys: list[int]) -> None:
@@ -69,59 +101,9 @@ def _unschedule(db: Database, site_id: int, keys: list[int]) -> None:
         db.execute("UPDATE urls SET state = ?, due_at = NULL WHERE site_id = ? AND key = ?", (DONE, site_id, key))
 
 
-def remove(db: Database, prefix: str, reason: str, now: float) -> int:
-    """Take the URLs with this prefix out and keep them out; returns how many there were."""
-    site_id = key64(site_of(prefix))
-    with db.transaction():
-        db.execute(
-            "INSERT INTO removals (prefix, reason, removed_at) VALUES (?, ?, ?) "
-            "ON CONFLICT (prefix) DO UPDATE SET reason = excluded.reason",
-            (prefix, reason, now),
-        )
-        rows = [row for row in db.execute(_SELECT, (site_id,)) if row[1].startswith(prefix) and row[2] != REMOVED]
-        keys = [row[0] for row in rows]
-        _drop_from_queue(db, site_id, {row[0] for row in rows if row[2] == QUEUED})
-        unschedule(db, site_id, keys)
-        counted = [(row[8], hour_of(row[9])) for row in rows if row[8] is not None and row[8] != NOT_COUNTED]
-        count_documents(db, {place: -n for place, n in Counter(counted).items()})
-        tally = PrefixTally()
-        for row in rows:
-            if row[2] != REFUSED or row[5]:
-                tally.left(site_id, path_shape(row[1]), bool(row[10]), row[5] or "")
-        tally.flush(db)
-        for key in keys:
-            db.execute("DELETE FROM schedule WHERE site_id = ? AND key = ?", (site_id, key))
-            db.execute(
-                "UPDATE urls SET state = ?, outcome = NULL, rule = 'removed', reason = ?, content_hash = NULL, "
-                "cluster = NULL, joined = NULL, due_at = NULL, bucket = NULL, checked_at = NULL "
-                "WHERE site_id = ? AND key = ?",
-                (REMOVED, reason, site_id, key),
-            )
-        db.many(
-            "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
-            [(domain_key(site_of(prefix)), row[6], site_id, row[0]) for row in rows if row[6]],
-        )
-        leave(db, [((site_id, row[0]), row[7]) for row in rows if row[7] is not None])
-        documents = [(site_id, row[0]) for row in rows if row[5] == Outcome.DOCUMENT.value]
-        note_departures(db, next_change(db), documents)
-        change_tally(db, Counter({(site_id, name): -n for name, n in Counter(r[5] for r in rows if r[5]).items()}))
-        for key in keys:
-            for outcome in (Outcome.DUPLICATE, Outcome.ALIAS):
-                wake(db, site_id, key, outcome.value, now)
-    return len(keys)
-
-
-def _drop_from_queue(db: Database, site_id: int, keys: Collection[int]) -> None:
-    rows = db.execute("SELECT part, level, seq, key FROM queue WHERE site_id = ?", (site_id,))
-    leaving = [row for row in rows if row[3] in keys]
-    db.many(
-        "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
-        [(site_id, part, level, seq) for part, level, seq, _ in leaving],
-    )
-    counts: dict[int, int] = defaultdict(int)
-    for _, level, _, _ in leaving:
-        counts[level] -= 1
-    count_levels(db, counts)
+def remove(db: Database, what: str, reason: str, now: float) -> int:
+    """Take out what is covered, such as all URLs with a prefix, and keep it out; returns how many URLs there were."""
+    return removing.remove(db, what, reason, now)
 
 
 def withdraw(db: Database, segment: str, now: float) -> int:

@@ -7,6 +7,8 @@ survives restarts and goes with the site from worker to worker.
   Crawl-delay where that is longer. It counts from the moment the response's
   head arrived, because the server has seen the request by then: the gap *the
   server* sees can only be longer.
+- An operator can ask for a longer gap for one site. It counts for the site as
+  a Crawl-delay does: the longest of all counts, so it only ever slows.
 - Trouble (429, 503, 5xx, time-outs, refused connections) makes the whole site
   wait: doubling from `backoff_first` up to `backoff_cap`, with jitter so that
   sites do not come back in step. A Retry-After that asks for more wins.
@@ -62,6 +64,8 @@ class SiteClock(msgspec.Struct, frozen=True):
     """The next request may start at this time."""
     reason: str = ""
     """Why the site waits longer than its delay; `""` where it does not."""
+    least_delay: float = 0.0
+    """What an operator asks for, seconds."""
 
 
 def for_part(config: PolitenessConfig, parts: int) -> PolitenessConfig:
@@ -71,7 +75,7 @@ def for_part(config: PolitenessConfig, parts: int) -> PolitenessConfig:
 
 def gap(clock: SiteClock, config: PolitenessConfig) -> float:
     """Seconds between two requests in the present state."""
-    asked = min(clock.crawl_delay, config.crawl_delay_cap)
+    asked = max(min(clock.crawl_delay, config.crawl_delay_cap), clock.least_delay)
     calm = part_gap(config.parts, config.delay, asked, config.site_rate)
     return min(calm * 2.0 ** min(clock.trouble, 5), max(calm, config.backoff_cap))
 
@@ -97,13 +101,23 @@ def troubled(
     if retry_after is not None:
         wait = max(wait, min(retry_after, config.retry_after_cap))
     wait = max(wait, gap(clock, config))
-    return SiteClock(clock.crawl_delay, trouble, max(clock.not_before, at + wait), reason)
+    return msgspec.structs.replace(
+        clock, trouble=trouble, not_before=max(clock.not_before, at + wait), reason=reason
+    )  # fmt: skip
 
 
 def robots_changed(clock: SiteClock, crawl_delay: float | None, at: float, config: PolitenessConfig) -> SiteClock:
     """The robots.txt that was fetched at `at` is in force, for the request after it, too."""
     changed = msgspec.structs.replace(clock, crawl_delay=max(0.0, crawl_delay or 0.0))
     return msgspec.structs.replace(changed, not_before=max(clock.not_before, at + gap(changed, config)))
+
+
+def limited(clock: SiteClock, least_delay: float, now: float, config: PolitenessConfig) -> SiteClock:
+    """An operator asks for this delay from now on: the site counts as asked just now where that is more than before."""
+    changed = msgspec.structs.replace(clock, least_delay=least_delay)
+    if least_delay <= clock.least_delay:
+        return changed
+    return msgspec.structs.replace(changed, not_before=max(clock.not_before, now + gap(changed, config)))
 
 
 def taken_over(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:

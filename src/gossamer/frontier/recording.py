@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from gossamer.frontier import removals
 from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import JOINED, STANDS, lost_its_text, stands
@@ -50,7 +51,19 @@ def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
         for chunk in chunks(sorted(visited)):
             sql = f"SELECT key FROM urls WHERE state IN (?, ?) AND site_id = ? AND key IN ({marks(chunk)})"
             keys.update(row[0] for row in db.execute(sql, (REMOVED, REFUSED, site_id, *chunk)))
+    _refuse_removed(db, [visit for visit in visits if visit.task.key not in keys])
     return keys
+
+
+def _refuse_removed(db: Database, visits: Sequence[Visit]) -> None:
+    """What was taken down meanwhile and is still in the table, because its turn to leave has not come or because it
+    was found by a worker that did not know yet: its visit ends in a refusal, and nothing of it is kept."""
+    out = removals.covered(db)
+    for visit in visits if out else ():
+        what = out.by(visit.task.url)
+        if what is not None and visit.outcome is not Outcome.REFUSED:
+            visit.outcome, visit.rule, visit.retry_at = Outcome.REFUSED, f"{removals.RULE}{what}", None
+            visit.reason = f"taken down: {removals.words_of(what)}"
 
 
 def judged_visits(

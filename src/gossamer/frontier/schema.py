@@ -13,11 +13,16 @@ by time, and what is to be visited again in `revisits`. A URL's row in `urls` sa
 Whoever follows the crawl (the index) reads *changes*: each transaction that stores pages or
 makes documents leave has a number, counted up inside it (`meta.change`), so that what is
 committed is always seen in order and without gaps. `segments.seq` and `departures.seq` hold it.
+
+For those who run it: `sites.paused` says why a site rests until it is told to go on, `least_delay` and `most_pages`
+are what an operator limited it to (0: nothing). `extraction` counts per site and day (days since 1970) how many pages
+gave no text; `samples` holds figures of the crawl by minute and by hour (`span`, seconds); `asked` counts queries, and
+nothing of who asked. `messages` is an outbox: a row leaves when its channel has taken it.
 """
 
 from __future__ import annotations
 
-VERSION = 5
+VERSION = 6
 
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
@@ -55,7 +60,10 @@ CREATE TABLE sites (
     address TEXT NOT NULL DEFAULT '',
     known BIGINT NOT NULL DEFAULT 0,
     fetched BIGINT NOT NULL DEFAULT 0,
-    refused BIGINT NOT NULL DEFAULT 0
+    refused BIGINT NOT NULL DEFAULT 0,
+    paused TEXT NOT NULL DEFAULT '',
+    least_delay DOUBLE PRECISION NOT NULL DEFAULT 0,
+    most_pages BIGINT NOT NULL DEFAULT 0
 );
 CREATE TABLE parts (
     site_id BIGINT NOT NULL,
@@ -339,6 +347,7 @@ CREATE TABLE segments (
     seq BIGINT
 );
 CREATE INDEX segments_seq ON segments (seq) WHERE seq IS NOT NULL;
+CREATE INDEX segments_merged ON segments (merged_into) WHERE merged_into IS NOT NULL;
 CREATE TABLE departures (
     seq BIGINT NOT NULL,
     site_id BIGINT NOT NULL,
@@ -354,6 +363,134 @@ CREATE TABLE seeds (
     url TEXT PRIMARY KEY,
     site TEXT NOT NULL,
     added_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE extraction (
+    site_id BIGINT NOT NULL,
+    day INTEGER NOT NULL,
+    pages BIGINT NOT NULL,
+    empty BIGINT NOT NULL,
+    characters BIGINT NOT NULL,
+    PRIMARY KEY (site_id, day)
+) {clustered};
+CREATE INDEX extraction_day ON extraction (day);
+CREATE TABLE samples (
+    span INTEGER NOT NULL,
+    at BIGINT NOT NULL,
+    figures TEXT NOT NULL,
+    PRIMARY KEY (span, at)
+) {clustered};
+CREATE TABLE asked (
+    day INTEGER NOT NULL,
+    query TEXT NOT NULL,
+    times BIGINT NOT NULL,
+    in_vain BIGINT NOT NULL,
+    PRIMARY KEY (day, query)
+) {clustered};
+CREATE TABLE accounts (
+    name TEXT PRIMARY KEY,
+    role TEXT NOT NULL,
+    password TEXT NOT NULL,
+    made_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE logins (
+    token TEXT PRIMARY KEY,
+    account TEXT NOT NULL,
+    began_at DOUBLE PRECISION NOT NULL,
+    expires_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE login_failures (
+    who TEXT PRIMARY KEY,
+    failures INTEGER NOT NULL,
+    last_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE audit (
+    at DOUBLE PRECISION NOT NULL,
+    id TEXT NOT NULL,
+    who TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    PRIMARY KEY (at, id)
+) {clustered};
+CREATE TABLE alerts (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    request TEXT NOT NULL,
+    channels TEXT NOT NULL,
+    made_by TEXT NOT NULL,
+    made_at DOUBLE PRECISION NOT NULL,
+    since BIGINT NOT NULL,
+    again INTEGER NOT NULL DEFAULT 0,
+    paused INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE alert_hits (
+    alert TEXT NOT NULL,
+    key BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL,
+    url TEXT NOT NULL,
+    title TEXT NOT NULL,
+    excerpt TEXT NOT NULL,
+    published TEXT NOT NULL,
+    PRIMARY KEY (alert, key)
+) {clustered};
+CREATE INDEX alert_hits_at ON alert_hits (alert, at);
+CREATE TABLE messages (
+    id TEXT PRIMARY KEY,
+    channel TEXT NOT NULL,
+    about TEXT NOT NULL,
+    body TEXT NOT NULL,
+    made_at DOUBLE PRECISION NOT NULL,
+    due_at DOUBLE PRECISION,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    problem TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX messages_due ON messages (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE alarms (
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    since DOUBLE PRECISION NOT NULL,
+    until DOUBLE PRECISION,
+    seen_at DOUBLE PRECISION NOT NULL,
+    sentence TEXT NOT NULL,
+    PRIMARY KEY (kind, subject, since)
+);
+CREATE TABLE schedule_runs (
+    machine TEXT NOT NULL,
+    name TEXT NOT NULL,
+    began_at DOUBLE PRECISION NOT NULL,
+    ended_at DOUBLE PRECISION,
+    code INTEGER,
+    words TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (machine, name, began_at)
+) {clustered};
+CREATE TABLE schedule_pauses (
+    machine TEXT NOT NULL,
+    name TEXT NOT NULL,
+    paused_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (machine, name)
+);
+CREATE TABLE schedule_entries (
+    machine TEXT NOT NULL,
+    name TEXT NOT NULL,
+    rhythm TEXT NOT NULL,
+    since DOUBLE PRECISION NOT NULL,
+    wanted_at DOUBLE PRECISION,
+    PRIMARY KEY (machine, name)
+);
+CREATE TABLE evaluations (
+    at DOUBLE PRECISION NOT NULL,
+    name TEXT NOT NULL,
+    result TEXT NOT NULL,
+    PRIMARY KEY (at, name)
+) {clustered};
+CREATE TABLE scripted (
+    site_id BIGINT PRIMARY KEY,
+    day INTEGER NOT NULL,
+    rendered BIGINT NOT NULL DEFAULT 0,
+    gained BIGINT NOT NULL DEFAULT 0,
+    requests BIGINT NOT NULL DEFAULT 0,
+    in_vain BIGINT NOT NULL DEFAULT 0,
+    rest_until INTEGER NOT NULL DEFAULT 0
 )
 """
 
@@ -428,6 +565,36 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         "ALTER TABLE workers ADD COLUMN machine TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE parts ADD COLUMN not_before DOUBLE PRECISION NOT NULL DEFAULT 0",
         _create("partitions"),
+    ),
+    5: (
+        "CREATE INDEX segments_merged ON segments (merged_into) WHERE merged_into IS NOT NULL",
+        "ALTER TABLE sites ADD COLUMN paused TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE sites ADD COLUMN least_delay DOUBLE PRECISION NOT NULL DEFAULT 0",
+        "ALTER TABLE sites ADD COLUMN most_pages BIGINT NOT NULL DEFAULT 0",
+        *(
+            _create(name)
+            for name in (
+                "extraction",
+                "samples",
+                "asked",
+                "accounts",
+                "logins",
+                "login_failures",
+                "audit",
+                "alerts",
+                "alert_hits",
+                "messages",
+                "alarms",
+                "schedule_runs",
+                "schedule_pauses",
+                "schedule_entries",
+                "evaluations",
+                "scripted",
+            )
+        ),
+        "CREATE INDEX alert_hits_at ON alert_hits (alert, at)",
+        "CREATE INDEX extraction_day ON extraction (day)",
+        "CREATE INDEX messages_due ON messages (due_at) WHERE due_at IS NOT NULL",
     ),
 }
 """What leads from a version to the next."""

@@ -18,6 +18,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind
+from gossamer.model.site import key64
 from gossamer.revisit import polls
 from gossamer.revisit.config import DAY, FeedConfig
 from gossamer.revisit.polls import Habit
@@ -180,7 +181,7 @@ def list_sources(db: Database, site: str = "") -> list[Source]:
         "COALESCE((SELECT p.state FROM subscriptions p WHERE p.feed = u.url), '') "
         "FROM sources s JOIN urls u ON u.site_id = s.site_id AND u.key = s.key JOIN sites w ON w.id = s.site_id"
     )
-    rows = db.execute(f"{sql} WHERE w.name = ?", (site,)) if site else db.execute(sql)
+    rows = db.execute(f"{sql} WHERE s.site_id = ?", (key64(site),)) if site else db.execute(sql)
     sources = []
     for url, name, kind, blob, found, found_at, due_at, retired, push in rows:
         habit = _decode(blob)

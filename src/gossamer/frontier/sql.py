@@ -11,9 +11,11 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
+import msgspec
+
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
-from gossamer.frontier import changes, clusters, duplicates, handing_out, leases, partitions, recording
+from gossamer.frontier import changes, clusters, controls, duplicates, handing_out, leases, partitions, recording
 from gossamer.frontier.contract import (
     Added,
     Batch,
@@ -25,8 +27,10 @@ from gossamer.frontier.contract import (
     Visit,
     WritePages,
 )
+from gossamer.frontier.controls import Directions
 from gossamer.frontier.copying import LOWERINGS, count_copies, lowered_shapes
 from gossamer.frontier.database import Database
+from gossamer.frontier.extraction import Extraction
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.mirrors import find_mirrors
@@ -81,6 +85,7 @@ class SqlFrontier:
         self._budgets = budgets
         self._politeness = politeness
         self._shape_of = shape_of
+        self._extraction = Extraction(database)
         self._intake = Intake(database, budgets, shape_of, guidance or Guidance())
         self.guide(guidance or Guidance())
         clusters.adopt_method(database, near.name)
@@ -147,9 +152,10 @@ class SqlFrontier:
             urls = min(urls, self._page_allowance())
             if urls <= 0:
                 return []
-            for site_id, lease in leases.claim(self.db, worker, now, sites, self._politeness):
+            for site_id, lease, left in leases.claim(self.db, worker, now, sites, self._politeness):
                 handing_out.promote(self.db, site_id, lease.part, now)
-                lease.tasks = self._tasks(site_id, lease.part, (), min(self._budgets.per_site, urls), now)
+                most = min(self._budgets.per_site, urls) if left is None else min(self._budgets.per_site, urls, left)
+                lease.tasks = self._tasks(site_id, lease.part, (), most, now)
                 urls -= len(lease.tasks)
                 if lease.tasks:
                     taken.append(lease)
@@ -165,9 +171,14 @@ class SqlFrontier:
         self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int, returned: int = 0
     ) -> list[Task]:
         """More URLs of a leased site."""
-        leases.check_owner(self.db, worker, site, part)
+        left = leases.allowance(self.db, worker, site, part, len(holding))
+        if left == 0:
+            if returned:
+                with self.db.transaction():
+                    self._unreserve(worker, returned)
+            return []
         site_id = key64(site)
-        urls = min(urls, self._budgets.per_site)
+        urls = min(urls, self._budgets.per_site) if left is None else min(urls, self._budgets.per_site, left)
         if handing_out.has_due(self.db, site_id, part, now):
             with self.db.transaction():
                 handing_out.promote(self.db, site_id, part, now)
@@ -244,6 +255,7 @@ class SqlFrontier:
         if self._mirrors:
             find_mirrors(self.db, batch.visits, verdicts, now)
         recording.record_sites(self.db, batch)
+        self._extraction.count(batch.visits, now)
         note_hubs(self.db, batch.visits, now)
         stored = sum(visit.row is not None for visit in batch.visits)
         if stored or departed:
@@ -321,6 +333,36 @@ class SqlFrontier:
     def sites_to_leave(self) -> set[str]:
         """Sites that are to be given back, because they are about to be split anew."""
         return partitions.waiting_sites(self.db)
+
+    def directions(self, held: Collection[str]) -> Directions:
+        """What a worker heeds for the sites it holds: those to be given back, and the operator's delays."""
+        said = controls.directions(self.db, held)
+        return msgspec.structs.replace(said, leave=said.leave | self.sites_to_leave())
+
+    @patient
+    def pause_site(self, site: str, reason: str, now: float) -> None:
+        """Nobody asks the site until it is resumed."""
+        controls.pause_site(self.db, site, reason, now)
+
+    @patient
+    def resume_site(self, site: str, now: float) -> None:
+        """The site goes on where it stopped."""
+        controls.resume_site(self.db, site, now)
+
+    @patient
+    def limit_site(self, site: str, least_delay: float, most_pages: int, now: float) -> None:
+        """Ask a site more slowly, or only so often in all."""
+        controls.limit_site(self.db, site, least_delay, most_pages, now)
+
+    @patient
+    def pause_crawl(self, reason: str, now: float) -> None:
+        """No site is asked until the crawl is resumed."""
+        controls.pause_crawl(self.db, reason, now)
+
+    @patient
+    def resume_crawl(self, now: float) -> None:
+        """The crawl goes on."""
+        controls.resume_crawl(self.db, now)
 
     def waits(self, sites: Collection[str]) -> dict[str, tuple[float, str]]:
         """Until when nobody may ask these sites, and why: what the owners of other parts met."""

@@ -16,6 +16,7 @@ from gossamer.frontier.politeness import (
     answered,
     believable,
     gap,
+    limited,
     robots_changed,
     taken_over,
     troubled,
@@ -38,6 +39,7 @@ clocks = st.builds(
     crawl_delay=st.floats(0, 2 * DAY),
     trouble=st.integers(0, 50),
     not_before=st.floats(NOW - DAY, NOW + DAY),
+    least_delay=st.sampled_from([0.0, 3.0, 600.0]),
 )
 events = st.lists(
     st.tuples(
@@ -101,7 +103,34 @@ def test_a_longer_crawl_delay_is_never_faster(
 @given(configs, clocks)
 def test_a_crawl_delay_is_believed_up_to_its_cap(config: PolitenessConfig, clock: SiteClock) -> None:
     calm = msgspec.structs.replace(clock, trouble=0)
-    assert gap(calm, config) <= max(config.delay, config.crawl_delay_cap)
+    assert gap(calm, config) <= max(config.delay, config.crawl_delay_cap, clock.least_delay)
+
+
+@given(configs, clocks, st.floats(0, DAY))
+def test_an_operators_delay_only_slows(config: PolitenessConfig, clock: SiteClock, least: float) -> None:
+    free = msgspec.structs.replace(clock, least_delay=0.0)
+    after = limited(free, least, NOW, config)
+    assert gap(after, config) >= max(gap(free, config), least)
+    assert after.not_before >= free.not_before
+    if least:
+        assert after.not_before >= NOW + least, "the last request may have been a moment ago"
+    lifted = limited(after, 0.0, NOW, config)
+    assert gap(lifted, config) == gap(free, config)
+    assert lifted.not_before == after.not_before, "lifting a limit does not shorten a wait"
+
+
+@given(configs, clocks, crawl_delays, jitters)
+def test_an_operators_delay_outlives_all_that_happens(
+    config: PolitenessConfig, clock: SiteClock, crawl_delay: float | None, jitter: float
+) -> None:
+    for after in (
+        answered(clock, NOW, config),
+        troubled(clock, NOW, "503", config, None, jitter),
+        taken_over(clock, NOW, config),
+        robots_changed(clock, crawl_delay, NOW, config),
+        believable(clock, NOW, config),
+    ):
+        assert after.least_delay == clock.least_delay
 
 
 @given(configs, st.lists(jitters, min_size=2, max_size=40))

@@ -21,6 +21,13 @@ _ADDED = {
         ),
     ),
     4: (("workers.machine", "parts.not_before"), ("partitions",)),
+    5: (
+        ("sites.paused", "sites.least_delay", "sites.most_pages"),
+        (
+            "extraction", "samples", "asked", "accounts", "logins", "login_failures", "audit", "alerts", "alert_hits",
+            "messages", "alarms", "schedule_runs", "schedule_pauses", "schedule_entries", "evaluations", "scripted",
+        ),
+    ),
 }  # fmt: skip
 """Columns and tables that the version after this one brought."""
 
@@ -45,6 +52,7 @@ def older(path: Path, version: int) -> None:
             for name in added_columns:
                 table, column = name.split(".")
                 db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    db.execute("DROP INDEX segments_merged")  # of version 6
     db.execute(
         "INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at, outcome) "
         "VALUES (1, 2, 'https://a.org/', 0, 2, 'page', 'seed', 0, 0, 0, 5.0, 'document')"

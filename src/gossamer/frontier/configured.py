@@ -1,0 +1,33 @@
+"""What an import of a configuration does to tables that nobody else changes so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gossamer.frontier.database import Database
+from gossamer.frontier.filters import StoredFilter
+from gossamer.model.site import key64
+
+
+def forget_seeds(db: Database, urls: Sequence[str]) -> None:
+    """Their hosts belong to the crawl no longer, unless something else makes them."""
+    with db.transaction():
+        db.many("DELETE FROM seeds WHERE url = ?", [(url,) for url in urls])
+
+
+def forget_filter(db: Database, one: StoredFilter) -> None:
+    """As if it had never been made; one that was in force has been ended before."""
+    with db.transaction():
+        sql = "DELETE FROM filters WHERE site = ? AND kind = ? AND pattern = ?"
+        db.execute(sql, (one.site, one.kind, one.pattern))
+
+
+def is_known(db: Database, site: str) -> bool:
+    """Whether there is such a site."""
+    return bool(db.execute("SELECT 1 FROM sites WHERE id = ?", (key64(site),)))
+
+
+def rename_alert(db: Database, id: str, name: str) -> None:
+    """Give a saved query the id that its readers know, where nothing has been found under it yet."""
+    with db.transaction():
+        db.execute("UPDATE alerts SET id = ? WHERE id = ?", (name, id))

@@ -1,0 +1,183 @@
+"""What an operator tells a crawl to leave alone: a paused site, a paused crawl, a site with a limit.
+
+A pause takes nothing out of the queue. A site that is paused is not leased, and whoever holds it gives it back, so
+its URLs wait where they were and its politeness clock goes on; the same holds for all sites while the crawl is
+paused. All of it is in the database: it counts for every worker on every machine, and survives restarts.
+
+A limit slows or ends, never hurries: `least_delay` is heeded like a Crawl-delay (the longest of all that is asked
+for counts), and a site that had `most_pages` requests rests until the limit is raised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+
+import msgspec
+
+from gossamer.errors import UsageError
+from gossamer.frontier.database import Database
+from gossamer.frontier.lists import chunks, marks
+from gossamer.model.site import key64
+
+NO_REASON = "an operator paused it"
+LONGEST_DELAY = 86_400.0
+"""Seconds: whoever wants more than a day between two requests means a pause."""
+
+PAUSED, PAUSED_AT = "paused", "paused_at"
+"""Keys in `meta`: why the crawl is paused, and since when."""
+
+READY = "s.paused = '' AND (s.most_pages = 0 OR s.fetched < s.most_pages)"
+"""Of a row `s` of `sites`: nothing that an operator said keeps it from being leased."""
+
+
+class Paused(msgspec.Struct, frozen=True):
+    """Why the crawl is paused."""
+
+    reason: str
+    since: float
+
+
+class PausedSite(msgspec.Struct, frozen=True):
+    """Why a site is paused."""
+
+    site: str
+    reason: str
+
+
+class Controls(msgspec.Struct, frozen=True):
+    """What an operator said about a site."""
+
+    paused: str = ""
+    """Why it is paused; empty: it is not."""
+    least_delay: float = 0.0
+    """Seconds between two requests at least; 0: as the settings say."""
+    most_pages: int = 0
+    """Page requests after which its URLs rest; 0: no limit."""
+
+
+class Directions(msgspec.Struct, frozen=True):
+    """What a worker heeds for the sites it holds."""
+
+    leave: frozenset[str] = frozenset()
+    """Sites to be given back after the request under way."""
+    least_delays: dict[str, float] = {}
+    """Of the others: seconds between two requests at least."""
+
+
+def pause_site(db: Database, site: str, reason: str, now: float) -> None:
+    """Nobody asks the site until it is resumed; a new reason replaces the old one."""
+    with db.transaction():
+        _change(db, site, "paused = ?", _reason(reason))
+
+
+def resume_site(db: Database, site: str, now: float) -> None:
+    """The site goes on where it stopped, by the politeness clock it has."""
+    with db.transaction():
+        _change(db, site, "paused = ?", "")
+
+
+def limit_site(db: Database, site: str, least_delay: float, most_pages: int, now: float) -> None:
+    """Ask a site more slowly, or only so often in all; 0 takes a limit away."""
+    if not (math.isfinite(least_delay) and 0 <= least_delay <= LONGEST_DELAY):
+        raise UsageError(
+            f"a delay is 0 to {LONGEST_DELAY:.0f} seconds, not {least_delay:g}: for longer, pause the site"
+        )
+    if not 0 <= most_pages < 2**53:
+        raise UsageError(f"a number of pages is 0 or more, not {most_pages}")
+    with db.transaction():
+        _change(db, site, "least_delay = ?, most_pages = ?", least_delay, most_pages)
+        if not least_delay:
+            return
+        # The last request may have been a moment ago: the new gap counts from now.
+        until = now + least_delay
+        db.execute("UPDATE sites SET not_before = ? WHERE id = ? AND not_before < ?", (until, key64(site), until))
+        db.execute(
+            "UPDATE parts SET ready_at = ? WHERE site_id = ? AND owner IS NULL AND ready_at < ?",
+            (until, key64(site), until),
+        )
+
+
+def pause_crawl(db: Database, reason: str, now: float) -> None:
+    """No site is asked until the crawl is resumed; a new reason replaces the old one, the time stays."""
+    with db.transaction():
+        db.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (PAUSED, _reason(reason)),
+        )
+        db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (PAUSED_AT, repr(now)))
+
+
+def resume_crawl(db: Database, now: float) -> None:
+    """The crawl goes on; sites that are paused themselves stay so."""
+    with db.transaction():
+        db.execute("DELETE FROM meta WHERE key IN (?, ?)", (PAUSED, PAUSED_AT))
+
+
+def paused(db: Database) -> Paused | None:
+    """Why the crawl is paused, where it is."""
+    said: dict[str, str] = dict(db.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", (PAUSED, PAUSED_AT)))
+    return Paused(said[PAUSED], float(said.get(PAUSED_AT, 0.0))) if PAUSED in said else None
+
+
+def controls_of(db: Database, site: str) -> Controls:
+    """What an operator said about a site."""
+    rows = db.execute("SELECT paused, least_delay, most_pages FROM sites WHERE id = ?", (key64(site),))
+    if not rows:
+        raise _unknown(site)
+    return Controls(*rows[0])
+
+
+def paused_sites(db: Database, limit: int = 1000) -> list[PausedSite]:
+    """The paused sites by name."""
+    rows = db.execute("SELECT name, paused FROM sites WHERE paused <> '' ORDER BY name LIMIT ?", (limit,))
+    return [PausedSite(*row) for row in rows]
+
+
+def limited_sites(db: Database, limit: int = 1000) -> list[tuple[str, Controls]]:
+    """The sites with a limit by name."""
+    rows = db.execute(
+        "SELECT name, paused, least_delay, most_pages FROM sites WHERE least_delay > 0 OR most_pages > 0 "
+        "ORDER BY name LIMIT ?",
+        (limit,),
+    )
+    return [(name, Controls(*rest)) for name, *rest in rows]
+
+
+def directions(db: Database, held: Collection[str]) -> Directions:
+    """What an operator said about the sites that a worker holds."""
+    if paused(db) is not None:
+        return Directions(leave=frozenset(held))
+    rows = [
+        row for chunk in chunks(sorted({key64(site) for site in held})) for row in db.execute(
+            f"SELECT name, paused, least_delay FROM sites WHERE id IN ({marks(chunk)})", chunk
+        )
+    ]  # fmt: skip
+    leave = frozenset(name for name, reason, _ in rows if reason)
+    return Directions(leave, {name: delay for name, _, delay in rows if name not in leave})
+
+
+def why_it_rests(db: Database, site: str) -> str:
+    """What an operator said that keeps a site from being asked, as a sentence; empty where nothing does."""
+    rows = db.execute("SELECT paused, most_pages, fetched FROM sites WHERE id = ?", (key64(site),))
+    reason, most, fetched = rows[0] if rows else ("", 0, 0)
+    if (crawl := paused(db)) is not None:
+        return f"the crawl is paused: {crawl.reason}"
+    if reason:
+        return f"{site} is paused: {reason}"
+    if most and fetched >= most:
+        return f"{site} had {fetched} requests and is limited to {most}: `gossamer limit` raises that"
+    return ""
+
+
+def _change(db: Database, site: str, columns: str, *values: object) -> None:
+    if not db.change(f"UPDATE sites SET {columns} WHERE id = ?", (*values, key64(site))):
+        raise _unknown(site)
+
+
+def _unknown(site: str) -> UsageError:
+    return UsageError(f"this crawl knows no site {site!r}: write it as in its URLs, such as www.example.org")
+
+
+def _reason(text: str) -> str:
+    return " ".join(text.replace("\0", " ").split())[:500] or NO_REASON

@@ -1,0 +1,179 @@
+"""What was taken down and stays out: the table `removals`, and whether it covers a URL.
+
+What a row covers stands in its `prefix`, in one of four forms:
+
+- `https://a.org/x`: every URL that begins so;
+- `//a.org/x`: the same under both schemes;
+- `a.org`: the whole host, under all schemes and ports;
+- `=https://a.org/x`: this URL and no other.
+
+Every commit of a worker asks whether it brings something that is covered, so the answer is kept in memory and read
+again when the table changed (`meta.removals`).
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from gossamer.frontier.database import Database
+from gossamer.model.site import host_of, site_of
+from gossamer.scope.filters import FilterRule
+
+RULE = "filter.removed."
+"""What the rule of a refusal begins with that a removal is the reason of."""
+_VERSION = "removals"
+
+Form = Literal["url", "host", "prefix"]
+
+
+class Removal(msgspec.Struct, frozen=True):
+    """Something that was taken down."""
+
+    what: str
+    reason: str
+    removed_at: float
+    unfinished: bool = False
+    """Whether URLs were left when the removal broke off."""
+
+
+def form_of(what: str) -> Form:
+    """Whether one URL is meant, a host, or all that begins so."""
+    return "url" if what.startswith("=") else "prefix" if "//" in what else "host"
+
+
+def words_of(what: str) -> str:
+    """What is covered, for people."""
+    form = form_of(what)
+    if form == "url":
+        return what[1:]
+    return f"the host {what}" if form == "host" else f"everything that begins with {what}"
+
+
+def beginnings(what: str) -> list[str]:
+    """What the URLs begin with that are covered; the URL itself where it is one, nothing for a host."""
+    if form_of(what) == "host":
+        return []
+    return [f"http:{what}", f"https:{what}"] if what.startswith("//") else [what.removeprefix("=")]
+
+
+class Covered:
+    """Whether a URL is covered; the number of removals hardly matters."""
+
+    def __init__(self, removals: Iterable[str]) -> None:
+        removals = list(removals)
+        self._urls = {what[1:] for what in removals if form_of(what) == "url"}
+        self._hosts = {what for what in removals if form_of(what) == "host"}
+        self._beginnings = {start: what for what in removals if form_of(what) == "prefix" for start in beginnings(what)}
+        self._lengths = sorted({len(start) for start in self._beginnings})
+
+    def __bool__(self) -> bool:
+        return bool(self._urls or self._hosts or self._beginnings)
+
+    def __call__(self, url: str) -> bool:
+        """Whether a removal covers the URL."""
+        return self.by(url) is not None
+
+    def by(self, url: str) -> str | None:
+        """The removal that covers a canonical URL: of several the widest."""
+        if self._hosts and (host := host_of(site_of(url))) in self._hosts:
+            return host
+        for length in self._lengths:
+            if (what := self._beginnings.get(url[:length])) is not None:
+                return what
+        return f"={url}" if url in self._urls else None
+
+
+def filter_rule(what: str) -> FilterRule:
+    """The filter that keeps it out."""
+    name, form = f"removed.{what}", form_of(what)
+    if form == "host":
+        return FilterRule("regex", "deny", rf"^https?://{re.escape(what)}(:\d+)?/", name)
+    if form == "url":
+        return FilterRule("regex", "deny", f"^{re.escape(what[1:])}$", name)
+    return FilterRule("prefix", "deny", what, name)
+
+
+def all_removals(db: Database) -> list[Removal]:
+    """Everything that is out, the newest first."""
+    open_ones = unfinished(db)
+    rows = db.execute("SELECT prefix, reason, removed_at FROM removals ORDER BY removed_at DESC, prefix")
+    return [Removal(what, reason, at, what in open_ones) for what, reason, at in rows]
+
+
+def removal_of(db: Database, url: str) -> Removal | None:
+    """What covers a canonical URL, if anything does."""
+    what = covered(db).by(url)
+    rows = db.execute("SELECT prefix, reason, removed_at FROM removals WHERE prefix = ?", (what,)) if what else []
+    return Removal(*rows[0]) if rows else None
+
+
+_KNOWN: dict[str, tuple[str, Covered]] = {}
+"""By crawl: the version of its table, and what that covers."""
+
+
+def covered(db: Database) -> Covered:
+    """What the table covers now."""
+    marks: dict[str, str] = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('crawl', ?)", (_VERSION,)))
+    crawl, version = marks.get("crawl", ""), marks.get(_VERSION, "")
+    known = _KNOWN.get(crawl)
+    if known is not None and known[0] == version:
+        return known[1]
+    found = Covered(row[0] for row in db.execute("SELECT prefix FROM removals"))
+    if crawl and version:  # without a version the rows may be an older release's
+        _KNOWN[crawl] = (version, found)
+    return found
+
+
+def enter(db: Database, what: str, reason: str, now: float) -> None:
+    """From now on it stays out; inside a transaction. Until `finish` it counts as unfinished."""
+    db.execute(
+        "INSERT INTO removals (prefix, reason, removed_at) VALUES (?, ?, ?) "
+        "ON CONFLICT (prefix) DO UPDATE SET reason = excluded.reason",
+        (what, reason, now),
+    )
+    db.execute(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (f"removing {what}", reason),
+    )
+    finish_return(db, what)
+    _changed(db)
+
+
+def strike(db: Database, what: str) -> bool:
+    """It stays out no longer; inside a transaction. Whether it did, or was struck before and has not all come back
+    yet: until `finish_return` it counts as coming back."""
+    _changed(db)
+    finish(db, what)
+    mark = (f"restoring {what}", "")
+    if db.change("DELETE FROM removals WHERE prefix = ?", (what,)):
+        db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", mark)
+        return True
+    return bool(db.execute("SELECT 1 FROM meta WHERE key = ?", mark[:1]))
+
+
+def finish(db: Database, what: str) -> None:
+    """All that it covers has left; inside a transaction."""
+    db.execute("DELETE FROM meta WHERE key = ?", (f"removing {what}",))
+
+
+def finish_return(db: Database, what: str) -> None:
+    """All that it covered is back; inside a transaction."""
+    db.execute("DELETE FROM meta WHERE key = ?", (f"restoring {what}",))
+
+
+def unfinished(db: Database) -> dict[str, str]:
+    """What is covered by removals that broke off or are under way, with their reasons."""
+    rows = db.execute("SELECT key, value FROM meta WHERE substr(key, 1, 9) = 'removing '")
+    return {key.removeprefix("removing "): reason for key, reason in rows}
+
+
+def _changed(db: Database) -> None:
+    db.execute(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (_VERSION, secrets.token_hex(8)),
+    )

@@ -1,0 +1,200 @@
+"""The sites of a crawl as a list for those who run it: sorted, filtered, page by page; which fail, and of what.
+
+Figures come from counters kept with the rows, as in `inspect`: a list costs by the number of sites, not of URLs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from gossamer.frontier import controls
+from gossamer.frontier.database import Database
+from gossamer.frontier.lists import chunks, marks
+from gossamer.model.outcome import Outcome
+
+Order = Literal["errors", "share", "name", "pages", "fetched", "waiting", "last"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+State = Literal["active", "waiting", "resting", "paused", "limited", "idle"]
+STATES: tuple[State, ...] = get_args(State)
+
+ERRORS = tuple(outcome.value for outcome in Outcome if outcome.meaning.error)
+ERROR_LIST = ", ".join(f"'{name}'" for name in ERRORS)
+"""The same, as it stands in a statement."""
+
+
+def _urls(which: str) -> str:
+    """SQL for how many URLs of the site `s` have some outcome; a site has few, they are read in one go."""
+    return f"(SELECT COALESCE(SUM(CASE WHEN {which} THEN o.urls ELSE 0 END), 0) FROM outcomes o WHERE o.site_id = s.id)"
+
+
+_ALL, _ERRORS = _urls("o.urls > 0"), _urls(f"o.outcome IN ({ERROR_LIST})")
+_PAGES, _OF_KIND = _urls("o.outcome = 'document'"), _urls("o.outcome = ?")
+_UNFETCHED = "(SELECT COALESCE(SUM(x.known - x.visited), 0) FROM prefixes x WHERE x.site_id = s.id)"
+_HELD = "EXISTS (SELECT 1 FROM parts p WHERE p.site_id = s.id AND p.owner IS NOT NULL)"
+_DUE = "EXISTS (SELECT 1 FROM parts p WHERE p.site_id = s.id AND p.owner IS NULL AND p.ready_at <= ?)"
+_RESTING = "(s.not_before > ? AND s.wait_reason <> '')"
+_FREE = f"{controls.READY} AND NOT {_HELD}"
+_CONDITIONS: dict[State, tuple[str, int]] = {
+    "paused": ("s.paused <> ''", 0),
+    "limited": (f"s.paused = '' AND NOT ({controls.READY})", 0),
+    "active": (f"{controls.READY} AND {_HELD}", 0),
+    "resting": (f"{_FREE} AND {_RESTING}", 1),
+    "waiting": (f"{_FREE} AND NOT {_RESTING} AND {_DUE}", 2),
+    "idle": (f"{_FREE} AND NOT {_RESTING} AND NOT {_DUE}", 2),
+}
+"""SQL that tells the state of a site, and how often the present time stands in it."""
+_SORTS: dict[Order, str] = {
+    "name": "s.name",
+    "pages": f"{_PAGES} DESC, s.name",
+    "fetched": "s.fetched DESC, s.name",
+    "errors": f"{_ERRORS} DESC, s.fetched DESC, s.name",
+    "share": f"1.0 * {_ERRORS} / (1 + {_ALL}) DESC, s.name",
+    "waiting": f"{_UNFETCHED} DESC, s.name",
+    "last": "s.not_before DESC, s.name",
+}
+"""Each looks at no more than it is about: a list of a hundred thousand sites is sorted while somebody waits. One visit
+more in the share makes a single failure of a single visit less than the many of a large site."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which sites are listed, and in which order."""
+
+    order: Order = "errors"
+    state: State | Literal[""] = ""
+    outcome: str = ""
+    """Only sites with URLs of this outcome, those with the most first where they are sorted by errors."""
+    name: str = ""
+    """A part of the name."""
+
+
+class SiteRow(msgspec.Struct, frozen=True):
+    """A site in a list."""
+
+    name: str
+    state: State
+    pages: int
+    fetched: int
+    """Requests for pages, whatever came of them."""
+    visited: int
+    """URLs that were visited."""
+    errors: int
+    """URLs whose last visit failed."""
+    of_kind: int
+    """URLs of the outcome that was asked for."""
+    waiting: int
+    """Known URLs that were not fetched yet."""
+    not_before: float
+    wait_reason: str
+    paused: str
+    worst: str
+    """The most frequent error, empty where there is none."""
+    crawl_delay: float
+    trouble: int
+    least_delay: float
+
+    @property
+    def share(self) -> float:
+        """Share of the visited URLs that failed."""
+        return self.errors / self.visited if self.visited else 0.0
+
+
+def list_sites(db: Database, wanted: Wanted, now: float, limit: int = 50, offset: int = 0) -> list[SiteRow]:
+    """Sites in order."""
+    where, values = _where(wanted, now)
+    sort = _SORTS[wanted.order]
+    if wanted.outcome and wanted.order == "errors":
+        sort, values = f"{_OF_KIND} DESC, s.name", [*values, wanted.outcome]
+    found = db.execute(f"SELECT s.id FROM sites s {where} ORDER BY {sort} LIMIT ? OFFSET ?", (*values, limit, offset))
+    ids = [row[0] for row in found]
+    rows = {row[0]: row for chunk in chunks(ids) for row in db.execute(
+        "SELECT s.id, s.name, s.fetched, s.not_before, s.wait_reason, s.paused, s.crawl_delay, s.trouble, "
+        f"s.least_delay, s.most_pages, {_PAGES}, {_ALL}, {_ERRORS}, {_OF_KIND}, {_UNFETCHED}, {_HELD}, {_DUE} "
+        f"FROM sites s WHERE s.id IN ({marks(chunk)})",
+        (wanted.outcome, now, *chunk),
+    )}  # fmt: skip
+    worst = _worst(db, ids)
+    return [_site_row(rows[site_id], worst.get(site_id, ""), now) for site_id in ids if site_id in rows]
+
+
+def count_sites(db: Database, wanted: Wanted, now: float) -> int:
+    """How many sites the whole list has."""
+    where, values = _where(wanted, now)
+    return int(db.execute(f"SELECT COUNT(*) FROM sites s {where}", values)[0][0])
+
+
+def _where(wanted: Wanted, now: float) -> tuple[str, list[Any]]:
+    conditions: list[str] = []
+    values: list[Any] = []
+    if wanted.state:
+        sql, times = _CONDITIONS[wanted.state]
+        conditions.append(sql)
+        values += [now] * times
+    if wanted.outcome:
+        conditions.append("EXISTS (SELECT 1 FROM outcomes o WHERE o.site_id = s.id AND o.outcome = ? AND o.urls > 0)")
+        values.append(wanted.outcome)
+    if wanted.name:
+        conditions.append("s.name LIKE ? ESCAPE '!'")
+        part = wanted.name.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        values.append(f"%{part}%")
+    return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), values
+
+
+def _site_row(row: Sequence[Any], worst: str, now: float) -> SiteRow:
+    _, name, fetched, not_before, reason, paused, crawl_delay, trouble, least_delay, most, *rest = row
+    pages, visited, errors, of_kind, waiting, held, due = rest
+    rests = not_before > now and reason != ""
+    return SiteRow(
+        name=name, state=state_of(paused, 0 < most <= fetched, bool(held), rests, bool(due)), pages=pages,
+        fetched=fetched, visited=visited, errors=errors, of_kind=of_kind, waiting=waiting, not_before=not_before,
+        wait_reason=reason, paused=paused, worst=worst, crawl_delay=crawl_delay, trouble=trouble,
+        least_delay=least_delay,
+    )  # fmt: skip
+
+
+def state_of(paused: str, limited: bool, held: bool, resting: bool, ready: bool) -> State:
+    """How a site stands: paused, at its limit, held by a worker, resting, with something due, or nothing of it."""
+    if paused:
+        return "paused"
+    if limited:
+        return "limited"
+    if held:
+        return "active"
+    if resting:
+        return "resting"
+    return "waiting" if ready else "idle"
+
+
+def _worst(db: Database, ids: Sequence[int]) -> dict[int, str]:
+    found: dict[int, tuple[int, str]] = {}
+    for chunk in chunks(list(ids)):
+        sql = f"SELECT site_id, outcome, urls FROM outcomes WHERE urls > 0 AND outcome IN ({ERROR_LIST})"
+        for site_id, outcome, urls in db.execute(f"{sql} AND site_id IN ({marks(chunk)})", chunk):
+            found[site_id] = max(found.get(site_id, (0, "")), (urls, outcome))
+    return {site_id: outcome for site_id, (_, outcome) in found.items()}
+
+
+class Machine(msgspec.Struct, frozen=True):
+    """A machine that works on the crawl."""
+
+    name: str
+    """Empty where the crawl has one machine."""
+    workers: int
+    sites: int
+    """Sites, or parts of sites, that its workers hold."""
+    fetched: int
+    """Pages its workers fetched so far."""
+    since: float
+
+
+def machines(db: Database, now: float) -> list[Machine]:
+    """Who works on the crawl, and how many sites each holds."""
+    rows = db.execute(
+        "SELECT w.machine, COUNT(*), COALESCE(SUM(h.held), 0), COALESCE(SUM(w.fetched), 0), MIN(w.started_at) "
+        "FROM workers w LEFT JOIN (SELECT owner, COUNT(*) AS held FROM parts WHERE owner IS NOT NULL GROUP BY owner) h "
+        "ON h.owner = w.id WHERE w.expires_at >= ? GROUP BY w.machine ORDER BY w.machine",
+        (now,),
+    )
+    return [Machine(*row) for row in rows]
