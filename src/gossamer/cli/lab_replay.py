@@ -1,0 +1,157 @@
+"""`gossamer lab replay`: other policies on a recorded crawl, before a setting is changed."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from msgspec.structs import replace
+from rich.table import Table
+from rich.text import Text
+
+from gossamer import __version__
+from gossamer.cli.common import DEFAULT_DATA, Debug, Json, duration, err, out, print_json, seconds, settings_of_crawl
+from gossamer.cli.lab_options import DEFAULT_OUT, Out, check_out
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+from gossamer.lab.reports import publish
+from gossamer.lab.reports.report import Table as Figures
+from gossamer.lab.reports.stored import settled
+from gossamer.lab.reports.tables import shown
+from gossamer.lab.simulation.settings_of import sites_of
+from gossamer.lab.simulation.what_if import (
+    VARIANTS,
+    FilterMode,
+    Outlook,
+    RevisitPolicy,
+    check,
+    compare,
+    report,
+    variants,
+    write_fetches,
+)
+from gossamer.lab.webs.recorder import record
+from gossamer.lab.webs.web import RecordedWeb, load_web
+from gossamer.settings import Settings
+
+
+def replay(
+    source: Path = DEFAULT_DATA,
+    /,
+    *,
+    strategy: list[str] | None = None,
+    revisit: list[RevisitPolicy] | None = None,
+    filters: list[FilterMode] | None = None,
+    delay: float | None = None,
+    length: Annotated[str, Parameter(name="--for")] = "",
+    pages: int | None = None,
+    seed: int = 1,
+    fetches: Path | None = None,
+    folder: Out = DEFAULT_OUT,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Crawl a recorded web again in the simulator, under each of the policies named, and compare.
+
+    Options that are repeated are compared, several of them in every combination; what is not named stays as the
+    settings of the data folder have it. Nothing is fetched, and the data folder is not changed.
+
+    Parameters
+    ----------
+    source
+        A data folder, or a file made by `gossamer lab record`.
+    strategy
+        What is fetched first, such as "fit * opic".
+    revisit
+        How visits to known pages are shared out.
+    filters
+        Whether filters are made.
+    delay
+        Seconds between two requests to a site.
+    length
+        How long to crawl, in the time of the web: 12h, 7d. Default: until nothing is left to do.
+    pages
+        End after so many page requests.
+    seed
+        Of the simulator's random numbers; the same seed gives the same crawl.
+    fetches
+        Write every request of every variant to this CSV file: when, what, and what came of it.
+    """
+    publish.check_pictures()
+    span = seconds(length) if length else None
+    if span == 0 or (pages is not None and pages < 1):
+        raise UsageError("there is nothing to compare after no time or no pages: --for and --pages are more than 0")
+    web, settings = _opened(source)
+    if delay is not None:
+        settings = replace(settings, politeness=replace(settings.politeness, delay=delay))
+    settings = replace(settings, crawl=replace(settings.crawl, watch=span is not None))
+    if revisit and span is None:
+        raise UsageError("revisits take time: say with --for how long the crawl goes on, such as 7d")
+    ways = variants(settings, strategy or (), revisit or (), filters or ())
+    check(web, ways)
+    check_out(folder)
+    if fetches is not None:
+        _check_file(fetches)
+    started = time.monotonic()
+    tell = (lambda _text: None) if json else (lambda text: err.print(text, markup=False))
+    outlooks = compare(web, ways, seconds=span, pages=pages, seed=seed, tell=tell)
+    took = round(time.monotonic() - started, 1)
+    found = settled(report(web, outlooks))
+    if fetches is not None:
+        _write(web, outlooks, fetches)
+    date = time.strftime("%Y-%m-%d", time.gmtime(SystemClock().now()))
+    run = publish.Run(shlex.join(["gossamer", *sys.argv[1:]]), __version__, seed, False, date, took)
+    page = publish.publish(found, folder, run)
+    publish.write_index(folder)
+    if json:
+        print_json(found)
+        return
+    for table in found.tables:
+        _print(table, turned=table.name == VARIANTS)
+    simulated = sum(one.done.ended_at - one.done.started_at for one in outlooks)
+    out.print(f"{duration(simulated)} of crawling simulated in {duration(took)}: {page}", markup=False)
+
+
+def _opened(source: Path) -> tuple[RecordedWeb, Settings]:
+    """The web, and the settings that it is crawled by."""
+    if source.is_dir():
+        folder = DataFolder(source)
+        if not folder.has_crawl():
+            raise UsageError(f"there is no crawl in {source}: name a data folder, or a file of `gossamer lab record`")
+        return record(folder, source.resolve().name), settings_of_crawl(source)
+    if not source.exists():
+        raise UsageError(f"there is no {source}: name a data folder, or a file of `gossamer lab record`")
+    web, usual = load_web(source), Settings()
+    return web, replace(usual, scope=replace(usual.scope, hosts=sites_of(web)))
+
+
+def _check_file(path: Path) -> None:
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _write(web: RecordedWeb, outlooks: Sequence[Outlook], path: Path) -> None:
+    try:
+        write_fetches(web, outlooks, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _print(figures: Figures, turned: bool) -> None:
+    """`turned`: a row for each head and a column for each row, where there are too many heads for a terminal."""
+    grid = [list(figures.columns), *shown(figures)]
+    heads, *rows = [list(row) for row in zip(*grid, strict=True)] if turned else grid
+    table = Table(box=None, pad_edge=False, title=figures.title, title_justify="left")
+    for place, head in enumerate(heads):
+        table.add_column(Text(head), justify="left" if place == 0 else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    out.print(table)

@@ -1,0 +1,1 @@
+"""What studies hand over, and how it becomes tables, pictures and pages."""
