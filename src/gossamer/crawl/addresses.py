@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from gossamer.clock import Clock
 from gossamer.crawl.channel import Address
-from gossamer.crawl.thread import DatabaseThread
+from gossamer.crawl.seams import Runs
 from gossamer.frontier.sql import SqlFrontier
 
 
 class AddressBook:
     """Addresses in use; those that nobody uses any more are given back with the next release."""
 
-    def __init__(self, worker: str, frontier: SqlFrontier, thread: DatabaseThread, clock: Clock) -> None:
+    def __init__(self, worker: str, frontier: SqlFrontier, thread: Runs, clock: Clock) -> None:
         self._worker, self._frontier, self._thread, self._clock = worker, frontier, thread, clock
         self._held: dict[str, Address] = {}
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from gossamer.clock import Clock
 from gossamer.crawl.channel import Channel, Grounds, Rest
-from gossamer.crawl.thread import DatabaseThread
+from gossamer.crawl.seams import Runs
 from gossamer.frontier.contract import SiteReport
 from gossamer.frontier.sql import SqlFrontier
 
@@ -25,7 +25,7 @@ class Borrowing:
         self,
         worker: str,
         frontier: SqlFrontier,
-        thread: DatabaseThread,
+        thread: Runs,
         clock: Clock,
         grounds: Grounds,
         own: Callable[[str], Channel | None],
@@ -43,7 +43,7 @@ class Borrowing:
         now = self._clock.now()
         lease = await self._thread.run(self._frontier.borrow, self._worker, site, now)
         if lease is None:
-            return Rest(now + _BUSY, f"{site}, which has its robots.txt, is being asked by somebody else")
+            return Rest(now + _BUSY, f"{site}, which has its robots.txt, is paused or being asked by somebody else")
         channel = self._borrowed[site] = Channel(lease, self._grounds)
         return channel
 

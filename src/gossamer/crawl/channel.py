@@ -9,19 +9,23 @@ to the caller, who gives the site back.
 from __future__ import annotations
 
 import asyncio
-import random
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
 
 from gossamer.clock import Clock
-from gossamer.fetch import Fetcher, Request, Resolver, Trouble
+from gossamer.crawl.seams import Fetches, Resolves
+from gossamer.fetch import Request, Trouble
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Lease, SiteReport
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response
 from gossamer.model.site import host_of
+
+_LOOK = 1.0
+"""Seconds after which a channel that waits looks whether it is to be left."""
 
 
 class Rest(msgspec.Struct, frozen=True):
@@ -58,16 +62,20 @@ class Grounds(Protocol):
         """The time."""
 
     @property
-    def fetcher(self) -> Fetcher:
+    def fetcher(self) -> Fetches:
         """Who does the requests."""
 
     @property
-    def resolver(self) -> Resolver:
+    def resolver(self) -> Resolves:
         """Who knows the addresses."""
 
     @property
     def politeness(self) -> PolitenessConfig:
         """The operator's politeness."""
+
+    @property
+    def chance(self) -> Callable[[], float]:
+        """Numbers of 0…1, for waits that should not be in step."""
 
     @property
     def slots(self) -> asyncio.Semaphore:
@@ -101,6 +109,7 @@ class Channel:
         """Other sites that use this channel for their robots.txt."""
         self.busy = asyncio.Lock()
         self._grounds = grounds
+        self._leaving = False
         self._host = host_of(lease.site)
         self._rules = politeness.for_part(grounds.politeness, lease.parts)
 
@@ -127,6 +136,20 @@ class Channel:
         later = max(self.clock.not_before, rest.until)
         reason = rest.reason if rest.of_site or self.lease.parts == 1 else self.clock.reason
         self.clock = msgspec.structs.replace(self.clock, not_before=later, reason=reason)
+
+    def leave(self) -> None:
+        """Make no further request: the site is to be given back."""
+        self._leaving = True
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the site is to be given back."""
+        return self._leaving
+
+    def limit(self, least_delay: float) -> None:
+        """An operator asks for this delay."""
+        if least_delay != self.clock.least_delay:
+            self.clock = politeness.limited(self.clock, least_delay, self.now(), self._rules)
 
     def heed(self, crawl_delay: float | None, fetched_at: float) -> None:
         """A robots.txt fetched at that time asks for this delay."""
@@ -165,6 +188,8 @@ class Channel:
             if rest := await self._wait_until(address.not_before, ""):
                 return rest
             async with grounds.slots:
+                if self._leaving:
+                    return self._untried()
                 grounds.check_lease()
                 response = await grounds.fetcher.fetch(
                     msgspec.structs.replace(request, address=address.address, slot=address.slot)
@@ -175,9 +200,15 @@ class Channel:
     async def _wait_until(self, time: float, reason: str) -> Rest | None:
         # In a loop: timers of an event loop may go off up to a millisecond early.
         while (wait := time - self._grounds.clock.now()) > 0:
-            if wait > self._grounds.patience or not await self._grounds.sleep(wait):
+            if self._leaving:
+                return self._untried()
+            if wait > self._grounds.patience or not await self._grounds.sleep(min(wait, _LOOK)):
                 return Rest(time, reason or f"the delay of {self.lease.site}", of_site=bool(reason))
         return None
+
+    def _untried(self) -> Rest:
+        """What a request comes to while the site is given back: the site waits no longer for it than it did."""
+        return Rest(self.clock.not_before, self.clock.reason)
 
     def _settle(self, response: Response, address: Address) -> None:
         config = self._rules
@@ -196,7 +227,7 @@ class Channel:
             reason,
             self._rules,
             response.retry_after,
-            random.random(),
+            self._grounds.chance(),
         )
 
     def _unreached(self, request: Request, trouble: Trouble) -> Response:

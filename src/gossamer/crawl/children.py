@@ -1,8 +1,8 @@
 """Processes that stand beside the workers of a crawl: the indexer, and the server where it is wanted.
 
-They are told to finish by the end of their pipe, so they do so, too, when the crawl is
-killed. One that dies is started again; one that fails with a sentence for a person is left
-alone, since the crawl does not need it: what it missed is made up for by the next start.
+They are told to finish by the end of their pipe, so they do so, too, when the crawl is killed. One that dies is started
+again at once. One that fails with a sentence for a person (a full disk, say) is tried again after a wait that grows:
+the crawl goes on without it, and what it missed it makes up for.
 """
 
 from __future__ import annotations
@@ -12,36 +12,46 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from gossamer.clock import environment_with_clock
 
 log = logging.getLogger(__name__)
 
 _AGAIN = 1.0
 """Seconds between two starts of a process that keeps dying."""
+_FIRST_WAIT, _LONGEST_WAIT = 30.0, 600.0
+"""Seconds before one that failed is tried again: doubled each time, until it has lived that long."""
 
 
 class Child:
     """One such process."""
 
-    def __init__(self, name: str, module: str, arguments: Sequence[str], speaks: bool = False) -> None:
+    def __init__(
+        self, name: str, module: str, arguments: Sequence[str], speaks: bool = False,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """`environment`: where it was made earlier, so that all processes of a crawl have one clock."""
         self._name = name
+        self._environment = environment if environment is not None else environment_with_clock()
         self._output = None if speaks else subprocess.PIPE
         """One that speaks to the person itself needs nobody to pass on its last words."""
         self._command = [sys.executable, "-m", module, *arguments]
         self._process: subprocess.Popen[bytes] | None = None
-        self._started = 0.0
-        self.failed = ""
-        """Its last words, where it gave up."""
+        self._started = self._not_before = self._waited = 0.0
 
     def watch(self) -> None:
         """Start it, or start it again."""
         if self._process is not None and self._process.poll() is not None:
             self._bury(self._process)
-        if self._process is None and not self.failed and time.monotonic() - self._started > _AGAIN:
-            self._started = time.monotonic()
+        now = time.monotonic()
+        if self._process is None and now >= self._not_before:
+            self._started, self._not_before = now, now + _AGAIN
             self._process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=self._output, start_new_session=True
-            )
+                self._command, stdin=subprocess.PIPE, stdout=self._output, start_new_session=True,
+                env=self._environment,
+            )  # fmt: skip
+            log.info("the %s started", self._name, extra={"child": self._name, "child_pid": self._process.pid})
 
     @property
     def is_running(self) -> bool:
@@ -74,13 +84,25 @@ class Child:
             self._close(self._process)
 
     def _bury(self, process: subprocess.Popen[bytes]) -> None:
-        if process.returncode > 0:
+        fields = {"child": self._name, "code": process.returncode, "seconds": time.monotonic() - self._started}
+        if process.returncode == 0:
+            log.info("the %s is done", self._name, extra=fields)
+        elif process.returncode > 0:
             words = process.stdout.read().decode("utf-8", "replace").strip() if process.stdout else ""
-            self.failed = words or f"exit code {process.returncode}"
-            log.warning("the %s stopped; the crawl goes on: %s", self._name, self.failed)
-        elif process.returncode < 0:
-            log.warning("the %s died of signal %d and is started again", self._name, -process.returncode)
+            words = words or f"exit code {process.returncode}"
+            log.warning(
+                "the %s stopped and is tried again later; the crawl goes on: %s", self._name, words, extra=fields
+            )
+            self._wait_longer()
+        else:
+            log.warning("the %s died of signal %d and is started again", self._name, -process.returncode, extra=fields)
         self._close(process)
+
+    def _wait_longer(self) -> None:
+        now = time.monotonic()
+        lived = now - self._started
+        self._waited = _FIRST_WAIT if lived > _LONGEST_WAIT else min(max(2 * self._waited, _FIRST_WAIT), _LONGEST_WAIT)
+        self._not_before = now + self._waited
 
     def _close(self, process: subprocess.Popen[bytes]) -> None:
         for pipe in (process.stdin, process.stdout):

@@ -3,14 +3,18 @@
 The merged segment is written and synced first; one transaction then makes it count
 and points the old ones at it, so a page's stored place needs no rewriting; only
 then are the old folders deleted. A crash leaves an orphan at worst.
+
+Segments that somebody holds (`frontier.holds`: a backup copies them) are left alone.
 """
 
 from __future__ import annotations
 
 import logging
 
-from gossamer.errors import CorruptError
+from gossamer.errors import BusyError, CorruptError
+from gossamer.frontier import holds
 from gossamer.frontier.database import Database
+from gossamer.frontier.lists import marks
 from gossamer.store.compaction import CompactedSegment, compact, plan
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segment_folder import Segments, delete_segments
@@ -20,39 +24,81 @@ log = logging.getLogger(__name__)
 _WORKER = "compact"
 
 
+class SegmentsHeldError(BusyError):
+    """Somebody copies the segments that were to be replaced."""
+
+
+class SegmentsReplacedError(BusyError):
+    """Somebody else has replaced or withdrawn them."""
+
+
 def compact_once(db: Database, segments: Segments, now: float, damaged: set[str]) -> int:
     """Merge what is due; returns how many segments were merged away.
 
     A damaged file must not end a crawl: its neighbours stay unmerged, are named in the
     log and remembered in `damaged`. Whoever reads the file is told what to do.
     """
+    if holds.are_held(db, now):
+        return 0
     rows = db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
     sizes: dict[str, int] = {segment: size for segment, size in rows if segment not in damaged}
     merged = 0
     for number, ids in enumerate(plan(sizes)):
         try:
-            _merge(db, segments, ids, new_segment_id(_WORKER, now, number), now)
+            replace(db, segments, ids, compact(segments, ids, new_segment_id(_WORKER, now, number)), now)
             merged += len(ids)
+        except SegmentsHeldError:
+            return merged
+        except SegmentsReplacedError:
+            continue
         except CorruptError as error:
+            if not all_count(db, ids):  # they were thinned out meanwhile, and the old ones deleted
+                continue
             damaged.update(ids)
             log.warning("segments are not merged: %s", error)
     return merged
 
 
-def _merge(db: Database, segments: Segments, ids: list[str], new_id: str, now: float) -> None:
-    result = compact(segments, ids, new_id)
-    db.patiently(lambda: _swap(db, ids, new_id, result))
+def replace(db: Database, segments: Segments, ids: list[str], result: CompactedSegment, now: float) -> None:
+    """Make a new segment count in the place of old ones, and delete those; nothing new remains where they are held or
+    were replaced (`SegmentsHeldError`, `SegmentsReplacedError`)."""
+    try:
+        db.patiently(lambda: swap(db, ids, result, now))
+    except (SegmentsHeldError, SegmentsReplacedError):
+        delete_segments(segments, [result.segment_id])
+        raise
     delete_segments(segments, ids)
 
 
-def _swap(db: Database, ids: list[str], new_id: str, result: CompactedSegment) -> None:
+def all_count(db: Database, ids: list[str]) -> bool:
+    """Whether none of these segments was merged into another or withdrawn; who finds a file missing asks this first."""
+    sql = f"SELECT COUNT(*) FROM segments WHERE merged_into IS NULL AND id IN ({marks(ids)})"
+    return bool(db.execute(sql, ids)[0][0] == len(ids))
+
+
+def swap(db: Database, ids: list[str], result: CompactedSegment, now: float = 0.0) -> None:
+    """From now on the new segment counts in the place of the old ones, unless somebody has come to hold or to replace
+    those. `now`: holds that had run out by then do not count."""
     with db.transaction():
+        if holds.are_held(db, now):
+            raise SegmentsHeldError(
+                f"a backup or an export of {db.where} is under way and needs its segments: wait until it is done"
+            )
+        if not all_count(db, ids):
+            raise SegmentsReplacedError(f"segments of {db.where} were replaced or withdrawn by somebody else")
+        holds.go_over_lost(db, now)
+        new_id = result.segment_id
         db.execute(
             "INSERT INTO segments (id, worker, created_at, pages, bytes) "
-            f"SELECT ?, ?, MIN(created_at), SUM(pages), ? FROM segments WHERE id IN ({','.join('?' * len(ids))})",
+            f"SELECT ?, ?, MIN(created_at), SUM(pages), ? FROM segments WHERE id IN ({marks(ids)})",
             (new_id, _WORKER, result.bytes, *ids),
         )
         db.many(
             "UPDATE segments SET merged_into = ?, first_row = ? WHERE id = ?",
+            [(new_id, result.first_rows[old], old) for old in ids],
+        )
+        # What was merged into those is told to lie here, too: the way to a row must not grow with every merge.
+        db.many(
+            "UPDATE segments SET merged_into = ?, first_row = first_row + ? WHERE merged_into = ?",
             [(new_id, result.first_rows[old], old) for old in ids],
         )

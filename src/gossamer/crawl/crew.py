@@ -11,6 +11,7 @@ import time
 
 import msgspec
 
+from gossamer.clock import environment_with_clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.worker_process import Job
 from gossamer.errors import OperationError
@@ -25,6 +26,7 @@ class Crew:
     def __init__(self, settings: Settings, folder: DataFolder, debug: bool = False) -> None:
         self._settings, self._folder, self._debug = settings, folder, debug
         self._workers: dict[str, subprocess.Popen[bytes]] = {}
+        self._environment = environment_with_clock()
 
     def start(self, name: str = "") -> None:
         """One more worker."""
@@ -34,6 +36,7 @@ class Crew:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
+            env=self._environment,
         )
         job = Job(str(self._folder.root), self._settings, name, self._debug)
         payload = msgspec.msgpack.encode(job)
@@ -42,6 +45,7 @@ class Crew:
             process.stdin.write(len(payload).to_bytes(4, "little") + payload)
             process.stdin.flush()
         self._workers[name] = process
+        log.info("worker %s started", name, extra={"worker": name, "worker_pid": process.pid})
 
     def bury_dead(self) -> list[str]:
         """The workers that died of a signal since; the error of one that failed is raised."""
@@ -51,7 +55,8 @@ class Crew:
             if code is not None:
                 del self._workers[name]
                 _raise_failure(process)
-                log.warning("worker %s died of signal %d and is replaced", name, -code)
+                died = {"worker": name, "signal": -code}
+                log.warning("worker %s died of signal %d and is replaced", name, -code, extra=died)
                 dead.append(name)
         return dead
 
@@ -67,8 +72,9 @@ class Crew:
                 process.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 log.warning("worker process %d did not stop in time and is killed", process.pid)
-        for process in self._workers.values():
+        for name, process in self._workers.items():
             _raise_failure(process)
+            log.info("worker %s stopped", name, extra={"worker": name, "code": process.returncode})
 
     def kill(self) -> None:
         """End those that are left at once."""

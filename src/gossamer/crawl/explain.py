@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
-from gossamer.crawl.explain_order import Factor, priority_factors, revisit_factors
+from gossamer.crawl.explain_order import priority_factors, revisit_factors
+from gossamer.crawl.explanation import Explanation
+from gossamer.crawl.findable import Indexed, findable
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.parser_config import full_chain
@@ -16,56 +18,29 @@ from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError
 from gossamer.frontier import inspect
+from gossamer.frontier.changes import last_change
+from gossamer.frontier.controls import why_it_rests
 from gossamer.frontier.copying import lowered_by, yield_of
 from gossamer.frontier.database import Database
+from gossamer.frontier.filters import list_filters
 from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.mirror_table import load_mirrors
+from gossamer.frontier.removals import removal_of, words_of
 from gossamer.frontier.rulebook import load_rules, rules_for
 from gossamer.frontier.stories import cluster_of
 from gossamer.index.folder import IndexFolder
-from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import RuleBook
 from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict
+from gossamer.scope.automatic import SiteFilters
 from gossamer.scope.shape import path_shape
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 
 _JOINED = {Outcome.REDIRECT: "redirect", Outcome.DUPLICATE: "duplicate", Outcome.ALIAS: "duplicate"}
-
-
-class Explanation(msgspec.Struct):
-    """The answer of `gossamer explain`."""
-
-    url: str
-    state: str
-    """fetched, duplicate, redirect, failed, waiting, scheduled, refused, removed or unknown."""
-    reason: str
-    rules: list[Decision]
-    """What every rule of the scope says now, in order."""
-    robots: str
-    record: UrlRecord | None
-    waits_until: float | None = None
-    """When the site may be asked again, if that is in the future."""
-    ahead: int | None = None
-    """URLs of the site that come first."""
-    index: str = ""
-    """Whether it can be searched."""
-    document_rule: str = ""
-    """The document rule that the URL fits, and by which pattern."""
-    copies: str = ""
-    """What pages of the URL's shape have brought, and what that does to its priority."""
-    cluster: str = ""
-    """Its near duplicates, and which page represents them."""
-    maps_to: str = ""
-    """The same page on the main site, where the URL's site is a mirror."""
-    priority: list[Factor] = []
-    """What its level is made of."""
-    revisit: list[Factor] = []
-    """What the time of its next visit is made of."""
 
 
 def canonical_or_error(text: str, settings: Settings) -> str:
@@ -83,9 +58,29 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
         answer.priority = priority_factors(db, guidance, answer.record)
         answer.revisit = revisit_factors(db, guidance, answer.record, now)
     _add_mirror(db, settings, answer)
+    _add_operator(db, answer)
+    answer.filters = _filters(db, answer.url)
     if folder is not None:
-        answer.index = _index(folder, answer.url)
+        _add_index(db, folder, answer)
     return answer
+
+
+def _add_operator(db: Database, answer: Explanation) -> None:
+    """What those who run the crawl said."""
+    removal = removal_of(db, answer.url)
+    if removal is not None:
+        when = datetime.fromtimestamp(removal.removed_at, UTC).isoformat(timespec="seconds")
+        answer.removal = f"{removal.reason} ({words_of(removal.what)}, {when})"
+    answer.rests = why_it_rests(db, site_of(answer.url))
+    if answer.rests and answer.state in ("waiting", "scheduled"):
+        answer.reason += f"; {answer.rests}"
+
+
+def _filters(db: Database, url: str) -> list[str]:
+    """The filters that the crawler made itself and that match, in force or not."""
+    shape = path_shape(url)
+    found = (one for one in list_filters(db, site_of(url)) if SiteFilters([one.filter]).match(shape) is not None)
+    return [f"{one.filter.reason} ({one.state})" for one in found]
 
 
 def _add_mirror(db: Database, settings: Settings, answer: Explanation) -> None:
@@ -109,6 +104,7 @@ def _add_copies(db: Database, answer: Explanation) -> None:
         if cluster.pages > 1:
             who = "this page" if cluster.representative == answer.url else cluster.representative
             answer.cluster = f"{cluster.number}, {cluster.pages} near copies, represented by {who} ({cluster.reason})"
+            answer.collapsed_under = "" if cluster.representative == answer.url else cluster.representative
 
 
 def _document_rule(db: Database, url: str) -> str:
@@ -119,15 +115,30 @@ def _document_rule(db: Database, url: str) -> str:
     return f"none of {len(attempts)} for this host" if attempts else "none for this host"
 
 
-def _index(folder: DataFolder, url: str) -> str:
+def _add_index(db: Database, folder: DataFolder, answer: Explanation) -> None:
+    searcher = Searcher(IndexFolder(folder.index))
     try:
-        found = Searcher(IndexFolder(folder.index)).page(url)
+        found = searcher.page(answer.url)
+        target = answer.record.target if answer.record else None
+        indexed = Indexed(
+            found is not None,
+            behind=max(0, last_change(db) - searcher.state().position),
+            target_holds=bool(target) and searcher.page(str(target)) is not None,
+        )
+        answer.index = "not in the index"
     except GossamerError as error:
-        return str(error)
-    if found is None:
-        return "not in the index"
-    when = datetime.fromtimestamp(found.fetched_at, UTC).isoformat(timespec="seconds")
-    return f"can be searched, as fetched at {when}"
+        found, indexed = None, Indexed(problem=str(error))
+        answer.index = str(error)
+    if found is not None:
+        when = datetime.fromtimestamp(found.fetched_at, UTC).isoformat(timespec="seconds")
+        answer.index = f"can be searched, as fetched at {when}"
+    conclude(answer, indexed)
+
+
+def conclude(answer: Explanation, index: Indexed) -> None:
+    """Add the sentence that tells whether the page can be found."""
+    said = findable(answer, index)
+    answer.found, answer.verdict = said.found, said.sentence
 
 
 def _explain(db: Database, settings: Settings, url: str, now: float) -> Explanation:
@@ -147,7 +158,7 @@ def _explain(db: Database, settings: Settings, url: str, now: float) -> Explanat
         if not decision.allowed:
             answer.reason += f"; its turn will end with a refusal by {decision.rule}: {decision.reason}"
     elif record.due_at is not None:
-        answer.reason += f"; to be visited again in {max(0.0, record.due_at - now):.0f} s"
+        answer.reason += f"; to be visited again in {_span(record.due_at - now)}"
     return answer
 
 
@@ -176,16 +187,24 @@ def _state(record: UrlRecord) -> tuple[str, str]:
 
 def _add_wait(db: Database, answer: Explanation, record: UrlRecord, now: float) -> None:
     if record.due_at is not None:
-        answer.reason += f" in {max(0.0, record.due_at - now):.0f} s"
+        answer.reason += f" in {_span(record.due_at - now)}"
     clock = inspect.site_clock(db, record.site)
     if clock is not None and clock[0] > now:
         answer.waits_until = clock[0]
-        answer.reason += f"; the site rests for {clock[0] - now:.0f} s"
+        answer.reason += f"; the site rests for {_span(clock[0] - now)}"
         answer.reason += f" ({clock[2]})" if clock[2] else ""
     if record.state == "waiting":
         answer.ahead = inspect.queue_place(db, answer.url)
         if answer.ahead is not None:
             answer.reason += f"; level {record.level}, {answer.ahead} URLs of {record.site} come first"
+
+
+def _span(seconds: float) -> str:
+    """A time that a person can imagine."""
+    for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
 
 
 def _robots(db: Database, settings: Settings, url: str, now: float) -> str:

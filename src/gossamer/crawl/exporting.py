@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.holding import held
+from gossamer.errors import GossamerError
 from gossamer.frontier import inspect
 from gossamer.frontier.database import Database
+from gossamer.frontier.removals import Covered, covered
 from gossamer.frontier.schema import REMOVED
+from gossamer.store.durable import SegmentMissingError
 from gossamer.store.schema import LINKS_SCHEMA, PAGES_SCHEMA
 from gossamer.store.segments import open_links, open_pages
 
@@ -45,7 +52,7 @@ def pages(folder: DataFolder, db: Database) -> tuple[pa.Schema, Iterator[pa.Tabl
 
 def _pages(folder: DataFolder, db: Database) -> Iterator[pa.Table]:
     rows: dict[str, list[int]] = defaultdict(list)
-    merged = dict(_merged(db))
+    merged, out = dict(_merged(db)), covered(db)
     for segment, row in db.iterate(
         "SELECT segment, segment_row FROM urls WHERE outcome = 'document' AND segment IS NOT NULL AND state <> ?",
         (REMOVED,),
@@ -53,14 +60,30 @@ def _pages(folder: DataFolder, db: Database) -> Iterator[pa.Table]:
         while segment in merged:
             segment, row = merged[segment][0], row + merged[segment][1]
         rows[segment].append(row)
-    for segment in sorted(rows):
-        file = open_pages(folder.segments, segment)
-        wanted = sorted(rows[segment])
+    while rows:
+        segment = min(rows)
+        wanted = sorted(rows.pop(segment))
+        try:
+            file = open_pages(folder.segments, segment)
+        except SegmentMissingError:
+            if not _moved(db, segment, wanted, rows):
+                raise
+            continue
         for group, start in enumerate(file.starts[:-1]):
             end = file.starts[group + 1]
             here = [row - start for row in wanted if start <= row < end]
             if here:
-                yield file.read_group(group).take(here)
+                table = file.read_group(group).take(here)
+                yield _standing(table, "url", out) if out else table
+
+
+def _moved(db: Database, segment: str, wanted: list[int], rows: dict[str, list[int]]) -> bool:
+    """Whether a segment that is gone was merged into another meanwhile, in which its rows are wanted then."""
+    place = inspect.place_of(db, segment, 0)
+    if place is None or place[0] == segment:
+        return False
+    rows[place[0]] += [row + place[1] for row in wanted]
+    return True
 
 
 def _merged(db: Database) -> Iterator[tuple[str, tuple[str, int]]]:
@@ -71,9 +94,26 @@ def _merged(db: Database) -> Iterator[tuple[str, tuple[str, int]]]:
 
 
 def links(folder: DataFolder, db: Database) -> tuple[pa.Schema, Iterator[pa.Table]]:
-    """The links of every visit, with the time of the visit."""
-    ids = inspect.segment_ids(db)
-    return LINKS_SCHEMA, (table for name in ids for table in open_links(folder.segments, name).groups())
+    """The links of every visit, with the time of the visit; none of a page that was taken down."""
+    return LINKS_SCHEMA, _links(folder, db)
+
+
+def _links(folder: DataFolder, db: Database) -> Iterator[pa.Table]:
+    out = covered(db)
+    with ExitStack() as stack:
+        # A link cannot be followed into a merged segment, as a page can. Who cannot write here need not fear a merge.
+        with suppress(GossamerError):
+            stack.enter_context(held(folder, SystemClock()))
+        for name in inspect.segment_ids(db):
+            for table in open_links(folder.segments, name).groups():
+                yield _standing(table, "source", out) if out else table
+
+
+def _standing(table: pa.Table, column: str, out: Covered) -> pa.Table:
+    """The rows of pages that were not taken down; many of them may still have to leave the table."""
+    urls = table.column(column).cast(pa.string())
+    kept = pa.array([url for url in urls.unique().to_pylist() if not out(url)], pa.string())
+    return table.filter(pc.is_in(urls, kept))
 
 
 def urls(folder: DataFolder, db: Database) -> tuple[pa.Schema, Iterator[pa.Table]]:

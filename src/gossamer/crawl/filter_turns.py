@@ -17,8 +17,9 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.filters import SHADOW
 from gossamer.scope.automatic import FilterConfig
 
-_GROWN = 0.05
-"""Share by which a site must have grown to be worth another look."""
+_GROWN = 0.01
+"""Share by which a site must have grown to be worth another look. With .05 filters come so late that simulated crawls
+of itw66 and learningischange make 11 and 19 % more requests; what looks cost is bounded by the allowance."""
 _KEY = "filter_turns"
 
 

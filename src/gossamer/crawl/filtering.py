@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from gossamer.crawl.filter_look import Look, Report
 from gossamer.crawl.filter_proposals import propose
 from gossamer.crawl.filter_turns import Turns
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.site_table import SiteTable, read_table
-from gossamer.crawl.stored_links import read_links
+from gossamer.crawl.stored_links import LinksOf
 from gossamer.frontier import filters
 from gossamer.frontier.database import Database
 from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, StoredFilter
@@ -27,7 +26,7 @@ from gossamer.scope.reachability import Walk
 
 
 def run_filters(
-    folder: DataFolder, db: Database, config: FilterConfig, now: float, sites: Sequence[str] | None = None,
+    links_of: LinksOf, db: Database, config: FilterConfig, now: float, sites: Sequence[str] | None = None,
     propose_only: bool = False,
 ) -> Report:  # fmt: skip
     """Look at the named sites, or at those whose turn it is as far as the allowance goes; `propose_only` makes
@@ -44,7 +43,7 @@ def run_filters(
         rows = filters.list_filters(db, site)
         asked_for = sites is not None and (rows or proposals)  # who asks for a site wants to know what speaks against
         if asked_for or _is_worth_it(table, rows, proposals, config):
-            links = read_links(folder, db, site, table.keys, table.segments, config.links)
+            links = links_of(db, site, table.keys, table.segments, config.links)
             walk = Walk(links.graph(table.leads, table.first_found), table.roots, table.useful)
             Look(db, table, walk, rows, config, fits, report, now).run(proposals, propose_only)
     return report

@@ -8,7 +8,7 @@
     index/           what is searched
     categories.model the classifier of `gossamer categories train`, where there is one
     qrank.model      the model of `gossamer qrank train`, where there is one
-    run/             locks: one for `crawl`, one for the indexer, one per worker
+    run/             locks: one for `crawl`, one for `run`, one for the indexer, one per worker
 
 A lock is a `flock`, so the kernel frees it when its process dies, however it dies:
 that is how a dead worker on this machine is told from a slow one.
@@ -22,6 +22,7 @@ import os
 import secrets
 import shutil
 import socket
+import time
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +50,10 @@ _CLOCK_SLACK = 120.0
 _ORPHAN_AGE = 6 * 3600.0
 """Seconds for which a segment that no worker claims is left alone where other machines may be writing it: whoever
 merges segments is no worker, merging takes minutes, and clocks are wrong by an hour at times."""
+_LOOKS = 20
+"""How often a lock is tried that somebody may only be looking at."""
+THINNER = "thin"
+"""Who writes segments anew without superseded visits: in their names, and of its lock."""
 _STORAGE = "storage.json"
 _MARK = "gossamer-crawl.id"
 """Beside the segments of a crawl that several machines share: whose they are."""
@@ -129,6 +134,12 @@ class DataFolder:
                 "all machines need the same storage.database and storage.segments"
             )
 
+    def mark_segments(self, database: Database) -> None:
+        """Note beside segments that several may use whose they are: those of the crawl in this database."""
+        if self.is_shared or self.storage.segments:
+            crawl = str(database.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
+            open_place(self.segments.url, self.root / "cache").create(_MARK, crawl.encode())
+
     def machine(self) -> str:
         """A name for this folder on this machine, the same as long as the folder is; a copy of the folder on another
         machine has another one."""
@@ -189,6 +200,16 @@ class DataFolder:
             yield
 
     @contextlib.contextmanager
+    def run_lock(self) -> Iterator[None]:
+        """At most one `gossamer run` per folder."""
+        with self._alone("run", f"another `gossamer run` is running on {self.root}: end that one first"):
+            yield
+
+    def is_run(self) -> bool:
+        """Whether a `gossamer run` is at work here."""
+        return self._is_locked("run")
+
+    @contextlib.contextmanager
     def index_lock(self, wait: bool = False) -> Iterator[None]:
         """At most one indexer per folder; one that waits takes over when the other ends."""
         self._create_run()
@@ -200,11 +221,25 @@ class DataFolder:
     @contextlib.contextmanager
     def rank_lock(self) -> Iterator[None]:
         """At most one ranking per folder: each deletes what those before it left."""
-        self._create_run()
-        with self._lock("rank") as locked:
-            if not locked:
-                raise BusyError(f"the pages of {self.root} are being ranked already: try again when that is done")
+        with self._alone("rank", f"the pages of {self.root} are being ranked already: try again when that is done"):
             yield
+
+    @contextlib.contextmanager
+    def thinning_lock(self) -> Iterator[None]:
+        """Held while segments are thinned out: what is written and does not count yet is no orphan then."""
+        with self._alone(THINNER, f"old visits of {self.root} are being thinned out already"):
+            yield
+
+    def is_ranked(self) -> bool:
+        """Whether a ranking is at work here."""
+        return self._is_locked("rank")
+
+    @contextlib.contextmanager
+    def sender_lock(self) -> Iterator[bool]:
+        """Whether this is the only one of this folder that sends messages and raises alarms, for as long as it is."""
+        self._create_run()
+        with self._lock("sender") as locked:
+            yield locked
 
     @contextlib.contextmanager
     def worker_lock(self, worker: str) -> Iterator[None]:
@@ -218,9 +253,23 @@ class DataFolder:
 
     def is_alive(self, worker: str) -> bool:
         """Whether a worker of this machine still holds its lock."""
-        if not (self._run / f"{worker}.lock").exists():
+        return self._is_locked(worker)
+
+    @contextlib.contextmanager
+    def _alone(self, name: str, busy: str) -> Iterator[None]:
+        self._create_run()
+        for _ in range(_LOOKS):  # whoever looks (`_is_locked`) has the lock for an instant
+            with self._lock(name) as locked:
+                if locked:
+                    yield
+                    return
+            time.sleep(0.05)
+        raise BusyError(busy)
+
+    def _is_locked(self, name: str) -> bool:
+        if not (self._run / f"{name}.lock").exists():
             return False
-        with self._lock(worker) as locked:
+        with self._lock(name) as locked:
             return not locked
 
     @contextlib.contextmanager
@@ -247,6 +296,8 @@ class DataFolder:
         # Whether a worker of another machine lives, its signs of life tell, and its lease.
         here = self.machine()
         alive = {worker for worker, machine in workers if machine != here or self.is_alive(worker)}
+        if self._is_locked(THINNER):  # what it has written counts in a moment
+            alive.add(THINNER)
         for worker, _ in workers:
             if worker not in alive:
                 frontier.retire(worker, now)
@@ -332,5 +383,8 @@ def _turn_back(db: Database, seconds: float) -> None:
         ("urls", "checked_at"),
         ("subscriptions", "asked_at"),
         ("subscriptions", "expires_at"),
+        ("messages", "made_at"),
+        ("messages", "due_at"),
+        ("alarms", "seen_at"),
     ):
         db.execute(f"UPDATE {table} SET {column} = {column} - ? WHERE {column} > 0", (seconds,))

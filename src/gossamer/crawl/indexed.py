@@ -6,7 +6,7 @@ import msgspec
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import GossamerError
-from gossamer.frontier import changes
+from gossamer.frontier import changes, measures
 from gossamer.frontier.database import Database
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
@@ -37,3 +37,11 @@ def index_standing(folder: DataFolder, db: Database) -> IndexStanding:
         behind=max(0, changes.last_change(db) - commit.payload.position),
         committed_at=commit.payload.committed_at or None,
     )
+
+
+def index_lag(db: Database, index: IndexStanding, now: float) -> float:
+    """Seconds since the oldest results were stored that are not in the index; 0 where all are."""
+    if not index.behind or index.problem:
+        return 0.0
+    stored = measures.stored_after(db, changes.last_change(db) - index.behind)
+    return max(0.0, now - stored) if stored is not None else 0.0

@@ -15,8 +15,10 @@ from pathlib import Path
 
 from gossamer import settings as settings_file
 from gossamer.clock import SystemClock
+from gossamer.courtesy import give_way
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import Indexer, index_lock, index_place
+from gossamer.crawl.logged import configure_logs
 from gossamer.errors import GossamerError
 from gossamer.frontier.database import open_database
 
@@ -26,10 +28,11 @@ _QUIET = 2.0
 """Seconds without a change after which anchor texts get their turn."""
 
 
-def follow(indexer: Indexer, go_on: Callable[[], bool]) -> None:
-    """Keep the index in step for as long as told, then take in what is left."""
+def follow(indexer: Indexer, go_on: Callable[[], bool], between: Callable[[], None] = lambda: None) -> None:
+    """Keep the index in step for as long as told, then take in what is left; `between` is called now and then."""
     busy = time.monotonic()
     while go_on():
+        between()
         if indexer.step():
             busy = time.monotonic()
         elif time.monotonic() - busy < _QUIET or not indexer.refresh():
@@ -48,9 +51,12 @@ def catch_up(indexer: Indexer) -> None:
 
 def main() -> None:
     """Index the folder named by the only argument until standard input ends."""
+    configure_logs(Path(sys.argv[1]), "indexer")
     folder, clock = DataFolder(Path(sys.argv[1])), SystemClock()
     try:
-        place = index_place(folder, settings_file.load(folder.root).shards)
+        settings = settings_file.load(folder.root)
+        give_way(settings.crawl.nice // 2)  # readers first, but what is found should be searchable soon
+        place = index_place(folder, settings.shards)
         with index_lock(folder, place, wait=True):
             db = open_database(folder.database, cache_mb=16)
             indexer = Indexer.open(folder, db, clock, place=place)

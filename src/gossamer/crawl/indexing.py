@@ -17,12 +17,14 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import tantivy
 
 from gossamer.clock import Clock
+from gossamer.crawl.alerting import Alerting
 from gossamer.crawl.categorising import categoriser
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_rows import StoredRows
@@ -39,6 +41,7 @@ from gossamer.index.shards import WHOLE, Cut
 from gossamer.index.writer import IndexWriter
 from gossamer.model.site import key64, site_of
 from gossamer.search.shards_config import ShardsConfig
+from gossamer.settings import load as load_settings
 from gossamer.store.durable import SegmentMissingError
 
 log = logging.getLogger(__name__)
@@ -84,7 +87,12 @@ class Indexer:
         self._writer = IndexWriter(generations.tantivy(generation), generations.scratch(generation))
         self._rows = StoredRows(folder, db)
         self._categorise = categoriser(folder)
+        # Up to which change pages that left were deleted; an empty index holds none of them.
+        self._gone_until = 0 if self._writer.position else changes.last_change(db)
         self._links_read: set[str] = set()
+        self._alerting = Alerting(
+            db, generations.tantivy(generation), str(cut), clock, load_settings(folder.root).search
+        )
 
     @classmethod
     def open(
@@ -150,13 +158,20 @@ class Indexer:
         until = last if len(taken) == len(segments) else taken[-1].seq
         self._read_links(taken)
         found: dict[int, tantivy.Document] = {}
+        brought_by: dict[int, int] = {}
         places = []
         for segment in taken:
             for page in self._current_pages(segment):
                 found[page.key] = build(page)
+                brought_by[page.key] = segment.seq
                 places.append((key64(site_of(page.url)), page.key))
-        gone = self._gone(changes.departed(self._db, start, until)) - found.keys()
-        self._commit(found, gone, until)
+        # What left goes first, however many pages wait to come in: somebody may have asked for it to be taken down.
+        gone = self._gone(changes.departed(self._db, max(start, self._gone_until), last)) - found.keys()
+        began = self._clock.now()
+        self._commit(found, gone, until, brought_by)
+        self._gone_until = last
+        fields = {"gone": len(gone), "change": until, "behind": last - until, "seconds": self._clock.now() - began}
+        log.info("indexed %d pages", len(found), extra={"pages": len(found), **fields})
         if news := announced(self._db, places):
             note_searchable(self._db, news, self._clock.now())
         return sum(segment.pages for segment in taken)
@@ -183,8 +198,12 @@ class Indexer:
         self._writer.close()
         self._anchors.close()
 
-    def _commit(self, found: dict[int, tantivy.Document], gone: set[int], until: int) -> None:
-        self._writer.apply(found, gone, until, self._clock.now())
+    def _commit(
+        self, found: dict[int, tantivy.Document], gone: set[int], until: int, brought_by: dict[int, int]
+    ) -> None:
+        """`brought_by`: key → the change that brought the document."""
+        match = partial(self._alerting.match, brought_by=brought_by, until=until)
+        self._writer.apply(found, gone, until, self._clock.now(), match)
         self._anchors.indexed(list(found))
 
     def _current_pages(self, segment: changes.NewSegment) -> list[IndexPage]:

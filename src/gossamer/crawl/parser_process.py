@@ -22,6 +22,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from gossamer import logs
 from gossamer.crawl.parser_config import CONFIG, ParserConfig
 from gossamer.crawl.reading import PageReader
 from gossamer.model.records import Parsed, ParseJob
@@ -40,6 +41,7 @@ def main() -> None:
     source = os.fdopen(0, "rb", buffering=1 << 20)
     sink = os.fdopen(1, "wb", buffering=0)
     sys.stdout = sys.stderr  # a library that prints must not break the protocol
+    logs.inherit("parser")
     # Trees of pages die by reference count; scanning them for cycles costs and finds little.
     gc.set_threshold(100_000, 50, 50)
     try:

@@ -8,8 +8,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.stored_links import Ends, read_links
+from gossamer.crawl.stored_links import Ends, LinksOf
 from gossamer.errors import UsageError
 from gossamer.frontier.database import Database
 from gossamer.frontier.schema import REFUSED, REMOVED
@@ -82,13 +81,13 @@ class SitePlan(msgspec.Struct, frozen=True):
     parts: list[PartPlan]
 
 
-def read_site(folder: DataFolder, db: Database, site: str) -> StoredSite:
+def read_site(links_of: LinksOf, db: Database, site: str) -> StoredSite:
     """The URLs and links of a site; a `UsageError` where nothing is stored."""
     rows = _read_rows(db, site)
     if not rows.urls:
         raise nothing_stored(site)
     keys = np.array(rows.keys, np.int64)
-    graph = read_links(folder, db, site, keys, rows.segments, MOST_LINKS).graph(rows.leads, rows.first_found)
+    graph = links_of(db, site, keys, rows.segments, MOST_LINKS).graph(rows.leads, rows.first_found)
     counts = np.diff(graph.starts)
     linked = SiteGraph(rows.urls, np.repeat(np.arange(len(keys)), counts), graph.targets, rows.home, rows.roots)
     delays = db.execute("SELECT crawl_delay FROM sites WHERE name = ?", (site,))
@@ -135,7 +134,7 @@ def plan_site(
     )
 
 
-def proposed(folder: DataFolder, db: Database, site: str, config: PartitionConfig, delay: float) -> Assignment | None:
+def proposed(links_of: LinksOf, db: Database, site: str, config: PartitionConfig, delay: float) -> Assignment | None:
     """The plan that a crawl adopts for a site by itself; None where it is better not split. A listed site is split
     at once, while there is nothing to predict from."""
     known = db.execute(f"SELECT COUNT(*) FROM urls WHERE {_COUNTED}", (key64(site),))[0][0]
@@ -143,7 +142,7 @@ def proposed(folder: DataFolder, db: Database, site: str, config: PartitionConfi
         return None
     if known < config.min_urls:
         return plan(Sizes(()), config.most_parts, "urls")
-    found = plan_site(read_site(folder, db, site), config, delay, most=config.most_parts)
+    found = plan_site(read_site(links_of, db, site), config, delay, most=config.most_parts)
     return found.assignment if found.picked > 1 else None
 
 

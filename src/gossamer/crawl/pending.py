@@ -69,17 +69,12 @@ class Pending:
         return bool(self.results or self.robots or self.found)
 
 
-class Committer:
-    """Writes pending results as segments; runs in the worker's database thread."""
+class Reporter:
+    """Reports pending results to the frontier; how they are stored is another matter."""
 
-    def __init__(
-        self, frontier: SqlFrontier, segments: Segments, worker: str, archive: bool, info: dict[str, str]
-    ) -> None:
+    def __init__(self, frontier: SqlFrontier, worker: str) -> None:
         self._frontier = frontier
-        self._segments = segments
         self._worker = worker
-        self._archive = archive
-        self._info = info
         self._count = 0
         self.best_new: dict[int, int] = {}
         """The best level that the last commit put new URLs into, by the key of their site."""
@@ -107,13 +102,30 @@ class Committer:
         batch.found, batch.found_keys = _found(pending)
         self._count += 1
         if stored:
-            verdicts = self._commit_segment(batch, pending.results, stored, now)
+            verdicts = self.store(batch, pending.results, stored, now)
         else:
             verdicts = self._frontier.report(self._worker, batch, now)
         self.best_new = self._frontier.best_new
         return verdicts
 
-    def _commit_segment(self, batch: Batch, results: list[Result], stored: list[Result], now: float) -> list[Verdict]:
+    def store(self, batch: Batch, results: list[Result], stored: list[Result], now: float) -> list[Verdict]:
+        """Store the results that have a row, and report all."""
+        raise NotImplementedError
+
+
+class Committer(Reporter):
+    """Writes pending results as segments; runs in the worker's database thread."""
+
+    def __init__(
+        self, frontier: SqlFrontier, segments: Segments, worker: str, archive: bool, info: dict[str, str]
+    ) -> None:
+        super().__init__(frontier, worker)
+        self._segments = segments
+        self._archive = archive
+        self._info = info
+
+    def store(self, batch: Batch, results: list[Result], stored: list[Result], now: float) -> list[Verdict]:
+        """Write a segment of the results that have a row, and report."""
         writer = SegmentWriter(self._segments, batch.segment, archive=self._archive)
         try:
             self._write_raw(writer, stored, now)

@@ -24,9 +24,11 @@ from gossamer.discover.websub import PushConfig
 from gossamer.errors import GossamerError
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Request, Resolver, user_agent
 from gossamer.frontier import subscriptions
+from gossamer.frontier.controls import directions, paused
 from gossamer.frontier.database import Database, Where, open_database
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Response
+from gossamer.model.site import site_of
 from gossamer.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -54,15 +56,18 @@ async def ask_hubs(db: Database, config: PushConfig, clock: Clock, fetcher: Fetc
     """Ask for what is due; how many requests were taken by their hubs."""
     now = clock.now()
     subscriptions.expire(db, now, config.attempts, _PATIENCE)
-    if not config.callback:
+    if not config.callback or paused(db) is not None:
         return 0
 
     def due_at(row: Subscription) -> float:
         return websub.due_at(row.asked_at, row.attempts, row.expires_at if row.is_active else None, config)
 
     hubs: dict[str, list[Subscription]] = {}
-    for row in subscriptions.to_ask(db, now, _ROUND, due_at, _PER_HUB):
-        hubs.setdefault(row.hub, []).append(row)
+    due = subscriptions.to_ask(db, now, _ROUND, due_at, _PER_HUB)
+    resting = directions(db, {site_of(row.hub) for row in due}).leave
+    for row in due:
+        if site_of(row.hub) not in resting:
+            hubs.setdefault(row.hub, []).append(row)
     asking = _Round(db, config, clock, fetcher)
     try:
         async with asyncio.timeout(_ROUND_SECONDS):

@@ -12,6 +12,7 @@ import msgspec
 
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.logged import configure_logs
 from gossamer.crawl.ranking_run import run_ranking
 from gossamer.crawl.stored_ranks import rank_place
 from gossamer.engine.config import open_engine
@@ -22,6 +23,7 @@ from gossamer.settings import Settings, load
 def main() -> None:
     """Rank the pages of the folder named by the only argument."""
     root = Path(sys.argv[1])
+    configure_logs(root, "rank")
     try:
         settings = load(root, DataFolder(root).last_options())
         _rank(DataFolder(root), settings)

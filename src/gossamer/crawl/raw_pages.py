@@ -17,6 +17,7 @@ from gossamer.fetch.decode import decode as decode_content
 from gossamer.fetch.limits import Trouble
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import place_of, segment_ids
+from gossamer.frontier.removals import removal_of
 from gossamer.model.site import host_of, key64, site_of
 from gossamer.parse.charset import decode as decode_charset
 from gossamer.parse.limits import ParseLimits
@@ -108,6 +109,8 @@ def html_of(folder: DataFolder, page: StoredPage, limits: ParseLimits) -> str | 
 
 def newest_html(folder: DataFolder, db: Database, url: str, limits: ParseLimits) -> Html:
     """The newest archived HTML of a canonical URL."""
+    if (removal := removal_of(db, url)) is not None:
+        raise UsageError(f"{url} was taken down ({removal.reason}): its stored pages are not shown")
     for version in versions(folder.segments, segment_ids(db), url):
         offset = version.page.warc_offset
         if offset is None or not 200 <= version.page.status < 300:

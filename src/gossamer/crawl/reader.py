@@ -15,7 +15,7 @@ from gossamer.errors import BusyError, GossamerError
 from gossamer.frontier.database import Database, Where, identity, is_server, read_database, require_crawl
 
 _WAIT = 0.5
-"""Seconds to wait for a lock, and for other threads: a reader of a page waits for the answer."""
+"""A reader of a page waits for the answer."""
 
 _ANSWER = 3.0
 """Seconds for which the answer of a server is waited for."""
@@ -26,15 +26,16 @@ T = TypeVar("T")
 class SharedReader:
     """Answers questions from the frontier database of a data folder, to any thread."""
 
-    def __init__(self, where: Where) -> None:
-        self._where = where
+    def __init__(self, where: Where, wait: float = _WAIT) -> None:
+        """`wait`: seconds to wait for a lock, and for other threads."""
+        self._where, self._wait = where, wait
         self._lock = Lock()
         self._database: Database | None = None
         self._file = 0
 
     def ask(self, question: Callable[[Database], T]) -> T:
         """The answer to a question; a `GossamerError` where the database cannot be read now."""
-        if not self._lock.acquire(timeout=_WAIT):
+        if not self._lock.acquire(timeout=self._wait):
             raise BusyError("the crawl is being asked by too many: try again in a moment")
         try:
             return self._answer(question) if is_server(self._where) else question(self._current())
@@ -70,7 +71,7 @@ class SharedReader:
             raise
         if self._database is None or file != self._file:
             self._close()
-            self._database, self._file = read_database(self._where, _WAIT), file
+            self._database, self._file = read_database(self._where, self._wait), file
         return self._database
 
     def _close(self) -> None:

@@ -123,10 +123,10 @@ class PageReader:
                 entries.setdefault(url, Entry(url, published_at, priority))
         parsed.follow, refused = self._chain.split(list(entries), now)
         parsed.entries = [entries[url] for url in parsed.follow]
-        parsed.refused = _notable(refused)
+        parsed.refused = notable(refused)
 
 
-def _notable(refused: Sequence[tuple[str, Decision]]) -> list[tuple[str, str, str]]:
+def notable(refused: Sequence[tuple[str, Decision]]) -> list[tuple[str, str, str]]:
     """Refusals worth remembering: not those of hosts outside the crawl."""
     kept = [(url, d.rule, d.reason) for url, d in refused if not d.rule.startswith(("scope.", "url."))]
     return kept[:100]

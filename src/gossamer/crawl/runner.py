@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
+from collections.abc import Iterator
 from typing import Protocol
 
 from gossamer.crawl.channel import Channel, Rest
@@ -93,6 +95,9 @@ class SiteRunner:
         """URLs given back untried since the last refill."""
         self._parsing = 0
         self._one_parsed = asyncio.Event()
+        self._rendering = 0
+        self._calm = asyncio.Event()
+        self._calm.set()
 
     def offer(self, level: int) -> None:
         """New URLs of the site wait in this level: give back what is worse, the best is asked for next."""
@@ -102,8 +107,25 @@ class SiteRunner:
             self.tasks.clear()
 
     def leave(self) -> None:
-        """Give the site back after the request under way."""
+        """Give the site back after the request under way; one that still waits for its turn is not made."""
         self._leaving = True
+        self.channel.leave()
+
+    @contextlib.contextmanager
+    def rendering(self) -> Iterator[None]:
+        """While a page of the site is rendered it has the site's turns: no other is begun."""
+        self._rendering += 1
+        self._calm.clear()
+        try:
+            yield
+        finally:
+            self._rendering -= 1
+            if not self._rendering:
+                self._calm.set()
+
+    def wake(self) -> None:
+        """Look again whether the worker stops: what is waited for may not come any more."""
+        self._one_parsed.set()
 
     @property
     def unused(self) -> int:
@@ -119,6 +141,7 @@ class SiteRunner:
     async def run(self) -> None:
         """Visit URL after URL."""
         while not self._workshop.stopping and not self._leaving:
+            await self._calm.wait()
             task = await self._next()
             if task is None:
                 return
@@ -231,12 +254,24 @@ class SiteRunner:
         rules = self._workshop.rules
         self._workshop.hand_over(of_response(self.site, self.part, task, response, not_before, rules))
 
-    def parsed(self, task: Task, response: Response, parsed: Parsed) -> None:
-        """The parser is done with a page."""
+    def parsed(self, task: Task, response: Response, parsed: Parsed, scripted: bool = False) -> None:
+        """The parser is done with a page; `scripted`: it needs its scripts, whether or not they were run this time."""
         self._parsing -= 1
         self._one_parsed.set()
         rules = self._workshop.rules
-        self._workshop.hand_over(of_page(self.site, self.part, task, response, parsed, rules))
+        result = of_page(self.site, self.part, task, response, parsed, rules)
+        if scripted:
+            # "Not modified" would only be said of the shell, and one that was not rendered would never be.
+            result.visit.etag = result.visit.last_modified = ""
+        self._workshop.hand_over(result)
+
+    def kept(self, task: Task, response: Response, reason: str) -> None:
+        """A page that could not be read as before: what is stored of it stays."""
+        self._parsing -= 1
+        self._one_parsed.set()
+        response.outcome, response.reason = Outcome.NOT_MODIFIED, reason
+        not_before, rules = self.channel.clock.not_before, self._workshop.rules
+        self._workshop.hand_over(of_response(self.site, self.part, task, response, not_before, rules))
 
 
 def job_of(task: Task, response: Response) -> ParseJob:

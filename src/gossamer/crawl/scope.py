@@ -13,11 +13,12 @@ from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.frontier import mirror_table
 from gossamer.frontier.database import Database
 from gossamer.frontier.filters import load_filters
+from gossamer.frontier.removals import filter_rule
 from gossamer.frontier.rulebook import load_rules, rules_version
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import RuleBook
 from gossamer.scope.chain import Chain, ScopeConfig
-from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES, FilterRule
+from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES
 from gossamer.settings import Settings
 
 
@@ -25,10 +26,7 @@ def scope_config(settings: Settings, database: Database, more_sites: Sequence[st
     """What belongs to the crawl at this moment, or would with more seeds."""
     known = [row[0] for row in database.execute("SELECT DISTINCT site FROM seeds ORDER BY site")]
     seeds = [*known, *(site for site in dict.fromkeys(more_sites) if site not in known)]
-    removed = [
-        FilterRule("prefix", "deny", prefix, f"removed.{prefix}")
-        for (prefix,) in database.execute("SELECT prefix FROM removals ORDER BY prefix")
-    ]
+    removed = [filter_rule(what) for (what,) in database.execute("SELECT prefix FROM removals ORDER BY prefix")]
     return ScopeConfig(
         mode=settings.scope.mode,
         hosts=(*seeds, *settings.scope.hosts),

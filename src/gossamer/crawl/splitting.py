@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.partitioning import mended, proposed
+from gossamer.crawl.stored_links import LinksOf
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions
 from gossamer.frontier.database import Database
@@ -16,7 +16,7 @@ from gossamer.settings import Settings
 log = logging.getLogger(__name__)
 
 
-def split_sites(folder: DataFolder, db: Database, settings: Settings, now: float) -> list[str]:
+def split_sites(links_of: LinksOf, db: Database, settings: Settings, now: float) -> list[str]:
     """Adopt a plan for each site that is worth one and has none, and mend those that have become uneven; returns
     the sites with a new plan."""
     config = settings.partition
@@ -28,7 +28,7 @@ def split_sites(folder: DataFolder, db: Database, settings: Settings, now: float
     for site, known in rows:
         if site in waiting or not config.splits(site, known):
             continue
-        plan = _better_plan(folder, db, site, config, settings.politeness.delay)
+        plan = _better_plan(links_of, db, site, config, settings.politeness.delay)
         if plan is not None:
             partitions.adopt(db, site, plan, now)
             log.info("%s is split into %d parts", site, plan.parts)
@@ -37,12 +37,12 @@ def split_sites(folder: DataFolder, db: Database, settings: Settings, now: float
 
 
 def _better_plan(
-    folder: DataFolder, db: Database, site: str, config: PartitionConfig, delay: float
+    links_of: LinksOf, db: Database, site: str, config: PartitionConfig, delay: float
 ) -> Assignment | None:
     present = partitions.plan_of(db, site)
     try:
         if present is None:
-            return proposed(folder, db, site, config, delay)
+            return proposed(links_of, db, site, config, delay)
         return mended(db, site, present, config)
     except UsageError:
         return None  # nothing of it is stored yet

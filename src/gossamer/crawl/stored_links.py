@@ -8,7 +8,8 @@ canonical link leads, and for pages without stored links the URLs that were firs
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -89,6 +90,15 @@ class SiteLinks:
         sources, targets = (self.places(np.array(keys, np.int64)) for keys in (ends.sources, ends.targets))
         inside = (sources >= 0) & (targets >= 0)
         return sources[inside].astype(np.int64), targets[inside].astype(np.int64)
+
+
+LinksOf = Callable[[Database, str, Keys, Iterable[str], int], SiteLinks]
+"""Reads the links of a site, as `read_links` does, wherever they lie."""
+
+
+def stored_in(folder: DataFolder) -> LinksOf:
+    """The links in the segments of a data folder."""
+    return partial(read_links, folder)
 
 
 def read_links(

@@ -18,6 +18,7 @@ from gossamer.crawl.reader import SharedReader
 from gossamer.errors import BusyError
 from gossamer.frontier import changes, inspect, stories
 from gossamer.frontier.database import Database
+from gossamer.frontier.removals import covered
 from gossamer.frontier.stories import Story
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
@@ -86,7 +87,7 @@ def moment(seconds: float) -> str:
 
 
 def _is_document(db: Database, url: str) -> bool:
-    return bool(changes.documents(db, key64(site_of(url)), [key64(url)]))
+    return bool(changes.documents(db, key64(site_of(url)), [key64(url)])) and not covered(db)(url)
 
 
 def _again_if_merged(read: Callable[[], T]) -> T:

@@ -3,7 +3,8 @@
 Workers are processes. One that dies is buried (its sites are freed at once, its
 unfinished segment deleted) and replaced; one that fails with an error for a person
 (disk full, database gone) ends the crawl. The crawl is over when no worker holds a
-site and nothing becomes due within `crawl.linger` seconds; one that watches ends when it is told to.
+site and nothing becomes due within `crawl.linger` seconds; one that watches ends when it is told to, and one that is
+paused waits to be resumed. Paused sites hold nobody up: what waits there waits for the next crawl.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from gossamer.clock import Clock
+from gossamer.clock import Clock, SystemClock
+from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.children import Child
 from gossamer.crawl.compacting import compact_once
 from gossamer.crawl.crew import Crew
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.pushing import HubCaller
+from gossamer.crawl.sampling import Sampler
+from gossamer.crawl.thinning import thinning_every
 from gossamer.crawl.turns import Turns
 from gossamer.errors import OperationError, StorageError
 from gossamer.frontier.inspect import Status, status
@@ -30,12 +34,26 @@ _TICK = 0.1
 _LONGEST_PAUSE = 5.0
 """Seconds between two looks at most: one look may have waited for a database that was away."""
 _COMPACT_EVERY = 5.0
-_SPLIT_EVERY = 30.0
+SPLIT_EVERY = 30.0
 """Seconds between two looks for sites that are worth splitting, or have become uneven."""
 _DEATHS = 50
 """Deaths in a row, without a page in between, after which something must be wrong for good."""
 
+_CLOCK_SET = 120.0
+"""Seconds by which a clock may drift without a word."""
+
 Watcher = Callable[[Status], None]
+
+
+def is_over(settings: Settings, frontier: SqlFrontier, standing: Status, now: float) -> bool:
+    """Whether a crawl has nothing left to do."""
+    if standing.sites_active:
+        return False
+    if frontier.page_limit_reached():
+        return True
+    if settings.crawl.watch or standing.paused:
+        return False
+    return standing.next_due_at is None or standing.next_due_at > now + settings.crawl.linger
 
 
 class Supervisor:
@@ -56,15 +74,21 @@ class Supervisor:
         self._damaged: set[str] = set()
         self._deaths = 0
         self._last_fetched = -1
+        self._wall, self._clock_wrong_by = SystemClock(), 0.0
         self._children = list(companions)
         if settings.crawl.index:
             self._children.append(Child("indexer", "gossamer.crawl.indexer_process", [str(folder.root)]))
+        self._sampler = Sampler(frontier.db, folder, settings.revisit, clock)
+        self._alerts = AlertProcess(folder.root, frontier.db)
         self._hubs = HubCaller(folder.database, settings, settings.push, clock)
         filters = settings.filters.every if settings.filters.mode != "off" else 0.0
-        splits = _SPLIT_EVERY if settings.partition.mode != "off" else 0.0
+        splits = SPLIT_EVERY if settings.partition.mode != "off" else 0.0
         self._turns = [
             Turns("search for filters", "gossamer.crawl.filter_process", folder.root, filters),
             Turns("search for sites to split", "gossamer.crawl.split_process", folder.root, splits),
+            Turns(
+                "thinning out", "gossamer.crawl.thin_process", folder.root, thinning_every(settings.storage.keep_old)
+            ),
             Turns("ranking", "gossamer.crawl.rank_process", folder.root, settings.rank.every),
         ]
 
@@ -75,6 +99,7 @@ class Supervisor:
 
     def run(self, until: float | None = None, watch: Watcher | None = None) -> Status:
         """Crawl; returns how it stood at the end."""
+        log.info("the crawl begins", extra={"data": str(self._folder.root), "workers": self._settings.workers})
         try:
             self._check_disk()
             for _ in range(self._settings.workers):
@@ -90,7 +115,12 @@ class Supervisor:
                 child.ask_to_finish()
         self._compact()
         self._wait_for_children()
-        return status(self._frontier.db, self._clock.now())
+        self._alerts.finish()
+        standing = status(self._frontier.db, self._clock.now())
+        fields = {"pages": standing.pages, "fetched": standing.fetched, "due": standing.urls_due}
+        log.info("the crawl ends", extra=fields)
+        self._sampler.finish(standing)
+        return standing
 
     def _loop(self, until: float | None, watch: Watcher | None) -> None:
         next_compaction = time.monotonic() + _COMPACT_EVERY
@@ -106,33 +136,28 @@ class Supervisor:
             looking = time.monotonic() - started
             now = self._clock.now()  # that look may have waited: what is due by now is not far in the future
             self._note_progress(standing)
+            self._sampler.tick(standing)
             if watch is not None:
                 watch(standing)
-            if self._is_over(standing, now) or (until is not None and now >= until):
+            if is_over(self._settings, self._frontier, standing, now) or (until is not None and now >= until):
                 return
             self._hubs.tick()
+            self._alerts.tick()
             for turns in self._turns:
                 turns.tick()
             if time.monotonic() >= next_compaction:
                 self._compact()
                 self._check_disk()
+                self._check_clock()
                 next_compaction = time.monotonic() + _COMPACT_EVERY
-
-    def _is_over(self, standing: Status, now: float) -> bool:
-        if standing.sites_active:
-            return False
-        if self._frontier.page_limit_reached():
-            return True
-        if self._settings.crawl.watch:
-            return False
-        return standing.next_due_at is None or standing.next_due_at > now + self._settings.crawl.linger
 
     def _bury_dead(self) -> None:
         for _ in self._crew.bury_dead():
             self._deaths += 1
             if self._deaths > _DEATHS:
                 raise OperationError(f"workers died {_DEATHS} times without fetching a page: see the messages above")
-            self._folder.recover(self._frontier, self._clock.now())
+            for done in self._folder.recover(self._frontier, self._clock.now()):
+                log.info("%s", done)
             self._crew.start()
 
     def _note_progress(self, standing: Status) -> None:
@@ -147,6 +172,16 @@ class Supervisor:
                 f"only {free} MiB are free on the disk of {self._folder.root} (crawl.min_free_disk): "
                 "the crawl stopped in good order; free some space and start it again"
             )
+
+    def _check_clock(self) -> None:
+        """Tell once when the system's clock was set: the crawl goes on by its own, so that nobody is asked too soon."""
+        wrong = self._wall.wrong_by()
+        if abs(wrong - self._clock_wrong_by) > _CLOCK_SET:
+            self._clock_wrong_by = wrong
+            words = (
+                "the system clock is %+.0f s from that of this crawl, which keeps to its own until it is started again"
+            )
+            log.warning(words, wrong, extra={"seconds": round(wrong)})
 
     def _compact(self) -> None:
         compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged)

@@ -10,9 +10,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gossamer.clock import SystemClock
+from gossamer.clock import SystemClock, environment_with_clock
+from gossamer.courtesy import give_way
 from gossamer.crawl.children import Child
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.logged import configure_logs
 from gossamer.errors import GossamerError
 from gossamer.frontier.database import Database, open_database
 from gossamer.settings import Settings, load
@@ -25,6 +27,7 @@ class Turns:
         """`every`: seconds between two starts; 0: never."""
         self._name, self._module, self._root, self._every = name, module, root, every
         self._next = time.monotonic() + every
+        self._environment = environment_with_clock()
         self._child: Child | None = None
 
     def tick(self) -> None:
@@ -34,7 +37,7 @@ class Turns:
             self._child = None
         if self._child is None and self._every and time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
-            self._child = Child(self._name, self._module, [str(self._root)])
+            self._child = Child(self._name, self._module, [str(self._root)], environment=self._environment)
             self._child.watch()
 
     def kill(self) -> None:
@@ -46,9 +49,11 @@ class Turns:
 
 def take_turn(work: Callable[[DataFolder, Database, Settings, float], object]) -> None:
     """What such a process does: its work on the data folder named by its only argument; an error is told in a line."""
+    configure_logs(Path(sys.argv[1]), Path(sys.argv[0]).stem.removesuffix("_process"))
     folder = DataFolder(Path(sys.argv[1]))
     try:
         settings = load(folder.root, folder.last_options())
+        give_way(settings.crawl.nice)
         db = open_database(folder.database, cache_mb=16)
         try:
             work(folder, db, settings, SystemClock().now())

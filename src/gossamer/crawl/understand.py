@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gossamer.crawl.pending import Result
+from gossamer.crawl.render_choice import RENDERED
 from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import Budgets, Visit
@@ -97,10 +98,13 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
     visit, task = result.visit, result.visit.task
     assert result.row is not None
     _fill_row(result.row, parsed)
+    if parsed.method.startswith(RENDERED):
+        # The same shell may show another text: without validators it is looked at again, scripts and all.
+        visit.etag = visit.last_modified = ""
     visit.content_hash = parsed.content_hash
     visit.fingerprint, visit.near_keys = parsed.fingerprint, parsed.near_keys
     visit.published = parsed.date if parsed.date_confidence >= MIN_CONFIDENCE else ""
-    visit.page_type = parsed.page_type
+    visit.page_type, visit.characters = parsed.page_type, len(parsed.text.strip())
     if parsed.noindex:
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""

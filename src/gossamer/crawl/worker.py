@@ -14,9 +14,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import random
 import secrets
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from typing import Any
 
 import msgspec
@@ -34,17 +36,21 @@ from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.heartbeat import Heartbeat, set_by_database
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer, Pending, Result
+from gossamer.crawl.render_choice import Modes
+from gossamer.crawl.rendering import Kept, Rendering
 from gossamer.crawl.robots import RobotsBook
 from gossamer.crawl.runner import SiteRunner, job_of
 from gossamer.crawl.scope import LiveScope
+from gossamer.crawl.seams import Beats, Commits, Fetches, Parses, Renders, Resolves, Runs
 from gossamer.crawl.thread import DatabaseThread
 from gossamer.errors import GossamerError, LeaseLost
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver, user_agent
+from gossamer.fetch.browser import Renderer
 from gossamer.frontier.contract import Lease, SiteReport
 from gossamer.frontier.database import Database
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import Decision
-from gossamer.model.records import Response, Task
+from gossamer.model.records import Parsed, Response, Task
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer
 from gossamer.plugins import READERS
@@ -52,21 +58,28 @@ from gossamer.settings import Settings
 
 log = logging.getLogger(__name__)
 
-_IDLE = 0.25
-"""Seconds between two looks for sites that have become ready."""
-_PAUSE = 0.02
-"""Seconds between two leases while there are sites to be had."""
 _FIRST_SITES, _MOST_SITES = 2, 64
 """Sites leased at once, at first and at most."""
-_SHARE = 0.5
-"""Seconds between two looks for workers with less to do."""
-_SCOPE = 2.0
-"""Seconds between two looks for new seeds, removals, rules and plans."""
 _COUNTED_ON = 0.9
 """The part of a lease after which a worker without a sign of life lets go: its connections are closed before others
 come, also where the machine is busy."""
 _BACKLOG = 16
 """Pages waiting for a parser from which on no more sites are leased."""
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """How often a worker looks round."""
+
+    idle: float = 0.25
+    """Seconds between two looks for sites that have become ready."""
+    pause: float = 0.02
+    """Seconds between two leases while there are sites to be had."""
+    share: float = 0.5
+    """Seconds between two looks for workers with less to do."""
+    scope: float = 2.0
+    """Seconds between two looks for new seeds, removals, rules and plans."""
+    beat: float = 2.0
+    """Seconds between two signs of life at most."""
 
 
 class Worker:
@@ -92,7 +105,7 @@ class Worker:
                 try:
                     await self._session(name, DatabaseThread(executor))
                 except LeaseLost as lost:
-                    log.warning("worker %s starts anew: %s", name, lost)
+                    log.warning("worker %s starts anew: %s", name, lost, extra={"worker": name})
                     self._given_name = ""
 
     async def _session(self, name: str, thread: DatabaseThread) -> None:
@@ -114,33 +127,49 @@ class Worker:
             parsers = ParserPool(scope.parser_config(), settings.crawl.parsers, settings.crawl.parse_timeout)
             info = {"software": f"Gossamer/{__version__}", "http-header-user-agent": agent, "robots": "obey"}
             committer = Committer(frontier, self._folder.segments, name, settings.crawl.archive, info)
-            async with Fetcher(config, guard, resolver, clock) as fetcher, parsers:
-                tools = Tools(frontier, thread, heart, scope, parsers, committer, fetcher, resolver)
+            async with AsyncExitStack() as stack:
+                fetcher = await stack.enter_async_context(Fetcher(config, guard, resolver, clock))
+                await stack.enter_async_context(parsers)
+                renderer = await self._renderer(stack, agent)
+                tools = Tools(frontier, thread, heart, scope, parsers, committer, fetcher, resolver, renderer=renderer)
                 await Session(name, settings, clock, self._stop, tools).run()
         finally:
             await heart.close()
             await thread.run(frontier.db.close)
+
+    async def _renderer(self, stack: AsyncExitStack, agent: str) -> Renderer | None:
+        """What renders pages, where any site wants that."""
+        if not Modes(self._settings).any:
+            return None
+        return await stack.enter_async_context(Renderer(self._settings.browser, agent, self._settings.parse.max_bytes))
 
 
 class Tools(msgspec.Struct):
     """What a session works with; all of it is closed by the worker."""
 
     frontier: SqlFrontier
-    thread: DatabaseThread
-    heart: Heartbeat
+    thread: Runs
+    heart: Beats
     scope: LiveScope
-    parsers: ParserPool
-    committer: Committer
-    fetcher: Fetcher
-    resolver: Resolver
+    parsers: Parses
+    committer: Commits
+    fetcher: Fetches
+    resolver: Resolves
+    chance: Callable[[], float] = random.random
+    """Numbers of 0…1, for waits that should not be in step."""
+    renderer: Renders | None = None
+    """None: no page is rendered."""
 
 
 class Session:
     """A worker's life under one name."""
 
-    def __init__(self, name: str, settings: Settings, clock: Clock, stop: asyncio.Event, tools: Tools) -> None:
+    def __init__(
+        self, name: str, settings: Settings, clock: Clock, stop: asyncio.Event, tools: Tools, pace: Pace | None = None
+    ) -> None:
         self.name, self.clock, self.politeness = name, clock, settings.polite
-        self.fetcher, self.resolver = tools.fetcher, tools.resolver
+        self.fetcher, self.resolver, self.chance = tools.fetcher, tools.resolver, tools.chance
+        self._pace = pace or Pace()
         self.slots = asyncio.Semaphore(settings.crawl.downloads)
         self.patience = min(30.0, settings.budget.lease / 2)
         self._settings, self._stop, self._tools = settings, stop, tools
@@ -154,7 +183,7 @@ class Session:
         self._starving = 0
         self._renewed_at = clock.now()
         self._scope_read_at = 0.0
-        self._failure: GossamerError | None = None
+        self._failure: Exception | None = None
         self.rules = understand.Rules(
             tools.scope.canonicalizer(), self._decide, self._frontier.seen.__contains__, settings.budget,
             settings.crawl.max_redirects, name, self._frontier.guidance.strategy.links is not None,
@@ -165,11 +194,22 @@ class Session:
         # Where a robots.txt leads, its server says: what we know of mirrors is no part of that.
         literal = Canonicalizer(settings.urls)
         self.robots = RobotsBook(settings.robots, clock, literal, self._stored_robots, self._robots_fetched, borrowing)
+        self._rendering = (
+            Rendering(settings, self, tools.renderer, tools.parsers, borrowing, tools.thread, tools.frontier.db)
+            if tools.renderer is not None
+            else None
+        )
+        self._rendered: set[asyncio.Task[None]] = set()
 
     @property
     def stopping(self) -> bool:
         """Whether no new request should be made."""
         return self._stop.is_set()
+
+    @property
+    def canonicalizer(self) -> Canonicalizer:
+        """How URLs are written."""
+        return self.rules.canonicalizer
 
     def _decide(self, url: str, now: float) -> Decision:
         return self._tools.scope.chain.decide(url, now)
@@ -202,7 +242,8 @@ class Session:
             await self._wind_down(loops)
         finally:
             jobs = [runner.job for runner in self._runners.values() if runner.job]
-            await _cancel([stopped, *loops, *self._parsing, *jobs])
+            loads = self._rendering.loading if self._rendering is not None else ()
+            await _cancel([stopped, *loops, *self._parsing, *self._rendered, *loads, *jobs])
 
     def _loops(self) -> list[Coroutine[Any, Any, None]]:
         return [
@@ -216,6 +257,10 @@ class Session:
 
     async def _wind_down(self, loops: Sequence[asyncio.Task[None]]) -> None:
         """Let requests under way end, commit, and give everything back."""
+        if self._rendering is not None:
+            await _cancel(list(self._rendered))
+            self._left_in_queue()
+            await self._rendering.finish(self._settings.fetch.total_timeout)
         jobs = [runner.job for runner in self._runners.values() if runner.job]
         if jobs:
             await asyncio.wait(jobs, timeout=self._settings.fetch.total_timeout)
@@ -245,7 +290,7 @@ class Session:
             for lease in leases:
                 self._start(lease)
             step = min(step * 2, _MOST_SITES) if len(leases) == room else _FIRST_SITES
-            await self.sleep(_PAUSE if leases else _IDLE)
+            await self.sleep(self._pace.pause if leases else self._pace.idle)
 
     async def _take(self, room: int) -> list[Lease]:
         batch = self._settings.budget.batch
@@ -279,7 +324,7 @@ class Session:
                 await self._let_go(done)
 
     async def _beat_loop(self) -> None:
-        interval = min(2.0, self._settings.budget.lease / 4)
+        interval = min(self._pace.beat, self._settings.budget.lease / 4)
         while True:
             await asyncio.sleep(interval)
             if self.clock.now() - self._renewed_at > interval:
@@ -288,7 +333,7 @@ class Session:
     async def _scope_loop(self) -> None:
         """Apart from the signs of life: this waits behind a commit."""
         while True:
-            await asyncio.sleep(_SCOPE)
+            await asyncio.sleep(self._pace.scope)
             await self.look_at_scope(self.clock.now())
 
     async def _lease_loop(self) -> None:
@@ -302,7 +347,7 @@ class Session:
     async def _share_loop(self) -> None:
         """While the parsers are behind, leave sites to a worker that has fewer."""
         while True:
-            await asyncio.sleep(_SHARE)
+            await asyncio.sleep(self._pace.share)
             if len(self._parsing) <= _BACKLOG or len(self._runners) < 2:
                 continue
             fewest = await self._thread.run(self._frontier.fewest_sites, self.name, self.clock.now())
@@ -327,6 +372,10 @@ class Session:
         clocks = self._addresses.changed()
         started = self.clock.now()
         await self._thread.run(self._tools.committer.commit, pending, reports, clocks, started)
+        seconds = self.clock.now() - started
+        fields = {"results": len(pending.results), "bytes": pending.bytes, "seconds": seconds, "sites": len(touched)}
+        severity = logging.INFO if pending.results else logging.DEBUG
+        log.log(severity, "committed %d results", len(pending.results), extra=fields)
         self._renewed_at = max(self._renewed_at, started)
         for result in pending.results:
             self._runners[result.visit.site, result.visit.part].holding.discard(result.visit.task.key)
@@ -390,11 +439,17 @@ class Session:
                 guidance = guidance_of(self._settings, self._tools.scope.documents)
                 await self._thread.run(self._frontier.guide, guidance)
             self._tools.parsers.configure(self._tools.scope.parser_config())
-        leaving = await self._thread.run(self._frontier.sites_to_leave)
-        for runner in self._runners.values():
-            if runner.site in leaving:
-                runner.leave()
+        await self._heed_operator()
         self._scope_read_at = started
+
+    async def _heed_operator(self) -> None:
+        """Give back what is paused or about to be split anew, and ask no site faster than an operator wants."""
+        said = await self._thread.run(self._frontier.directions, {site for site, _ in self._runners})
+        for runner in self._runners.values():
+            if runner.site in said.leave:
+                runner.leave()
+            elif runner.site in said.least_delays:  # a site that was leased just now was not asked about
+                runner.channel.limit(said.least_delays[runner.site])
 
     async def committed(self) -> None:
         """Wait for the next commit; the last one to wait asks for it at once."""
@@ -431,12 +486,45 @@ class Session:
         size = 2 * len(response.body) + len(response.wire_body)  # a copy is on its way to the parser
         self._parse_bytes += size
         try:
-            runner.parsed(task, response, await self._tools.parsers.parse(job_of(task, response)))
+            parsed = await self._tools.parsers.parse(job_of(task, response))
+            scripted = self._rendering is not None and bool(self._rendering.why(runner, task, response, parsed))
+            if self._rendering is not None and scripted:
+                if self.stopping:
+                    self._left_in_queue()
+                    return
+                rendered = await self._render(self._rendering, runner, task, response, parsed)
+                if isinstance(rendered, Kept):
+                    runner.kept(task, response, rendered.reason)
+                    return
+                parsed = rendered
+            runner.parsed(task, response, parsed, scripted)
+        except Exception as error:  # a page that nobody reports would keep its site here for ever
+            self._failure = error
+            self._commit_wanted.set()
         finally:
             self._parse_bytes -= size
 
+    async def _render(
+        self, rendering: Rendering, runner: SiteRunner, task: Task, response: Response, parsed: Parsed
+    ) -> Parsed | Kept:
+        """Render a page; meanwhile it does not count as one that waits for a parser."""
+        job = asyncio.current_task()
+        assert job is not None
+        self._parsing.discard(job)
+        self._rendered.add(job)
+        with runner.rendering():
+            return await rendering.read(runner, task, response, parsed)
+
+    def _left_in_queue(self) -> None:
+        """Pages that were to be rendered are not: no runner needs to wait for what becomes of them."""
+        for runner in self._runners.values():
+            runner.wake()
+        self._commit_done.set()
+        self._commit_done = asyncio.Event()
+
     def _parsed(self, job: asyncio.Task[None]) -> None:
         self._parsing.discard(job)
+        self._rendered.discard(job)
         if not job.cancelled():
             job.result()
         self._hurry()

@@ -17,7 +17,9 @@ from pathlib import Path
 
 import msgspec
 
+from gossamer import logs
 from gossamer.clock import SystemClock
+from gossamer.courtesy import give_way
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.worker import Worker, run_worker
 from gossamer.errors import GossamerError
@@ -51,6 +53,8 @@ def main() -> None:
     """Read the job, work, exit with 0 where the worker was asked to stop."""
     size = int.from_bytes(_read_exactly(4), "little")
     job = msgspec.msgpack.decode(_read_exactly(size), type=Job)
+    logs.configure(job.settings.logs.format, job.settings.logs.level, f"worker {job.name}".strip())
+    give_way(job.settings.crawl.nice)
     # Records die by reference count; looking for cycles among thousands of links costs a tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)

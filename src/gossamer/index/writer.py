@@ -9,7 +9,7 @@ meanwhile; what is deleted while it runs is deleted from its result before that 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -70,10 +70,13 @@ class IndexWriter:
             return [schema.decode(searcher.doc(address)) for _, address in hits]
 
     def apply(
-        self, documents: Mapping[int, tantivy.Document], gone: Collection[int], position: int, now: float
-    ) -> None:
-        """Add or replace documents by key, remove those `gone`, and note the position: all or nothing."""
-        added = self._write(list(documents.values()))
+        self, documents: Mapping[int, tantivy.Document], gone: Collection[int], position: int, now: float,
+        look: Callable[[tantivy.Index], object] = lambda index: None,
+    ) -> None:  # fmt: skip
+        """Add or replace documents by key, remove those `gone`, and note the position: all or nothing.
+
+        `look` is called, where there are documents, with an index of them alone, before any of it counts."""
+        added = self._write(list(documents.values()), look)
         kept = self._without(self._commit.segments, {*documents, *gone}, self._folder)
         payload = msgspec.structs.replace(self._commit.payload, position=position, committed_at=now)
         self._publish([*kept, *added], payload)
@@ -96,18 +99,20 @@ class IndexWriter:
         self._threads.shutdown(wait=True)
         shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def _write(self, documents: Sequence[tantivy.Document]) -> list[Segment]:
+    def _write(self, documents: Sequence[tantivy.Document], look: Callable[[tantivy.Index], object]) -> list[Segment]:
         if not documents:
             return []
         place = self._new_scratch()
         with commits.storing(self._folder):
             place.mkdir()
         with commits.checking(self._folder):
-            writer = schema.prepare(tantivy.Index(schema.build(), str(place))).writer(_HEAP, 1)
+            index = schema.prepare(tantivy.Index(schema.build(), str(place)))
+            writer = index.writer(_HEAP, 1)
             for document in documents:
                 writer.add_document(document)
             writer.commit()
             writer.wait_merging_threads()
+        look(index)
         return self._take_in(place)
 
     def _without(self, segments: Sequence[Segment], keys: Collection[int], source: Path) -> list[Segment]:

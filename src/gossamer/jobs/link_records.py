@@ -7,7 +7,7 @@ failure that is tried again (`Outcome.meaning.retry`) says something about a mom
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gossamer.engine.exchange import PartWriter, range_of
+from gossamer.frontier.removals import Covered
 from gossamer.jobs.link_work import Ints, Task, column
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
@@ -49,18 +50,6 @@ _PASSED_OVER = pa.array(
 )
 
 
-class Removed:
-    """Whether a URL begins as one that the operator took out."""
-
-    def __init__(self, prefixes: Collection[str]) -> None:
-        self._prefixes = frozenset(prefixes)
-        self._lengths = sorted({len(prefix) for prefix in prefixes})
-
-    def __call__(self, url: str) -> bool:
-        """By the length of the prefixes, of which there are few, not by their number."""
-        return any(url[:length] in self._prefixes for length in self._lengths)
-
-
 class Sizes(msgspec.Struct, frozen=True):
     """Rows of a segment."""
 
@@ -78,7 +67,7 @@ def read_piece(task: Task) -> None:
     """Task: write the records of some segments, spread by key."""
     place, segments = task.open(), open_segments(task.segments)
     plan = task.plan(place)
-    removed = Removed(plan.removed)
+    removed = Covered(plan.removed)
     with (
         PartWriter(place, task.own("pages"), plan.partitions) as pages,
         PartWriter(place, task.own("links"), plan.partitions) as links,
@@ -91,7 +80,7 @@ def read_piece(task: Task) -> None:
                 links.add(table, range_of(column(table, "source"), plan.partitions))
 
 
-def page_records(pages: TableFile, segment: int, removed: Removed) -> Iterator[pa.Table]:
+def page_records(pages: TableFile, segment: int, removed: Covered) -> Iterator[pa.Table]:
     """What each visit of a segment came to."""
     for group, table in enumerate(pages.groups(["url", "fetched_at", "outcome", "target"])):
         rows = np.arange(pages.starts[group], pages.starts[group] + table.num_rows)

@@ -7,6 +7,7 @@ by a later one, when it is old enough that nobody can be using it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +34,8 @@ from gossamer.store.place import Place, open_place
 _STALE = 3 * 86_400.0
 """Seconds after which nobody uses the files of a run any more."""
 _TIME = "%Y%m%dT%H%M%SZ"
+
+log = logging.getLogger(__name__)
 
 
 class JobOptions(msgspec.Struct, frozen=True):
@@ -117,8 +120,13 @@ def working(
     context = JobContext(engine, db, segments, f"{place.url.rstrip('/')}/{folder}", parts)
     if tell is not None:
         context = msgspec.structs.replace(context, tell=tell)
+    log.info("job %s begins", name, extra={"job": name, "run": folder})
     try:
         yield context
+        log.info("job %s is done", name, extra={"job": name, "run": folder})
+    except BaseException as error:
+        log.info("job %s failed", name, extra={"job": name, "run": folder, "error": type(error).__name__})
+        raise
     finally:
         place.delete(list(place.names(f"{folder}/")))
 

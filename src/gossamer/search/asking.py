@@ -24,7 +24,14 @@ def continuations(
     view: View, words: Sequence[str], limit: int
 ) -> tuple[list[tuple[str, int]], list[tuple[float, str]]]:
     """Words that begin with the last one given, with their frequencies; titles that begin so, with their scores."""
+    # The index keeps the words of pages that left until it merges: what no page has any more is not offered.
     terms = view.searcher.terms_with_prefix(schema.BODY, words[-1], None, 3 * limit)
+    terms = [(term, pages) for term, pages in terms if _stands_somewhere(view, term)]
     titles = tantivy.Query.phrase_prefix_query(view.schema, schema.TITLE, [*words])
     hits = view.searcher.search(titles, limit, count=False).hits
     return terms, [(score, view.stored(address).title) for score, address in hits]
+
+
+def _stands_somewhere(view: View, term: str) -> bool:
+    query = tantivy.Query.term_query(view.schema, schema.BODY, term, "basic")
+    return bool(view.searcher.search(query, 1, count=False).hits)

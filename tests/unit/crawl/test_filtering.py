@@ -10,6 +10,7 @@ import pytest
 from gossamer.crawl.filter_look import Report
 from gossamer.crawl.filtering import all_sites, run_filters, switch
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.stored_links import stored_in
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier import filters
 from gossamer.frontier.contract import Batch, Budgets, Guidance, SiteReport, Visit
@@ -95,7 +96,7 @@ class ToyCrawl:
 
     def filter(self, config: FilterConfig = CONFIG, later: float = 0.0) -> Report:
         self.now += later
-        return run_filters(self.folder, self.db, config, self.now, all_sites(self.db, config))
+        return run_filters(stored_in(self.folder), self.db, config, self.now, all_sites(self.db, config))
 
     def states(self) -> dict[str, str]:
         return {f"{row.kind} {row.pattern}": row.state for row in filters.list_filters(self.db)}
@@ -250,7 +251,7 @@ def test_by_itself_it_looks_at_sites_that_grew_within_its_share_of_the_time(craw
 
     def looks(share: float, later: float = 1000.0) -> int:
         crawl.now += later
-        return run_filters(crawl.folder, crawl.db, FilterConfig(probe=0, share=share), crawl.now).sites
+        return run_filters(stored_in(crawl.folder), crawl.db, FilterConfig(probe=0, share=share), crawl.now).sites
 
     assert looks(share=1.0) == 1
     assert crawl.states() == {"prefix /tag/": SHADOW}
@@ -258,4 +259,4 @@ def test_by_itself_it_looks_at_sites_that_grew_within_its_share_of_the_time(craw
     crawl.go(40)
     assert looks(share=0.0) == 0
     assert looks(share=1.0) == 1
-    assert run_filters(crawl.folder, crawl.db, FilterConfig(mode="off"), crawl.now + 1e6).sites == 0
+    assert run_filters(stored_in(crawl.folder), crawl.db, FilterConfig(mode="off"), crawl.now + 1e6).sites == 0

@@ -1,0 +1,57 @@
+"""Queries of readers on their way into the frontier database: `StoredAsked` listens to the server's answers.
+
+Only the first page of results counts: who turns the page has asked already.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+from gossamer.clock import Clock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.tally import PAUSE, Tally
+from gossamer.frontier import asked
+from gossamer.frontier.asked import Times, day_of, normalised
+from gossamer.frontier.database import Database
+from gossamer.search.results import Results
+
+log = logging.getLogger(__name__)
+
+_Search = tuple[int, str, bool]
+"""The day, the query, and whether it found nothing."""
+
+
+class StoredAsked(Tally[_Search]):
+    """Counts what is asked of the server of a data folder."""
+
+    what = "queries of readers"
+
+    def __init__(self, folder: DataFolder, clock: Clock, pause: float = PAUSE) -> None:
+        super().__init__(folder, pause)
+        self._clock = clock
+
+    def answered(self, results: Results, via: str) -> None:
+        """A search was answered; returns at once."""
+        query = normalised(results.request.query)
+        if query and results.request.page <= 1:
+            # Where a part of the index did not answer, nothing can be said about what there is.
+            self.count((day_of(self._clock.now()), query, not results.total and not results.incomplete))
+
+    def record(self, db: Database, counts: Counter[_Search]) -> int:
+        """A day after the other; returns how many queries there were."""
+        queries = 0
+        for today in sorted({day for day, _, _ in counts}):
+            searches = {search: times for search, times in counts.items() if search[0] == today}
+            of_day: dict[str, Times] = {}
+            for (_, query, in_vain), times in searches.items():
+                one = of_day.setdefault(query, Times())
+                one.times += times
+                one.in_vain += times * in_vain
+            left_out = asked.record(db, today, of_day)
+            for search in searches:
+                del counts[search]
+            if left_out:
+                log.info("%d queries are not counted: the day has too many", left_out, extra={"day": today})
+            queries += len(of_day)
+        return queries

@@ -1,0 +1,246 @@
+"""A backup of a data folder while it is used.
+
+The order makes it consistent. A hold (`frontier.holds`) first: from then on no segment that the database names is
+merged away. Then the index, where it is wanted: it may be older than the database, never newer. Then the database, of
+one moment. Then the segments that this copy names, as far as the place does not have them. The manifest last.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from gossamer.clock import Clock
+from gossamer.crawl import backup_files as files
+from gossamer.crawl.backup_files import Item, Manifest
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.holding import held
+from gossamer.crawl.index_copy import copy_index
+from gossamer.errors import BusyError, CorruptError, GossamerError, OperationError, UsageError
+from gossamer.frontier.database import read_database
+from gossamer.frontier.snapshots import check_file, copy_database
+from gossamer.settings import FILE_NAME
+from gossamer.store import durable
+from gossamer.store.durable import SegmentMissingError
+from gossamer.store.segment_folder import LocalSegments
+
+log = logging.getLogger(__name__)
+
+_TRIES = 3
+"""How often it is begun anew, where the hold was lost."""
+_LOCK = "backup.lock"
+
+Tell = Callable[[str, int, int], None]
+"""Takes what is being copied, how many are done, and how many there are."""
+
+
+class Copied(msgspec.Struct, frozen=True):
+    """What a backup did."""
+
+    manifest: Manifest
+    new_segments: int
+    new_bytes: int
+
+
+class _HoldLostError(Exception):
+    """The process was frozen for so long that segments were merged: what was copied may not fit together."""
+
+
+def back_up(
+    folder: DataFolder, place: Path, clock: Clock, index: bool = False, link: bool = False, tell: Tell | None = None
+) -> Copied:
+    """Make a backup at a place, or bring the one there up to date."""
+    _check_place(folder, place)
+    with durable.storing(place):
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _only_one(place):
+        _check_whose(folder, place)
+        for _ in range(_TRIES):
+            with contextlib.suppress(_HoldLostError):
+                return _Backup(folder, place, clock, link, tell or (lambda *_: None)).run(index)
+        raise OperationError("the backup was interrupted for too long, several times: run it again when there is time")
+
+
+def verify(place: Path) -> Manifest:
+    """Read everything a backup names; a `CorruptError` says what is not as it was."""
+    manifest = files.read_manifest(place)
+    found = files.problems(place, manifest.items)
+    database = place / files.SNAPSHOTS / manifest.snapshot / files.DATABASE
+    if not found and (damage := check_file(database)):
+        found.append(f"{database} is damaged: {damage}")
+    if found:
+        more = f" (and {len(found) - 1} files more)" if len(found) > 1 else ""
+        raise CorruptError(f"{found[0]}{more}: run `gossamer backup` again to a new place, or use another backup")
+    return manifest
+
+
+class _Backup:
+    """One run."""
+
+    def __init__(self, folder: DataFolder, place: Path, clock: Clock, link: bool, tell: Tell) -> None:
+        self._folder, self._place, self._clock, self._link, self._tell = folder, place, clock, link, tell
+        self._earlier = self._known_items()
+        stamp = datetime.fromtimestamp(clock.now(), UTC).strftime("%Y%m%dT%H%M%S")
+        self._snapshot = place / files.SNAPSHOTS / f"{stamp}-{secrets.token_hex(3)}"
+        self._new_segments = self._new_bytes = 0
+
+    def run(self, index: bool) -> Copied:
+        """All of it."""
+        self._clear_unfinished()
+        try:
+            with held(self._folder, self._clock) as is_held:
+                with durable.storing(self._snapshot):
+                    self._snapshot.parent.mkdir(exist_ok=True)
+                    self._snapshot.mkdir(mode=0o700)  # passwords are in it, and the place may have been there before
+                if index:
+                    copy_index(self._folder.index, self._snapshot / files.INDEX)
+                manifest = self._copy_all()
+                if not is_held():
+                    raise _HoldLostError
+                files.write_manifest(self._place, manifest)
+        except BaseException:
+            shutil.rmtree(self._snapshot, ignore_errors=True)
+            raise
+        self._clear_unnamed(manifest)
+        return Copied(manifest, self._new_segments, self._new_bytes)
+
+    def _copy_all(self) -> Manifest:
+        self._tell("database", 0, 1)
+        made_at = self._clock.now()
+        copy_database(self._folder.database, self._snapshot / files.DATABASE)
+        self._copy_small_files()
+        crawl, schema, wanted = _named(self._snapshot / files.DATABASE)
+        items, missing = self._copy_segments(wanted)
+        moment = [path for path in sorted(self._snapshot.rglob("*")) if path.is_file()]
+        for path in moment:
+            with durable.storing(path):
+                durable.sync_file(path)
+        items += [files.item_of(self._place, path) for path in moment]
+        there = tuple(one for one in wanted if one not in missing)
+        return Manifest(files.VERSION, made_at, crawl, schema, self._snapshot.name, there, tuple(items), tuple(missing))
+
+    def _copy_small_files(self) -> None:
+        for path in (self._folder.root / FILE_NAME, *sorted(self._folder.root.glob("*.model"))):
+            if path.is_file():
+                files.copy_file(path, self._snapshot / path.name)
+
+    def _copy_segments(self, wanted: list[str]) -> tuple[list[Item], list[str]]:
+        source, target = self._folder.segments, files.stored_segments(self._place)
+        with durable.storing(target.root):
+            target.create()
+        there = set(target.ids())
+        items: list[Item] = []
+        missing: list[str] = []
+        for number, segment_id in enumerate(wanted):
+            self._tell("segments", number, len(wanted))
+            try:
+                items += self._kept(target, segment_id) if segment_id in there else self._added(target, segment_id)
+            except SegmentMissingError as error:
+                log.warning("segment %s of %s is not in the backup: %s", segment_id, source.url, error)
+                missing.append(segment_id)
+        return items, missing
+
+    def _added(self, target: LocalSegments, segment_id: str) -> list[Item]:
+        sums = files.copy_segment(self._folder.segments, target, segment_id, self._link)
+        items = [self._item(target.file(segment_id, name), digest) for name, digest in sums.items()]
+        self._new_segments += 1
+        self._new_bytes += sum(item.bytes for item in items)
+        return items
+
+    def _kept(self, target: LocalSegments, segment_id: str) -> list[Item]:
+        """A segment that an earlier backup brought, or one that was killed: then it is read."""
+        paths = sorted((target.root / segment_id).iterdir())
+        return [self._earlier.get(self._name(path)) or files.item_of(self._place, path) for path in paths]
+
+    def _item(self, path: Path, digest: str) -> Item:
+        return Item(self._name(path), path.stat().st_size, digest)
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._place).as_posix()
+
+    def _known_items(self) -> dict[str, Item]:
+        """The files of the last finished backup at this place that are as long as they were."""
+        try:
+            items = files.read_manifest(self._place).items
+        except GossamerError:
+            return {}
+        sizes = {item: (self._place / item.path) for item in items if item.path.startswith(files.SEGMENTS)}
+        return {item.path: item for item, path in sizes.items() if path.is_file() and path.stat().st_size == item.bytes}
+
+    def _clear_unfinished(self) -> None:
+        target = files.stored_segments(self._place)
+        for segment_id in target.unfinished():
+            target.discard_unfinished(segment_id)
+
+    def _clear_unnamed(self, manifest: Manifest) -> None:
+        """What only earlier backups needed, or those that were killed."""
+        target = files.stored_segments(self._place)
+        for segment_id in set(target.ids()) - set(manifest.segments):
+            target.discard(segment_id)
+        for path in (self._place / files.SNAPSHOTS).iterdir():
+            if path.name != manifest.snapshot:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _named(database: Path) -> tuple[str, int, list[str]]:
+    """What a copied database says of itself: which crawl, which version, which segments."""
+    db = read_database(database)
+    try:
+        meta: dict[str, str] = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('crawl', 'schema')"))
+        rows = db.execute("SELECT id FROM segments WHERE merged_into IS NULL ORDER BY id")
+    finally:
+        db.close()
+    return str(meta["crawl"]), int(meta["schema"]), [row[0] for row in rows]
+
+
+def _check_place(folder: DataFolder, place: Path) -> None:
+    """A backup must not lie where it would be in the way of what it is a backup of, or of something else."""
+    there, root = place.absolute().resolve(), folder.root.absolute().resolve()
+    if there == root or root in there.parents:
+        raise UsageError(f"{place} lies in the data folder itself: name a place on another disk")
+    if (place / FILE_NAME).exists() or (place / "frontier.db").exists():
+        raise UsageError(f"{place} is a data folder: name another place for the backup")
+    if not place.exists():
+        return
+    if not place.is_dir():
+        raise UsageError(f"{place} is a file: name a folder for the backup")
+    if any(place.iterdir()) and not (place / _LOCK).exists() and not (place / files.MANIFEST).exists():
+        raise UsageError(f"{place} holds other files: name an empty folder, or one with an earlier backup")
+
+
+def _check_whose(folder: DataFolder, place: Path) -> None:
+    """What another crawl needs of its backup would be deleted as what nobody names."""
+    try:
+        theirs = files.read_manifest(place).crawl
+    except GossamerError:  # there is none, or none that anybody could use
+        return
+    db = folder.read()
+    try:
+        own = str(db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
+    finally:
+        db.close()
+    if theirs != own:
+        raise UsageError(f"{place} holds the backup of another crawl ({theirs}): name another place for this one")
+
+
+@contextlib.contextmanager
+def _only_one(place: Path) -> Iterator[None]:
+    with durable.storing(place):
+        descriptor = os.open(place / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BusyError(f"another backup to {place} is under way: wait for it") from error
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,180 @@
+"""What a backup consists of, and how its files are copied, named and checked.
+
+    manifest.json             what belongs to it, with sizes and checksums: written last, by one rename
+    snapshots/<time>/         database, settings and models of one moment; the index where it was asked for
+    segments/<id>/            what was downloaded; a segment never changes, so backups to one place share them
+
+What no manifest names does not count. So an earlier backup is whole until the next one is, and a place without a
+manifest is not a backup.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from gossamer.errors import CorruptError, StorageError, UsageError
+from gossamer.store import durable, layout
+from gossamer.store.segment_folder import LocalSegments, Segments
+
+MANIFEST = "manifest.json"
+SNAPSHOTS = "snapshots"
+SEGMENTS = "segments"
+DATABASE = "frontier.db"
+INDEX = "index"
+VERSION = 1
+
+_PIECE = 1 << 20
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One file of a backup."""
+
+    path: str
+    """From the backup's folder on."""
+    bytes: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """All of a backup."""
+
+    version: int
+    made_at: float
+    crawl: str
+    """Which crawl it is a backup of."""
+    schema: int
+    """The version of its database."""
+    snapshot: str
+    """The folder of what was of one moment, under `snapshots`."""
+    segments: tuple[str, ...]
+    items: tuple[Item, ...]
+    missing: tuple[str, ...] = ()
+    """Segments that the database names but that were not there, when the backup was made."""
+
+    @property
+    def bytes(self) -> int:
+        """How much it holds."""
+        return sum(item.bytes for item in self.items)
+
+
+def read_manifest(place: Path) -> Manifest:
+    """The manifest of a finished backup."""
+    try:
+        found = msgspec.json.decode((place / MANIFEST).read_bytes(), type=Manifest)
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{place} is not a finished backup: it has no {MANIFEST}; run `gossamer backup {place}` to the end"
+        ) from error
+    except (OSError, msgspec.DecodeError) as error:
+        raise CorruptError(f"{place / MANIFEST} cannot be read ({error}): use another backup") from error
+    if found.version != VERSION:
+        raise UsageError(f"{place} was made by another version of Gossamer ({found.version}): restore it with that one")
+    return found
+
+
+def write_manifest(place: Path, manifest: Manifest) -> None:
+    """Make a backup count."""
+    path = place / MANIFEST
+    with durable.storing(path):
+        temporary = path.with_suffix(".new")
+        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
+        durable.sync_file(temporary)
+        temporary.replace(path)
+        durable.sync_folder(place)
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def item_of(place: Path, path: Path) -> Item:
+    """A file of a backup, read to its end."""
+    with durable.reading(path):
+        return Item(path.relative_to(place).as_posix(), path.stat().st_size, checksum(path))
+
+
+def copy_file(source: Path, target: Path) -> str:
+    """Copy a file; returns its checksum."""
+    digest = hashlib.sha256()
+    with source.open("rb") as old, durable.storing(target), target.open("xb") as new:
+        while piece := _read(old, source):
+            digest.update(piece)
+            new.write(piece)
+    return digest.hexdigest()
+
+
+def _read(file: object, path: Path) -> bytes:
+    try:
+        return bytes(file.read(_PIECE))  # type: ignore[attr-defined]
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}: check the disk and start again") from error
+
+
+def copy_segment(source: Segments, target: Segments, segment_id: str, link: bool = False) -> dict[str, str]:
+    """Copy a segment that is not there yet, or link its files; returns the checksum of each file.
+
+    Raises a `SegmentMissingError` where it is gone, and leaves nothing half done."""
+    found: dict[str, str] = {}
+    target.discard_unfinished(segment_id)
+    with durable.storing(str(target)):
+        folder = target.build(segment_id)
+    try:
+        for name in layout.FILES:
+            if source.size(segment_id, name) is None:
+                continue
+            found[name] = _copy_or_link(source, segment_id, name, folder / name, link)
+            with durable.storing(folder / name):
+                target.finish(segment_id, name)
+        if layout.PAGES not in found:
+            raise durable.missing(f"segment {segment_id} of {source.url} is missing")
+        with durable.storing(folder):
+            target.publish(segment_id)
+    except BaseException:
+        target.discard_unfinished(segment_id)
+        raise
+    return found
+
+
+def _copy_or_link(source: Segments, segment_id: str, name: str, target: Path, link: bool) -> str:
+    path = source.file(segment_id, name)
+    try:
+        if link:
+            try:
+                os.link(path, target)
+                return checksum(target)
+            except FileNotFoundError:
+                raise
+            except OSError:  # another file system, or one without hard links
+                target.unlink(missing_ok=True)
+        return copy_file(path, target)
+    except FileNotFoundError as error:
+        raise durable.missing(f"{path} is missing") from error
+
+
+def problems(place: Path, items: Iterable[Item]) -> list[str]:
+    """Which files of a backup are not what they were, a sentence each."""
+    found = []
+    for item in items:
+        path = place / item.path
+        try:
+            if path.stat().st_size != item.bytes:
+                found.append(f"{path} has {path.stat().st_size} bytes instead of {item.bytes}")
+            elif checksum(path) != item.sha256:
+                found.append(f"{path} has another content than it had")
+        except FileNotFoundError:
+            found.append(f"{path} is missing")
+        except OSError as error:
+            found.append(f"{path} cannot be read: {error.strerror}")
+    return found
+
+
+def stored_segments(place: Path) -> LocalSegments:
+    """The segments of the backups at a place."""
+    return LocalSegments(place / SEGMENTS)

@@ -1,0 +1,286 @@
+"""What people decided about a crawl, as one file: settings, rules, filters, mirrors, seeds, limits, removals, alerts.
+
+It holds no pages and nothing that the crawler finds out by itself, so it can be read, kept under version control, and
+taken to another data folder. Reading what was written gives the same again. Secrets stay at home unless they are asked
+for: passwords, webhooks, and the unguessable names of feeds.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.toml_text import toml_text
+from gossamer.errors import UsageError
+from gossamer.frontier import alerts, controls, filters, mirror_table, removals, rulebook, schedules
+from gossamer.frontier.database import Database
+from gossamer.frontier.filters import StoredFilter
+from gossamer.notify.channel import is_mail
+from gossamer.parse.rules import DocumentRule
+from gossamer.settings import FILE_NAME
+
+FORMAT = 1
+
+SECRETS = frozenset({"smtp_password", "secret", "key", "basic_auth", "cookies", "headers", "password", "token"})
+"""Names of settings whose values are nobody's business."""
+_WITH_PASSWORD = re.compile(r"://[^/\s:@]*:[^/\s]*@|://\S*[?&](?:ssl)?password=", re.I)
+
+
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is decided about two sites (`gossamer mirrors`)."""
+
+    site: str
+    main: str
+    scheme: str
+    state: str
+    reason: str
+    decided_at: float
+
+
+class SavedAlert(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A saved query."""
+
+    name: str
+    request: str
+    made_by: str = ""
+    channels: tuple[str, ...] = ()
+    again: bool = False
+    paused: bool = False
+    id: str = ""
+    """Who knows it can read the feed: only among secrets."""
+
+
+class SiteControl(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A pause or limit of a site."""
+
+    site: str
+    paused: str = ""
+    least_delay: float = 0.0
+    most_pages: int = 0
+
+
+class Removed(msgspec.Struct, frozen=True):
+    """Something that was taken down."""
+
+    what: str
+    reason: str
+
+
+class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All of it."""
+
+    gossamer: int = FORMAT
+    paused: str = ""
+    """Why the whole crawl is paused; empty: it is not."""
+    seeds: tuple[str, ...] = ()
+    paused_schedules: tuple[str, ...] = ()
+    settings: dict[str, Any] = {}
+    """The tables of `gossamer.toml`; schedules are among them."""
+    sites: tuple[SiteControl, ...] = ()
+    removals: tuple[Removed, ...] = ()
+    rules: tuple[DocumentRule, ...] = ()
+    filters: tuple[StoredFilter, ...] = ()
+    mirrors: tuple[Decision, ...] = ()
+    alerts: tuple[SavedAlert, ...] = ()
+
+
+KEYS: dict[str, Callable[[Any], str]] = {
+    "seeds": str,
+    "paused_schedules": str,
+    "sites": lambda one: one.site,
+    "removals": lambda one: one.what,
+    "rules": lambda one: one.label,
+    "filters": lambda one: f"{one.site} {one.kind} {one.pattern}",
+    "mirrors": lambda one: f"{one.site} → {one.main or 'any'}",
+    "alerts": lambda one: one.name,
+}
+"""The lists of a configuration, and by what their parts are told apart."""
+
+T = TypeVar("T")
+
+
+def read(folder: DataFolder, db: Database, secrets: bool = False) -> Configuration:
+    """The configuration of a data folder."""
+    pause = controls.paused(db)
+    rows = db.execute(
+        "SELECT name, paused, least_delay, most_pages FROM sites "
+        "WHERE paused <> '' OR least_delay > 0 OR most_pages > 0 ORDER BY name"
+    )
+    decided = [one for one in mirror_table.list_mirrors(db) if one.state != mirror_table.UNDECIDED]
+    found = Configuration(
+        paused=pause.reason if pause else "",
+        seeds=tuple(sorted(row[0] for row in db.execute("SELECT url FROM seeds"))),
+        paused_schedules=tuple(sorted(schedules.pauses(db, folder.machine()))),
+        settings=read_tables(folder.root),
+        sites=tuple(SiteControl(*row) for row in rows),
+        removals=tuple(sorted((Removed(one.what, one.reason) for one in removals.all_removals(db)), key=_by_what)),
+        rules=rulebook.load_rules(db),
+        filters=tuple(filters.list_filters(db)),
+        mirrors=tuple(Decision(*(getattr(one, name) for name in Decision.__struct_fields__)) for one in decided),
+        alerts=tuple(
+            SavedAlert(one.name, one.request, one.made_by, one.channels, one.again, one.paused, one.id)
+            for one in alerts.list_alerts(db)
+        ),
+    )
+    return found if secrets else without_secrets(found)
+
+
+def _by_what(one: Removed) -> str:
+    return one.what
+
+
+def read_tables(root: Path) -> dict[str, Any]:
+    """The settings of a data folder as they stand in its file."""
+    path = root / FILE_NAME
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+
+
+# -- secrets --------------------------------------------------------------------------------------
+
+
+def without_secrets(configuration: Configuration) -> Configuration:
+    """The same without passwords, webhooks and names of feeds."""
+    kept = tuple(
+        replace(one, id="", channels=tuple(filter(is_mail, one.channels))) for one in configuration.alerts
+    )  # fmt: skip
+    return replace(configuration, settings=_open_part(configuration.settings), alerts=kept)
+
+
+def _open_part(table: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            inner = _open_part(value)
+            if key not in SECRETS and (inner or not value):
+                found[key] = inner
+        elif not is_secret(key, value):
+            found[key] = value
+    return found
+
+
+def is_secret(key: str, value: Any) -> bool:
+    """Whether a setting is left out unless it is asked for."""
+    texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    hook = key == "operators" and any(not is_mail(text) for text in texts)
+    return key in SECRETS or hook or any(_WITH_PASSWORD.search(text) for text in texts)
+
+
+def with_secrets_of(given: Configuration, present: Configuration) -> Configuration:
+    """What was exported without secrets, with those that are here already."""
+    known = {one.name: one for one in present.alerts}
+    merged = []
+    for one in given.alerts:
+        before = known.get(one.name)
+        if before is not None and not one.id:
+            hooks = tuple(channel for channel in before.channels if not is_mail(channel))
+            own = tuple(channel for channel in one.channels if channel not in hooks)
+            one = replace(one, id=before.id, channels=own + hooks)
+        merged.append(one)
+    secret = _secret_part(present.settings)
+    return replace(given, alerts=tuple(merged), settings=merged_tables(secret, given.settings))
+
+
+def _secret_part(table: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping) and key not in SECRETS:
+            if inner := _secret_part(value):
+                found[key] = inner
+        elif is_secret(key, value):
+            found[key] = value
+    return found
+
+
+# -- two of them ----------------------------------------------------------------------------------
+
+
+def merged(present: Configuration, given: Configuration) -> Configuration:
+    """Both; where they speak of the same, what is given counts."""
+    lists = {name: _union(getattr(present, name), getattr(given, name), key) for name, key in KEYS.items()}
+    settings = merged_tables(present.settings, given.settings)
+    off = tuple(one for one in present.filters if one.state == filters.OFF)
+    lists["filters"] = _union(lists["filters"], off, KEYS["filters"])  # what an operator switched off stays so
+    return replace(given, paused=given.paused or present.paused, settings=settings, **lists)
+
+
+def _union(present: Sequence[T], given: Sequence[T], key: Callable[[T], str]) -> tuple[T, ...]:
+    both = {key(one): one for one in (*present, *given)}
+    return tuple(both[name] for name in sorted(both))
+
+
+def merged_tables(present: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables over tables; whatever is not a table replaces."""
+    both = dict(present)
+    for key, value in given.items():
+        before = both.get(key)
+        is_deep = isinstance(before, Mapping) and isinstance(value, Mapping)
+        both[key] = merged_tables(before, value) if is_deep else value  # type: ignore[arg-type]
+    return both
+
+
+def differences(before: Configuration, after: Configuration) -> list[str]:
+    """What an import changes, a line each: `+` comes, `-` goes, `~` is changed."""
+    lines = _changes("settings", _flat(before.settings), _flat(after.settings))
+    for name, key in KEYS.items():
+        old, new = ({key(one): one for one in getattr(side, name)} for side in (before, after))
+        lines += _changes(name, old, new)
+    if before.paused != after.paused:
+        lines.append(f"~ crawl: {_paused(before)} → {_paused(after)}")
+    return lines
+
+
+def _changes(section: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    lines = [f"- {section} {name}" for name in sorted(old.keys() - new.keys())]
+    for name in sorted(new):
+        if name not in old:
+            lines.append(f"+ {section} {name}")
+        elif old[name] != new[name]:
+            lines.append(f"~ {section} {name}")
+    return lines
+
+
+def _flat(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        name = f"{path}.{key}" if path else key
+        found |= _flat(value, name) if isinstance(value, Mapping) and value else {name: value}
+    return found
+
+
+def _paused(one: Configuration) -> str:
+    return f"paused ({one.paused})" if one.paused else "not paused"
+
+
+# -- as text --------------------------------------------------------------------------------------
+
+
+def as_text(configuration: Configuration, toml: bool) -> str:
+    """For a file: TOML, or JSON."""
+    value = msgspec.to_builtins(configuration)
+    if toml:
+        return toml_text({key: one for key, one in value.items() if one not in ((), [], {}, "")})
+    return msgspec.json.format(msgspec.json.encode(value)).decode() + "\n"
+
+
+def from_text(text: str, source: str) -> Configuration:
+    """What `as_text` wrote, in either form; a `UsageError` says what is wrong with it."""
+    try:
+        is_json = text.lstrip().startswith("{")
+        value = msgspec.json.decode(text) if is_json else tomllib.loads(text)
+        found = msgspec.convert(value, Configuration)
+    except (tomllib.TOMLDecodeError, msgspec.MsgspecError, RecursionError) as error:
+        problem = str(error).replace("`$.", "`")
+        raise UsageError(f"{source} is not a configuration of `gossamer config export`: {problem}") from error
+    if found.gossamer != FORMAT:
+        raise UsageError(f"{source} is of another version of Gossamer (format {found.gossamer}, this one has {FORMAT})")
+    return found

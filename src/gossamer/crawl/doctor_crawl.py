@@ -1,0 +1,199 @@
+"""Checks of what a crawl has stored: database, segments, index, locks, and who is told when something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import tantivy
+
+from gossamer.crawl.doctor import Check, Finding, Patient, bad, ok, warn
+from gossamer.crawl.health import LONGEST_LAG
+from gossamer.crawl.indexed import index_lag, index_standing
+from gossamer.errors import GossamerError
+from gossamer.frontier import schema
+from gossamer.frontier.accounts import accounts
+from gossamer.frontier.alerts import active
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.measures import newest_stored
+from gossamer.index import commits
+from gossamer.index.folder import IndexFolder
+from gossamer.notify.channel import is_mail
+from gossamer.store import layout
+from gossamer.store.segment_folder import Segments, segment_bytes
+from gossamer.store.segments import check_segment
+
+_SLACK = 120.0
+"""Seconds that clocks are corrected by all the time."""
+_CLOCKS = 300.0
+"""Seconds of difference to the database's clock above which machines are refused."""
+_QUICK = 2 * 1024**3
+"""Bytes of a database file up to which it is read whole without being asked to."""
+_OLDEST_SERVER = 140_000
+_NAMED = 3
+"""Names in one sentence."""
+
+
+def database(patient: Patient) -> Iterator[Finding]:
+    """Whether the database opens, is of this version, and whole."""
+    if patient.opened is None:
+        yield warn("database", f"there is no crawl in {patient.data} yet", "start one with `gossamer crawl SEED`")
+    elif isinstance(patient.opened, GossamerError):
+        yield bad("database", str(patient.opened), "restore a backup where it is damaged")
+    elif patient.folder.is_shared:
+        yield from _server(patient, patient.opened)
+    else:
+        yield from _file(patient, patient.opened)
+
+
+def _server(patient: Patient, db: Database) -> Iterator[Finding]:
+    number, name = db.execute("SELECT current_setting('server_version_num'), current_setting('server_version')")[0]
+    if int(number) < _OLDEST_SERVER:
+        yield warn("database", f"the server is PostgreSQL {name}", "14 or newer is tested")
+    else:
+        yield ok("database", f"PostgreSQL {name}, schema {schema.VERSION}")
+    ahead = db.clock_ahead(patient.clock.now)
+    if abs(ahead) > _CLOCKS:
+        yield bad("database", f"this machine's clock is {ahead:+.0f} s off the database's", "set it right, best by NTP")
+
+
+def _file(patient: Patient, db: Database) -> Iterator[Finding]:
+    path = Path(db.where)
+    if path.stat().st_size > _QUICK and not patient.deep:
+        yield ok("database", f"schema {schema.VERSION}; the file is large and only read whole with --deep")
+        return
+    (found,) = db.execute("PRAGMA quick_check(1)")[0]
+    if found != "ok":
+        yield bad("database", f"{path} is damaged: {' '.join(str(found).split())[:200]}", "restore a backup")
+    else:
+        yield ok("database", f"{path} is whole, schema {schema.VERSION}")
+
+
+def time_of_crawl(patient: Patient) -> Iterator[Finding]:
+    """Whether the clock is behind what the crawl has written."""
+    rows = patient.database.execute("SELECT value FROM meta WHERE key = 'last_seen'") if patient.database else []
+    behind = float(rows[0][0]) - patient.clock.now() if rows else 0.0
+    if behind > _SLACK:
+        advice = "set it right; or `gossamer crawl --accept-clock`, where the earlier time was the wrong one"
+        yield bad("time", f"the clock of this machine is {behind:.0f} s behind the last crawl", advice)
+
+
+def segments(patient: Patient) -> Iterator[Finding]:
+    """Whether every segment that counts is there; with --deep, whether it can be read."""
+    if patient.database is None:
+        return
+    store, counted = patient.folder.segments, segment_ids(patient.database)
+    missing = [name for name in counted if not store.size(name, layout.PAGES)]
+    if missing:
+        yield bad("segments", f"{len(missing)} of {len(counted)} are missing: {_some(missing)}",
+                  "mount the disk they lie on, or `gossamer recrawl --segment NAME` for each")  # fmt: skip
+    damaged = [] if missing else _cut_short(patient.database, store)
+    for name in counted if patient.deep else ():
+        try:
+            if name not in missing:
+                check_segment(store, name)
+        except GossamerError as error:
+            damaged.append(str(error))
+    for sentence in damaged[:_NAMED]:
+        yield bad("segments", sentence, "`gossamer recrawl --segment NAME` fetches its pages again")
+    if not missing and not damaged:
+        yield ok("segments", f"all {len(counted)} are there{' and whole' if patient.deep else ''}")
+
+
+def _cut_short(db: Database, store: Segments) -> list[str]:
+    """Segments with less in them than was written."""
+    rows = db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
+    sizes = ((name, expected, segment_bytes(store, name)) for name, expected in rows)
+    return [
+        f"segment {name} has {found} bytes, {expected} were written"
+        for name, expected, found in sizes
+        if found < expected
+    ]
+
+
+def index(patient: Patient) -> Iterator[Finding]:
+    """Whether the index opens, is one of this crawl, and follows it."""
+    db, settings = patient.database, patient.settings
+    if db is None or not settings.crawl.index:
+        return
+    place = Path(settings.shards.index) if settings.shards.index else patient.folder.index
+    try:
+        folder = IndexFolder(place).require()
+        payload = commits.read(folder).payload
+        tantivy.Index.open(str(folder))
+    except GossamerError as error:
+        yield warn("index", str(error), "`gossamer index` builds it; while a crawl runs, its indexer does")
+        return
+    except (ValueError, OSError) as error:
+        yield bad("index", f"the index in {place} cannot be opened: {' '.join(str(error).split())[:200]}",
+                  "`gossamer index --rebuild` makes a new one")  # fmt: skip
+        return
+    if payload.crawl != db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0]:
+        yield bad("index", f"the index in {place} is one of another crawl", "`gossamer index` builds one of this crawl")
+        return
+    standing = index_standing(patient.folder, db)
+    lag = index_lag(db, standing, patient.clock.now())
+    if lag > LONGEST_LAG:
+        yield warn("index", f"{standing.behind} changes are not in the index, the oldest for {lag / 60:.0f} min",
+                   "`gossamer index` takes them in; while a crawl runs, see the log of its indexer")  # fmt: skip
+    else:
+        yield ok("index", f"{standing.documents} pages can be searched, {standing.behind} changes behind")
+
+
+def locks(patient: Patient) -> Iterator[Finding]:
+    """Whether workers died and left something behind."""
+    run = patient.data / "run"
+    workers = sorted(path.stem for path in run.glob("w*.lock"))
+    left = [name for name in workers if not patient.folder.is_alive(name)]
+    if left:
+        yield warn("locks", f"workers ended without tidying up: {_some(left)}",
+                   "nothing is lost: the next `gossamer crawl` frees their sites")  # fmt: skip
+    else:
+        yield ok("locks", "nothing is left of dead workers")
+
+
+def console_accounts(patient: Patient) -> Iterator[Finding]:
+    """Whether somebody can log in."""
+    if patient.database is None or not patient.settings.console.enabled:
+        return
+    known = accounts(patient.database)
+    if known:
+        yield ok("console", f"{len(known)} accounts can log in")
+    else:
+        yield warn("console", "nobody can log in to the console yet",
+                   "`gossamer serve` makes the first account and prints its password")  # fmt: skip
+
+
+def messages(patient: Patient) -> Iterator[Finding]:
+    """Whether mail and webhooks that somebody wants can be sent."""
+    alerts = patient.settings.alerts
+    saved = [channel for alert in active(patient.database) for channel in alert.channels] if patient.database else []
+    channels = [*alerts.operators, *saved]
+    mails = [channel for channel in channels if is_mail(channel)]
+    if mails and not alerts.smtp_host:
+        yield bad("messages", f"mail is wanted by {len(mails)}, but there is no mail server", "set alerts.smtp_host")
+    if len(mails) < len(channels) and not alerts.secret:
+        yield bad("messages", "webhooks are wanted, but there is no key to sign them with", "set alerts.secret")
+    if not alerts.operators:
+        yield warn("messages", "nobody is told when something goes wrong", "set alerts.operators, and see the console")
+    elif (not mails or alerts.smtp_host) and (len(mails) == len(channels) or alerts.secret):
+        yield ok("messages", f"alarms go to {len(alerts.operators)}")
+
+
+def last_results(patient: Patient) -> Iterator[Finding]:
+    """When the crawl last did something: no judgement, only the fact."""
+    newest = newest_stored(patient.database) if patient.database else None
+    if newest is not None:
+        yield ok("crawl", f"results were last stored at {datetime.fromtimestamp(newest, UTC):%Y-%m-%d %H:%M} UTC")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+CHECKS: tuple[Check, ...] = (
+    database, time_of_crawl, last_results, segments, index, locks, console_accounts, messages,
+)  # fmt: skip

@@ -1,0 +1,67 @@
+"""Erases what segments still hold of pages that were taken down: their texts, raw responses and links.
+
+Taking down hides a page; its bytes stay in the segments, which never change. Where the law or a promise asks for
+more, the segments that hold the page are written anew without it. Nobody may merge segments meanwhile, so the crawl
+has to be stopped: what it is about to merge would bring the bytes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gossamer.crawl.compacting import replace
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import BusyError
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.removals import Covered
+from gossamer.store.erasing import ERASED, erase, of_urls, visits_of
+from gossamer.store.layout import new_segment_id
+from gossamer.store.segment_folder import delete_segments
+
+_WORKER = "erase"
+
+Told = Callable[[int, int], None]
+"""Called with the segments looked through, and how many there are."""
+
+
+def erase_removed(
+    folder: DataFolder, db: Database, removals: list[str], now: float, told: Told = lambda _done, _all: None
+) -> int:
+    """Erase what the segments hold of all that these removals cover; returns how many stored visits that were."""
+    gone, visits = of_urls(Covered(removals)), 0
+    with _alone(folder, db):
+        ids = segment_ids(db)
+        for number, segment in enumerate(ids):
+            found, _ = visits_of(folder.segments, segment, gone)
+            if found:
+                result = erase(folder.segments, segment, new_segment_id(_WORKER, now, number), gone, ERASED)
+                replace(db, folder.segments, [segment], result, now)
+                visits += found
+            told(number + 1, len(ids))
+        _delete_left_over(folder, db)
+    return visits
+
+
+def _delete_left_over(folder: DataFolder, db: Database) -> None:
+    """Segments that were replaced, and not deleted because somebody was killed: they hold what is to be gone."""
+    replaced = {row[0] for row in db.execute("SELECT id FROM segments WHERE merged_into IS NOT NULL")}
+    delete_segments(folder.segments, [segment for segment in folder.segments.ids() if segment in replaced])
+
+
+@contextmanager
+def _alone(folder: DataFolder, db: Database) -> Iterator[None]:
+    """Nobody else merges segments inside."""
+    why = "the crawl is running: stop it, then erase what was taken down (it is out of sight already)"
+    lock = folder.crawl_lock()
+    try:
+        lock.__enter__()
+    except BusyError as error:
+        raise BusyError(why) from error
+    try:
+        if not db.only_one("crawl"):
+            raise BusyError(why)
+        yield
+    finally:
+        lock.__exit__(None, None, None)

@@ -1,0 +1,75 @@
+"""Is a crawl well? A few sentences where not: it stalls, the disk fills up, the index does not follow.
+
+A crawl that nobody runs, or that an operator paused, is not stalled: it rests. Its index can be behind all the same.
+"""
+
+from __future__ import annotations
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
+from gossamer.frontier import measures
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import Status, status
+from gossamer.settings import Settings
+
+LONGEST_LAG = 300.0
+"""Seconds that results may wait for the index; it needs seconds, and minutes only while much is merged."""
+
+
+def problems(folder: DataFolder, db: Database, settings: Settings, now: float) -> list[str]:
+    """What is not well, a sentence each that says what to do; none where all is."""
+    standing = status(db, now)
+    found = [
+        _stalled(db, standing, settings, now),
+        _disk(folder, settings),
+        _index(folder, db, standing, settings, now),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def _stalled(db: Database, standing: Status, settings: Settings, now: float) -> str:
+    since = measures.working_since(db, now)
+    could_ask = standing.sites_active + standing.sites_waiting - standing.sites_blocked
+    if since is None or standing.paused or could_ask <= 0:
+        return ""
+    quiet = now - max(since, measures.newest_stored(db) or 0.0)
+    if quiet <= settings.alerts.stalled_after:
+        return ""
+    return (
+        f"the crawl stalls: nothing was stored for {quiet / 60:.0f} min while sites could be asked ({could_ask}): "
+        "see the log of the workers, and `gossamer doctor --network`"
+    )
+
+
+def _disk(folder: DataFolder, settings: Settings) -> str:
+    try:
+        free = folder.free_mebibytes()
+    except OSError as error:
+        return f"the free space of {folder.root} cannot be told ({error.strerror}): check the disk"
+    least = max(settings.alerts.disk_low, settings.crawl.min_free_disk)
+    if free >= least:
+        return ""
+    return (
+        f"the disk is low: {free} MiB are free, an alarm is raised below {least}, and the crawl stops at "
+        f"{settings.crawl.min_free_disk}: free some space"
+    )
+
+
+def _index(folder: DataFolder, db: Database, standing: Status, settings: Settings, now: float) -> str:
+    index = index_standing(folder, db)
+    if not settings.crawl.index or _is_elsewhere(folder, settings, index):
+        return ""
+    if index.problem:
+        return f"the index cannot be searched: {index.problem}" if standing.pages else ""
+    lag = index_lag(db, index, now)
+    if lag <= LONGEST_LAG:
+        return ""
+    return (
+        f"the index is behind: {index.behind} changes are not in it, the oldest since {lag / 60:.0f} min: "
+        "see the log of the indexer; `gossamer index` makes up for it while no crawl runs"
+    )
+
+
+def _is_elsewhere(folder: DataFolder, settings: Settings, index: IndexStanding) -> bool:
+    """Whether other machines, or another folder, hold the index."""
+    return bool(settings.shards.index) or (folder.is_shared and bool(index.problem))

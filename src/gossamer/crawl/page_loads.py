@@ -1,0 +1,195 @@
+"""What a page loads while it is rendered, with the manners of the crawl.
+
+Every resource is fetched like a page: through the channel of its site, in turn and with its delays; robots.txt is
+asked; addresses are guarded; each redirect is a request of its own.
+
+Another site is asked only while its channel can be borrowed; never where the operator has access to it, or to the
+page's own; and never at a private address from a public page. What one site's page shows must not come from behind
+another's door, and what stands behind a door must not be told to others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any, Protocol
+
+from gossamer.clock import Clock
+from gossamer.crawl.borrowing import Borrowing
+from gossamer.crawl.channel import Channel, Rest
+from gossamer.crawl.resources import Resources
+from gossamer.crawl.robots import RobotsBook
+from gossamer.crawl.runner import SiteRunner
+from gossamer.crawl.seams import Resolves
+from gossamer.fetch import AddressPolicy, Request, Trouble
+from gossamer.fetch.browser import SubRequest
+from gossamer.fetch.request import target_of
+from gossamer.model.decision import Decision
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Response
+from gossamer.model.site import host_of, site_of
+from gossamer.model.url import Canonicalizer, parse_base
+
+_HOPS = 5
+"""Redirects of a resource that are followed."""
+_BORROW_TRIES = 4
+_BORROW_PAUSE = 0.5
+"""Seconds between two tries to borrow a channel: who has it is done in a moment, or works on the site."""
+_PUBLIC = AddressPolicy(contact="anybody")
+"""Tells public addresses from all others."""
+
+
+class Shop(Protocol):
+    """What rendering needs of its worker."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+
+    @property
+    def resolver(self) -> Resolves:
+        """Who knows the addresses."""
+
+    @property
+    def robots(self) -> RobotsBook:
+        """What robots.txt says."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no new request should be made."""
+
+    @property
+    def canonicalizer(self) -> Canonicalizer:
+        """How URLs are written."""
+
+
+class Supply:
+    """Where pages get from what they load; one for all pages of a worker."""
+
+    def __init__(self, shop: Shop, borrowing: Borrowing, guarded: Collection[str]) -> None:
+        self.shop, self.borrowing = shop, borrowing
+        self.guarded = frozenset(guarded)
+        """Hosts that the operator has access to."""
+        self.resources = Resources()
+        self.under_way: set[asyncio.Task[Any]] = set()
+        """Requests of pages."""
+
+
+class Loads:
+    """What one page loads: in turn at each site, as far as it is allowed, until the page is done."""
+
+    def __init__(self, supply: Supply, runner: SiteRunner) -> None:
+        self._supply, self._shop, self._runner = supply, supply.shop, runner
+        self._turns: dict[str, asyncio.Lock] = {}
+        self.requests = 0
+        """Requests that were made, without those that were answered from memory."""
+        self.over = False
+        """Nothing is fetched any more: the page is done."""
+        self.put_off = ""
+        """What a site could not give just now and may give another time, in words."""
+        self.is_cut_off = False
+        """Whether the page's own site was given back meanwhile: what it shows is a part of it."""
+
+    async def fetch(self, sub: SubRequest) -> Response:
+        """A resource, or why there is none."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._supply.under_way.add(task)
+        try:
+            return await self._follow(sub)
+        finally:
+            self._supply.under_way.discard(task)
+
+    async def _follow(self, sub: SubRequest) -> Response:
+        url = sub.url.partition("#")[0]
+        for _ in range(_HOPS + 1):
+            try:
+                target_of(url)
+                response = await self._fetch_one(url, sub)
+            except Trouble as trouble:
+                return self._refused(url, trouble.reason, trouble.outcome)
+            if response.outcome is not Outcome.REDIRECT:
+                return response
+            target = self._shop.canonicalizer.literal(parse_base(url), response.location)
+            if isinstance(target, Decision):
+                return self._refused(url, f"redirects to {response.location[:200]!r}: {target.reason}")
+            url = target
+        return self._refused(url, f"more than {_HOPS} redirects in a row")
+
+    async def _fetch_one(self, url: str, sub: SubRequest) -> Response:
+        site = site_of(url)
+        if site != self._runner.site:
+            await self._check_foreign(site)  # before the memory is asked: what lies there has an owner, too
+        # One at a time of each site, and none for a page that is done meanwhile: what the server has seen counts for
+        # its politeness, so that a request which was begun is never called off.
+        async with self._turns.setdefault(site, asyncio.Lock()):
+            kept = self._supply.resources.get(site, url, self._shop.clock.now())
+            if kept is not None:
+                return kept
+            if self.over or self._shop.stopping:
+                return self._refused(url, "the page is done")
+            response = await self._through_channel(site, url, sub)
+            if isinstance(response, Rest):
+                self._put_off(site, response.reason)
+                self.is_cut_off |= site == self._runner.site and self._runner.channel.is_left
+                return self._refused(url, f"{site} is not asked now: {response.reason}")
+            if response.outcome.meaning.slow:
+                self._put_off(site, response.reason or response.outcome.meaning.sentence)
+            elif response.status:
+                self._supply.resources.keep(site, url, sub.kind, response, self._shop.clock.now())
+            return response
+
+    async def _through_channel(self, site: str, url: str, sub: SubRequest) -> Response | Rest:
+        own = self._runner.channel
+        if site == self._runner.site:
+            own.borrowers += 1
+            try:
+                return await self._ask(own, url, sub)
+            finally:
+                own.borrowers -= 1
+        other = await self._borrow(site)
+        if isinstance(other, Rest):
+            return other
+        try:
+            return await self._ask(other, url, sub)
+        finally:
+            await self._supply.borrowing.give_back(other)
+
+    async def _check_foreign(self, site: str) -> None:
+        """`Trouble` where a page of another site must not load from this one."""
+        guarded = self._supply.guarded & {host_of(site), host_of(self._runner.site)}
+        if guarded:
+            raise Trouble(Outcome.REFUSED, f"{min(guarded)} has access of its own (sites), which stays among its pages")
+        address = await self._shop.resolver.address_of(host_of(site))
+        page = self._runner.channel.address
+        if not _PUBLIC.check(address).allowed and (page is None or _PUBLIC.check(page.address).allowed):
+            raise Trouble(Outcome.ADDRESS_REFUSED, f"{address} is not public, and the page is")
+
+    async def _borrow(self, site: str) -> Channel | Rest:
+        found = await self._supply.borrowing.borrow(site)
+        for _ in range(_BORROW_TRIES):
+            if isinstance(found, Channel) or self.over:
+                break
+            await asyncio.sleep(_BORROW_PAUSE)
+            found = await self._supply.borrowing.borrow(site)
+        return found if isinstance(found, Channel) else Rest(found.until, "it is paused, or somebody else is asking it")
+
+    async def _ask(self, channel: Channel, url: str, sub: SubRequest) -> Response | Rest:
+        permission = await self._shop.robots.may_fetch(url, channel)
+        if isinstance(permission, Decision):
+            if not permission.allowed:
+                raise Trouble(Outcome.ROBOTS_DENIED, f"robots.txt: {permission.reason}")
+        else:
+            return permission
+        if self.over:
+            raise Trouble(Outcome.REFUSED, "the page is done")
+        headers = {"X-Requested-With": sub.requested_with} if sub.requested_with == "XMLHttpRequest" else {}
+        self.requests += 1
+        return await channel.request(Request(url, accept_types=(), headers=headers))
+
+    def _put_off(self, site: str, reason: str) -> None:
+        self.put_off = self.put_off or f"{site} did not give what it loads: {reason or 'its turn had not come'}"
+
+    def _refused(self, url: str, reason: str, outcome: Outcome = Outcome.REFUSED) -> Response:
+        now = self._shop.clock.now()
+        return Response(url, outcome, now, now, now, reason=reason)

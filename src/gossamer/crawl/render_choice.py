@@ -1,0 +1,120 @@
+"""Which pages are worth rendering, and whether it was: pure, by what the parser found and a look at the markup.
+
+Rendering costs requests, which the site pays, and a hundred times the time of a page. So a page is rendered by itself
+only where it shows next to nothing and its markup says that scripts would fill it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from gossamer.fetch.browser_config import BrowserConfig
+from gossamer.model.records import Parsed
+from gossamer.model.site import host_of
+from gossamer.settings import Settings
+
+RENDERED = "rendered"
+"""What the method of extraction begins with, where the text is that of a rendered page."""
+_NO_TEXT = 250
+"""Characters up to which a page shows nothing: a name, a notice, a footer."""
+_LITTLE_TEXT = 1_000
+"""Characters up to which a page is looked at for signs that the rest of it is missing."""
+_FEW_LINKS = 3
+_LOOKED_AT = 256 * 1024
+"""Bytes of a page that are searched for signs."""
+_MORE_TEXT = 40
+_MORE_WORDS = 8
+"""Characters more, or words that were not there before, that are a gain: a date or a greeting is none."""
+_DAY = 86_400.0
+
+# Every repetition has an end: these look at what strangers wrote, in the worker's event loop.
+_DATA = rb"(?:application/(?:ld\+)?json|importmap|speculationrules|text/(?:x-)?(?:template|html|handlebars))"
+_SCRIPT = re.compile(rb"<script(?=[\s>])(?![^<>]{0,300}\btype\s{0,9}=\s{0,9}[\"']?" + _DATA + rb")", re.I)
+_NAMES = rb"(?:root|app|__next|__nuxt|___gatsby|main-app|react-root|app-root|application|svelte|q-app|ember\d{0,5})"
+_EMPTY = re.compile(
+    rb"\bid\s{0,9}=\s{0,9}[\"']?" + _NAMES + rb"(?:>|[\"'\s][^<>]{0,300}>)"
+    rb"\s{0,200}(?:<!--[^<>]{0,200}-->\s{0,200})?</(?:div|main|section|body)>"
+    rb"|<(app-[a-z-]{1,40}|[a-z]{1,30}-app)(?:\s[^<>]{0,300})?>\s{0,200}</\1>",
+    re.I,
+)
+_HINT = re.compile(rb"<noscript(?=[\s>])[^<]{0,50}(?:<(?!/noscript)[^<]{0,400}){0,8}", re.I)
+_SAYS = re.compile(rb"javascript|\bjs\b|skript", re.I)
+
+
+class Modes:
+    """Which sites are rendered: off, auto or on."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._usual: str = settings.browser.mode
+        self._named = {
+            name.strip().lower().rstrip("/").removeprefix("https://").removeprefix("http://"): access.javascript
+            for name, access in settings.sites.items()
+            if access.javascript
+        }
+
+    @property
+    def any(self) -> bool:
+        """Whether any page may have to be rendered."""
+        return {self._usual, *self._named.values()} != {"off"}
+
+    def of(self, site: str) -> str:
+        """The mode of a site; what is said of a host holds for all its ports."""
+        return self._named.get(site) or self._named.get(host_of(site)) or self._usual
+
+
+def why_render(mode: str, body: bytes, parsed: Parsed) -> str:
+    """Why a page is to be rendered, `""` where it is not."""
+    readable = parsed.ok and parsed.method not in ("sitemap", "feed", "plain") and "html" in parsed.media_type
+    if mode == "off" or not readable or parsed.refresh:
+        return ""
+    if mode == "on":
+        return "all pages of the site are rendered"
+    return "" if parsed.noindex else _sign(body, parsed)
+
+
+def _sign(body: bytes, parsed: Parsed) -> str:
+    shown = len(parsed.text)
+    if shown >= _LITTLE_TEXT:
+        return ""
+    head = body[:_LOOKED_AT]
+    if not _SCRIPT.search(head):
+        return ""
+    if _EMPTY.search(head):
+        return f"{shown} characters of text, and an element for scripts to fill"
+    if any(_SAYS.search(hint[0]) for hint in _HINT.finditer(head)):
+        return f"{shown} characters of text, and a notice for browsers without JavaScript"
+    if shown <= _NO_TEXT and len(parsed.links) <= _FEW_LINKS:
+        return f"{shown} characters of text and {len(parsed.links)} links, but scripts"
+    return ""
+
+
+def has_gained(before: Parsed, after: Parsed) -> bool:
+    """Whether a page says more after its scripts have run."""
+    if not after.ok:
+        return False
+    if len(after.text) >= len(before.text) + _MORE_TEXT or not set(after.follow) <= set(before.follow):
+        return True
+    return len(set(after.text.split()) - set(before.text.split())) >= _MORE_WORDS
+
+
+def merged(before: Parsed, after: Parsed) -> Parsed:
+    """What a rendered page says, with the wishes of both: a script cannot take back what the page asked for."""
+    return msgspec.structs.replace(
+        after,
+        method=f"{RENDERED} {after.method}",
+        charset=before.charset,
+        media_type=before.media_type,
+        noindex=before.noindex or after.noindex,
+        nofollow=before.nofollow or after.nofollow,
+        noarchive=before.noarchive or after.noarchive,
+        follow=[] if before.nofollow else after.follow,
+        follow_keys=[] if before.nofollow else after.follow_keys,
+        ai_signals=sorted({*before.ai_signals, *after.ai_signals}),
+    )
+
+
+def most_requests(config: BrowserConfig, gap: float) -> float:
+    """Requests a day that rendering may cost a site which is asked every `gap` seconds."""
+    return config.share * _DAY / gap if gap > 0 else float("inf")

@@ -1,0 +1,137 @@
+"""Rendering as a part of the crawl: which page, within which budget, and the requests that it makes.
+
+A page that is empty without its scripts is rendered after it was parsed, and parsed again. What it loads is fetched
+like any page (`page_loads`). While a page is rendered its site's runner fetches no other, so that the page has the
+site's turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import msgspec
+
+from gossamer.crawl.borrowing import Borrowing
+from gossamer.crawl.channel import Channel
+from gossamer.crawl.page_loads import Loads, Shop, Supply
+from gossamer.crawl.render_choice import Modes, has_gained, merged, most_requests, why_render
+from gossamer.crawl.runner import SiteRunner
+from gossamer.crawl.seams import Parses, Renders, Runs
+from gossamer.fetch.browser import Rendered
+from gossamer.frontier import scripted
+from gossamer.frontier.database import Database
+from gossamer.frontier.politeness import gap
+from gossamer.model.decision import Decision
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Kind, Parsed, ParseJob, Response, Task
+from gossamer.model.site import host_of, key64
+from gossamer.model.url import parse_base
+from gossamer.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """The page cannot be rendered this time: the text that is stored is better than an empty shell."""
+
+    reason: str
+
+
+class Rendering:
+    """Renders pages of the crawl."""
+
+    def __init__(
+        self, settings: Settings, shop: Shop, renderer: Renders, parsers: Parses, borrowing: Borrowing,
+        thread: Runs, db: Database,
+    ) -> None:  # fmt: skip
+        self._settings, self._shop, self._renderer, self._parsers = settings, shop, renderer, parsers
+        self._thread, self._db = thread, db
+        self._modes = Modes(settings)
+        guarded = {
+            host_of(_site_named(name))
+            for name, access in settings.sites.items()
+            if access.cookies or access.basic_auth or access.headers
+        }
+        self._supply = Supply(shop, borrowing, guarded)
+        self._pages: set[Loads] = set()
+
+    def why(self, runner: SiteRunner, task: Task, response: Response, parsed: Parsed) -> str:
+        """Why a page is to be rendered; `""` where it is not."""
+        if task.kind is not Kind.PAGE:
+            return ""
+        return why_render(self._modes.of(runner.site), response.body, parsed)
+
+    async def read(self, runner: SiteRunner, task: Task, response: Response, parsed: Parsed) -> Parsed | Kept:
+        """What a page says after its scripts have run, or what it said before where that is no more."""
+        site_id, auto = key64(runner.site), self._modes.of(runner.site) == "auto"
+        pages, requests = (self._settings.browser.pages, self._most(runner.channel)) if auto else (2**62, float("inf"))
+        now = self._shop.clock.now()
+        if refusal := await self._thread.run(scripted.claim, self._db, site_id, now, pages, requests):
+            log.debug("%s is not rendered: %s", task.url, refusal)
+            return _unrendered(task, parsed, refusal)
+        loads = Loads(self._supply, runner)
+        self._pages.add(loads)
+        try:
+            rendered = await self._renderer.render(task.url, response, loads.fetch)
+        finally:
+            loads.over = True
+            self._pages.discard(loads)
+        for url, reason in rendered.refused:
+            log.debug("%s was not loaded for %s: %s", url, task.url, reason)
+        after = await self._after(task, response, parsed, rendered)
+        gained = after is not None and (bool(after.refresh) or has_gained(parsed, after))
+        # A site that was in trouble has not shown yet what its scripts would bring.
+        worth = None if loads.put_off and not gained else gained
+        await self._thread.run(scripted.note, self._db, site_id, now, loads.requests, worth)
+        if loads.put_off and (not gained or loads.is_cut_off):
+            kept = _unrendered(task, parsed, loads.put_off)
+            if isinstance(kept, Kept):
+                return kept
+        if after is not None and (gained or not auto):
+            return after
+        log.info("%s says no more after its scripts have run: %s", task.url, rendered.reason or "they add nothing")
+        return parsed if after is not None else _unrendered(task, parsed, rendered.reason)
+
+    async def finish(self, seconds: float) -> None:
+        """Begin no further request, and let those under way end."""
+        for loads in self._pages:
+            loads.over = True
+        if self.loading:
+            await asyncio.wait(set(self.loading), timeout=seconds)
+
+    @property
+    def loading(self) -> set[asyncio.Task[Any]]:
+        """Requests of pages under way."""
+        return self._supply.under_way
+
+    def _most(self, channel: Channel) -> float:
+        return most_requests(self._settings.browser, gap(channel.clock, self._settings.polite))
+
+    async def _after(self, task: Task, response: Response, parsed: Parsed, rendered: Rendered) -> Parsed | None:
+        """What the rendered page says; None where there is none."""
+        if rendered.target:
+            target = self._shop.canonicalizer.resolve(parse_base(task.url), rendered.target)
+            if isinstance(target, Decision) or target == task.url:
+                rendered.reason = f"a script goes to {rendered.target[:200]}, which is no other page"
+                return None
+            return msgspec.structs.replace(parsed, refresh=target)
+        if not rendered.html:
+            return None
+        job = ParseJob(
+            task.url, task.kind, "text/html; charset=utf-8", rendered.html,
+            response.headers_named("x-robots-tag"), response.headers_named("link"),
+        )  # fmt: skip
+        after = await self._parsers.parse(job)
+        return merged(parsed, after) if after.ok else None
+
+
+def _unrendered(task: Task, parsed: Parsed, reason: str) -> Parsed | Kept:
+    stored = task.previous == Outcome.DOCUMENT.value and task.content_hash
+    return Kept(f"not rendered this time: {reason}") if stored and parsed.content_hash != stored else parsed
+
+
+def _site_named(name: str) -> str:
+    """The site of a section of the settings, which may be written as an origin."""
+    return name.strip().lower().rstrip("/").rpartition("//")[2]

@@ -1,0 +1,57 @@
+"""Saving a query for a person: everything they gave is checked before it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gossamer.errors import UsageError
+from gossamer.frontier import alerts
+from gossamer.frontier.alerts import Alert
+from gossamer.frontier.database import Database
+from gossamer.notify.channel import check_channel, is_mail
+from gossamer.notify.config import AlertConfig
+from gossamer.notify.message import one_line
+from gossamer.search.query import parse, render
+from gossamer.search.results import Request
+
+_MOST_CHANNELS = 20
+_FILTERS = {"site": "site", "lang": "language", "page_type": "type", "category": "category", "since": "dated within a"}
+
+
+def save_query(
+    db: Database, config: AlertConfig, name: str, request: Request, channels: Sequence[str], made_by: str, now: float,
+    again: bool = False,
+) -> tuple[Alert, tuple[str, ...]]:  # fmt: skip
+    """Save a query; what it finds from now on goes to the channels, and into its feed. With it come sentences about
+    how the query was understood. A `UsageError` where something cannot be meant."""
+    query = parse(request.query)
+    if query.is_empty:
+        raise UsageError("an alert needs something to look for: words, or a filter such as site:example.org")
+    given = [check_channel(channel) for channel in channels]
+    if len(given) > _MOST_CHANNELS:
+        raise UsageError(f"an alert can tell {_MOST_CHANNELS} channels: use a mailing list for more")
+    check_sendable(config, given)
+    kept = msgspec.structs.replace(request, query=render(query), page=1, size=10, sort="relevance", facets=False)
+    encoded = msgspec.json.encode(kept).decode()
+    return alerts.add(db, one_line(name), encoded, given, made_by, now, again), query.notices
+
+
+def check_sendable(config: AlertConfig, channels: Sequence[str]) -> None:
+    """A `UsageError` where the settings have no way to such a channel."""
+    if any(is_mail(channel) for channel in channels) and not config.smtp_host:
+        raise UsageError("mail needs a mail server: set alerts.smtp_host in gossamer.toml first")
+    if not all(is_mail(channel) for channel in channels) and not config.secret:
+        raise UsageError("webhooks are signed: set alerts.secret in gossamer.toml first, to a long random text")
+
+
+def request_of(alert: Alert) -> Request:
+    """The request of a saved query."""
+    return msgspec.json.decode(alert.request, type=Request)
+
+
+def described(request: Request) -> str:
+    """A request in one line, for a person."""
+    chosen = [f"{words} {value}" for name, words in _FILTERS.items() if (value := getattr(request, name))]
+    return " · ".join([request.query, *chosen])

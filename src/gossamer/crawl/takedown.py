@@ -1,0 +1,232 @@
+"""Takedown: a URL, all that begins so, or a whole host leaves within seconds, and stays out.
+
+The removal is entered first: from then on workers, seeds, sitemaps and feeds are refused what it covers, and
+everything that shows stored pages asks for it. Then the URLs leave queue and plans, a handful at a time, each with a
+change that the index follows; where no indexer is at work, they are deleted from the index here. The bytes in the
+segments are out of sight; `crawl.erasing` makes them go, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Thread
+
+import msgspec
+
+from gossamer.clock import SystemClock
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.gathering import decoded, encoded
+from gossamer.crawl.indexing import IndexPlace, index_lock, index_place
+from gossamer.errors import BusyError, GossamerError, UsageError
+from gossamer.frontier import changes, outbox, removals, removing, restoring
+from gossamer.frontier.database import Database
+from gossamer.index import commits
+from gossamer.index.folder import IndexFolder
+from gossamer.index.writer import IndexWriter
+from gossamer.model.site import host_of, site_of
+from gossamer.notify.message import Message
+from gossamer.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_WORK, _REST = 0.2, 0.1
+"""Seconds for which handfuls follow each other, and for which others are let in then. Whoever waits for SQLite asks
+ten times a second: without a rest it would hardly ever ask at the right moment."""
+_AT_ONCE = 20_000
+"""Pages that one commit of the index deletes."""
+
+Progress = Callable[[int], None]
+"""Called with how many URLs left or came back so far."""
+
+
+def _silent(_urls: int) -> None:
+    return
+
+
+class _Handfuls:
+    """Called after each handful: tells how far it is, and rests now and then."""
+
+    def __init__(self, progress: Progress = _silent) -> None:
+        self._progress, self._urls = progress, 0
+        self._clock = SystemClock()
+        self._rested = self._clock.now()
+
+    def __call__(self, keys: Sequence[int]) -> None:
+        self._urls += len(keys)
+        self._progress(self._urls)
+        if self._clock.now() - self._rested > _WORK:
+            time.sleep(_REST)
+            self._rested = self._clock.now()
+
+
+def covering(text: str, settings: Settings, exact: bool = False) -> str:
+    """What a person means by a URL, a beginning of URLs or a host, as the table of removals has it.
+
+    With a scheme: what begins so. Without one: under both; a mere host means all of it, on every port. `exact`, or a
+    `=` before it: this URL and no other.
+    """
+    text = text.strip()
+    if exact or text.startswith("="):
+        return f"={canonical_or_error(text.removeprefix('='), settings)}"
+    bare = text.removeprefix("//")
+    url = canonical_or_error(bare, settings)
+    if "//" in bare:
+        return url
+    site = site_of(url)
+    is_host = bare.rstrip("/").count("/") == 0 and "?" not in bare
+    return host_of(site) if is_host and host_of(site) == site else url[url.index("//") :]
+
+
+def take_down(
+    folder: DataFolder, db: Database, settings: Settings, prefix: str, reason: str, now: float,
+    progress: Progress = _silent,
+) -> int:  # fmt: skip
+    """Take out what is meant by a prefix (see `covering`) and keep it out; returns how many URLs were known of it."""
+    what = covering(prefix, settings)
+    urls = removing.remove(db, what, reason, now, _Handfuls(progress))
+    _silence(db, [what])
+    drop_from_index(folder, db, settings, now)
+    return urls
+
+
+class Under(msgspec.Struct, frozen=True):
+    """How far a removal came."""
+
+    urls: int
+    is_done: bool
+
+
+def take_down_within(
+    folder: DataFolder, settings: Settings, prefix: str, reason: str, now: float, seconds: float
+) -> Under:
+    """The same for those who cannot wait: what is not done by then goes on aside, on a connection of its own."""
+    left = 0
+    problem: Exception | None = None
+
+    def count(urls: int) -> None:
+        nonlocal left
+        left = urls
+
+    def work() -> None:
+        nonlocal problem
+        try:
+            with contextlib.closing(folder.open_database()) as db:
+                take_down(folder, db, settings, prefix, reason, now, count)
+        except Exception as error:  # of whatever kind: whoever waits must not be told that all is done
+            problem = error
+            is_known = isinstance(error, GossamerError)
+            log.error("%s was not taken down to the end: %s", prefix, error, exc_info=None if is_known else error)
+
+    covering(prefix, settings)  # what is wrong is said here and now
+    working = Thread(target=work, daemon=True)
+    working.start()
+    working.join(seconds)
+    if problem is not None:
+        raise problem
+    return Under(left, not working.is_alive())
+
+
+def restore(folder: DataFolder, db: Database, settings: Settings, prefix: str, now: float) -> int:
+    """Let in again what was taken down by this prefix; returns how many URLs are fetched anew."""
+    what = prefix if prefix in {one.what for one in removals.all_removals(db)} else covering(prefix, settings)
+    urls = restoring.restore(db, what, now, _Handfuls())
+    if urls is not None:
+        return urls
+    wider = removals.covered(db).by(what.lstrip("=")) if "//" in what else None
+    hint = f"it is out by {wider}: undo that" if wider else "`gossamer remove --list` tells what is out"
+    raise UsageError(f"{what} was not taken down by itself: {hint}")
+
+
+def carry_on(folder: DataFolder, db: Database, settings: Settings, now: float) -> int:
+    """Finish removals that broke off; returns how many URLs were left."""
+    left = removals.unfinished(db)
+    urls = sum(removing.remove(db, what, reason, now, _Handfuls()) for what, reason in left.items())
+    if left:
+        _silence(db, list(left))
+        drop_from_index(folder, db, settings, now)
+    return urls
+
+
+def _silence(db: Database, what: Sequence[str]) -> None:
+    """Messages of alerts that still wait tell nothing of it; they may wait for days."""
+    out = removals.Covered(what)
+    for (id,) in db.execute("SELECT id FROM messages WHERE about <> ''"):
+        if _without(db, id, out) is not None:
+            db.patiently(partial(_rewrite, db, id, out))
+
+
+def _without(db: Database, id: str, out: removals.Covered) -> Message | None:
+    """A message without what is covered; None where it names nothing of it."""
+    rows = db.execute("SELECT body FROM messages WHERE id = ?", (id,))
+    message = decoded(rows[0][0]) if rows else None
+    kept = tuple(item for item in message.items if not out(item.url)) if message else ()
+    if message is None or len(kept) == len(message.items):
+        return None
+    # It goes on to say how many pages there were.
+    return msgspec.structs.replace(message, items=kept, more=message.more + len(message.items) - len(kept))
+
+
+def _rewrite(db: Database, id: str, out: removals.Covered) -> None:
+    with db.transaction():
+        message = _without(db, id, out)
+        if message is not None and message.items:
+            outbox.rewrite(db, id, encoded(message))
+        elif message is not None:
+            db.execute("DELETE FROM messages WHERE id = ?", (id,))
+
+
+def drop_from_index(folder: DataFolder, db: Database, settings: Settings, now: float) -> None:
+    """Delete from the index what left the table; where an indexer is at work, it does so by itself."""
+    place = index_place(folder, settings.shards)
+    if IndexFolder(place.root).current() is None:
+        return
+    with contextlib.suppress(BusyError, commits.IndexVersionError), index_lock(folder, place):
+        _drop(db, place, now)
+
+
+def _drop(db: Database, place: IndexPlace, now: float) -> None:
+    generations = IndexFolder(place.root)
+    generation = generations.current()
+    if generation is None:
+        return
+    writer = IndexWriter(generations.tantivy(generation), generations.scratch(generation))
+    try:
+        # However far the index is behind, this does not wait: its position stays, and what it reads later is
+        # asked of the table.
+        gone = sorted(_departed(db, writer.position))
+        for start in range(0, len(gone), _AT_ONCE):
+            writer.apply({}, gone[start : start + _AT_ONCE], writer.position, now)
+    finally:
+        writer.close()
+
+
+def _departed(db: Database, position: int) -> set[int]:
+    """Keys of the pages that left since the index was at a position, and are no documents now."""
+    sites: dict[int, list[int]] = defaultdict(list)
+    for site_id, key in changes.departed(db, position, changes.last_change(db)):
+        sites[site_id].append(key)
+    return {key for site_id, keys in sites.items() for key in set(keys) - changes.documents(db, site_id, keys).keys()}
+
+
+class Out(msgspec.Struct, frozen=True):
+    """Something that is out, for lists."""
+
+    what: str
+    words: str
+    reason: str
+    removed_at: float
+    unfinished: bool
+
+
+def listed(db: Database) -> list[Out]:
+    """Everything that is out, the newest first."""
+    return [
+        Out(one.what, removals.words_of(one.what), one.reason, one.removed_at, one.unfinished)
+        for one in removals.all_removals(db)
+    ]

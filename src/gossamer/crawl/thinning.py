@@ -1,0 +1,90 @@
+"""Keeps the disk bounded while a crawl goes on for years: visits that newer ones have superseded are thinned out.
+
+Every visit is a row of a segment, with its raw response and, where the page had changed, its text and links. With
+`storage.keep_old`, visits older than that are left with URL, time and what came of them, unless the text that is
+searched is theirs. Rows stay where they are (`store.erasing`), so nothing has to be pointed elsewhere.
+
+A running crawl takes such a turn ten times in `keep_old`, in a process of its own. A segment is written anew when a
+fifth of the visits that it still holds can go, and then not for another `keep_old`: so a byte is copied a few times in
+its life. The crawl may merge the same segments meanwhile: whoever comes second gives up (`compacting.swap`).
+"""
+
+from __future__ import annotations
+
+import logging
+from array import array
+
+import numpy as np
+
+from gossamer.crawl.compacting import SegmentsHeldError, SegmentsReplacedError, all_count, replace
+from gossamer.crawl.folder import THINNER, DataFolder
+from gossamer.errors import CorruptError
+from gossamer.frontier import holds
+from gossamer.frontier.database import Database
+from gossamer.jobs.url_table import follow, merged_segments
+from gossamer.store.erasing import SUPERSEDED, erase, superseded, visits_of
+from gossamer.store.layout import new_segment_id, time_of, worker_of
+
+log = logging.getLogger(__name__)
+
+WORTH_IT = 0.2
+"""Share of a segment's visits, blank ones apart, that must be able to go."""
+_SHORTEST = 60.0
+
+
+def thinning_every(keep: float) -> float:
+    """Seconds between two turns; 0 where everything is kept."""
+    return max(_SHORTEST, keep / 10) if keep else 0.0
+
+
+def thin_out(folder: DataFolder, db: Database, keep: float, now: float) -> int:
+    """Thin out what was superseded `keep` seconds ago; returns how many visits went."""
+    with folder.thinning_lock():
+        return _thin_all(folder, db, keep, now)
+
+
+def _thin_all(folder: DataFolder, db: Database, keep: float, now: float) -> int:
+    visits = 0
+    due = db.patiently(lambda: _due(db, keep, now))
+    for number, (segment, current) in enumerate(sorted(due.items())):
+        # A ranking reads all segments, and would have to begin again.
+        if holds.are_held(db, now) or folder.is_ranked():
+            break
+        try:
+            visits += _thin(folder, db, segment, current, new_segment_id(THINNER, now, number), now - keep)
+        except (SegmentsHeldError, SegmentsReplacedError):
+            continue
+        except CorruptError as error:
+            if all_count(db, [segment]):
+                log.warning("a segment is not thinned out: %s", error)
+    return visits
+
+
+def _due(db: Database, keep: float, now: float) -> dict[str, array[int]]:
+    """Segments that may hold superseded visits, with the rows that are in use."""
+    sql = "SELECT id, pages FROM segments WHERE merged_into IS NULL AND created_at < ?"
+    sizes = {name: pages for name, pages in db.execute(sql, (now - keep,)) if _is_due(name, now - keep)}
+    due = {segment: array("q") for segment in sizes}
+    if due:
+        moved = merged_segments(db)
+        for segment, row in db.iterate("SELECT segment, segment_row FROM urls WHERE segment IS NOT NULL"):
+            segment, row = follow(moved, segment, row)
+            if segment in due:
+                due[segment].append(row)
+    return {segment: rows for segment, rows in due.items() if sizes[segment] - len(rows) >= WORTH_IT * sizes[segment]}
+
+
+def _is_due(segment: str, before: float) -> bool:
+    """Whether it was not thinned out a short time ago."""
+    return worker_of(segment) != THINNER or time_of(segment) < before
+
+
+def _thin(folder: DataFolder, db: Database, segment: str, current: array[int], new_id: str, before: float) -> int:
+    gone = superseded(np.frombuffer(current, np.int64), before)
+    visits, full = visits_of(folder.segments, segment, gone)
+    if not visits or visits < WORTH_IT * full:
+        return 0
+    result = erase(folder.segments, segment, new_id, gone, SUPERSEDED)
+    replace(db, folder.segments, [segment], result, time_of(new_id))
+    log.info("superseded visits were thinned out", extra={"segment": new_id, "visits": visits})
+    return visits

@@ -1,0 +1,55 @@
+"""The processes beside a crawl: one that dies or fails is not gone for good."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from gossamer.crawl import children
+from gossamer.crawl.children import Child
+
+
+def watched(child: Child, until: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Watch it as a crawl does, until something was said about it."""
+    deadline = time.monotonic() + 60
+    while until not in caplog.text:
+        child.watch()
+        assert time.monotonic() < deadline, caplog.text
+        time.sleep(0.01)
+
+
+def test_one_that_failed_is_tried_again_and_goes_on_when_its_trouble_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(children, "_FIRST_WAIT", 0.1)
+    caplog.set_level(logging.INFO, "gossamer.crawl.children")
+    source = tmp_path / "one.py"
+    child = Child("helper", "py_compile", [str(source)])
+    for _ in range(2):
+        watched(child, "tried again later", caplog)
+        caplog.clear()
+    source.write_text("")
+    watched(child, "the helper is done", caplog)
+
+
+def test_one_that_was_killed_is_started_again(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "gossamer.crawl.children")
+    child = Child("helper", "http.server", ["--bind", "127.0.0.1", "0"], speaks=True)
+    watched(child, "the helper started", caplog)
+    first = child_pids(caplog)
+    os.kill(first[0], signal.SIGKILL)
+    watched(child, "died of signal 9 and is started again", caplog)
+    caplog.clear()
+    watched(child, "the helper started", caplog)
+    assert child.is_running and child_pids(caplog) != first
+    child.kill()
+    assert not child.is_running
+
+
+def child_pids(caplog: pytest.LogCaptureFixture) -> list[int]:
+    return [record.child_pid for record in caplog.records if hasattr(record, "child_pid")]
