@@ -1,11 +1,13 @@
-"""One server for the tests that only read."""
+"""One server for the tests that only read, and one console for each module of tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
+from console_kit import ConsoleUnderTest, finished_crawl, small_console
 from web_kit import MemoryService, MemoryStories, client
 
 
@@ -18,3 +20,18 @@ def service() -> MemoryService:
 def site(service: MemoryService) -> Iterator[httpx.Client]:
     with client(service, MemoryStories()) as http:
         yield http
+
+
+@pytest.fixture(scope="session")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a small finished crawl; nobody changes it."""
+    data = tmp_path_factory.mktemp("crawled") / "data"
+    finished_crawl(data)
+    return data
+
+
+@pytest.fixture(scope="module")
+def console(crawled: Path) -> Iterator[ConsoleUnderTest]:
+    """A console over a copy of the crawl, one for the tests of a module."""
+    with small_console(crawled) as under_test:
+        yield under_test

@@ -29,6 +29,7 @@ from gossamer.frontier.inspect import find_url
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Discovered, Kind, Via
+from gossamer.model.site import site_of
 from gossamer.settings import CrawlSettings, NetworkSettings, Settings
 from gossamer.testing.clock import FakeClock
 from gossamer.testing.hub import Hub, Manners
@@ -452,3 +453,21 @@ def test_without_a_callback_nobody_is_asked(town: Town) -> None:
     town.want()
     town.config = PushConfig()
     assert town.ask() == 0 and town.hub.asked == []
+
+
+def test_a_paused_crawl_asks_no_hub_and_asks_when_it_goes_on(town: Town) -> None:
+    town.want()
+    town.frontier.pause_crawl("maintenance", town.clock.now())
+    assert town.ask() == 0
+    assert town.hub.asked == [] and town.row.attempts == 0
+    town.frontier.resume_crawl(town.clock.now())
+    assert town.ask() == 1
+
+
+def test_a_hub_on_a_paused_site_is_left_alone(town: Town) -> None:
+    town.want()
+    place = site_of(town.hub.url)
+    town.frontier.add([Discovered(f"http://{place}/")], town.clock.now())
+    town.frontier.pause_site(place, "", town.clock.now())
+    assert town.ask() == 0
+    assert town.hub.asked == [] and town.row.attempts == 0

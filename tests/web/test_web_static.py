@@ -11,21 +11,28 @@ import pytest
 import gossamer.web
 
 FOLDER = Path(gossamer.web.__file__).parent
+COLOURS = (FOLDER / "static/colours.css").read_text()
 CSS = (FOLDER / "static/site.css").read_text()
+CONSOLE = (FOLDER.parent / "console/static/console.css").read_text()
 SCRIPT = (FOLDER / "static/search.js").read_text()
 TEMPLATES = {path.name: path.read_text() for path in (FOLDER / "templates").iterdir()}
 
 TEXT_PAIRS = [
     ("text", "bg"), ("text", "surface"), ("text", "notice"), ("muted", "bg"), ("muted", "surface"), ("link", "bg"),
     ("link", "surface"), ("link", "notice"), ("visited", "bg"), ("accent", "bg"), ("on-accent", "accent"),
-    ("on-mark", "mark"), ("text", "added"), ("text", "removed"),
+    ("on-mark", "mark"), ("text", "added"), ("text", "removed"), ("link", "removed"), ("link", "added"),
+    ("bad", "bg"), ("bad", "surface"), ("warn", "bg"), ("warn", "surface"), ("good", "bg"), ("good", "surface"),
+    ("on-bad", "bad"), ("muted", "removed"),
 ]  # fmt: skip
-SHAPE_PAIRS = [("edge", "bg"), ("accent", "bg"), ("accent", "surface")]
+SHAPE_PAIRS = [
+    ("edge", "bg"), ("edge", "surface"), ("accent", "bg"), ("accent", "surface"), ("accent", "removed"),
+    *((f"series-{number}", ground) for number in range(6) for ground in ("bg", "surface")),
+]  # fmt: skip
 """Borders of controls, bars and the outline of what has the focus."""
 
 
 def palette(dark: bool) -> dict[str, str]:
-    roots = re.findall(r":root\s*{([^}]*)}", CSS)
+    roots = re.findall(r":root\s*{([^}]*)}", COLOURS)
     light, night = (dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", root)) for root in roots)
     return {**light, **night} if dark else light
 
@@ -57,11 +64,12 @@ def test_colours_that_meet_have_the_contrast_of_wcag_aa(dark: bool) -> None:
 
 
 def test_both_schemes_name_the_same_colours_and_no_others_are_used() -> None:
-    roots = re.findall(r":root\s*{([^}]*)}", CSS)
+    roots = re.findall(r":root\s*{([^}]*)}", COLOURS)
     light, dark = (set(re.findall(r"--([\w-]+):\s*#", root)) for root in roots)
     assert light == dark
-    rules = re.sub(r":root\s*{[^}]*}", "", CSS)
-    assert not re.search(r"#[0-9a-fA-F]{3,8}\b|rgb|hsl", rules)
+    for rules in (re.sub(r":root\s*{[^}]*}", "", COLOURS), CSS, CONSOLE):
+        assert not re.search(r"#[0-9a-fA-F]{3,8}\b|rgb|hsl", rules)
+        assert set(re.findall(r"var\(--([\w-]+)\)", rules)) <= light | {"radius", "shadow"}
 
 
 def test_the_style_is_small_and_fetches_nothing() -> None:

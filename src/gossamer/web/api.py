@@ -62,7 +62,7 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 def _search(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
-    return answers.search_answer(services.search.search(request_of(given, strictly=True)))
+    return answers.search_answer(services.answer(request_of(given, strictly=True), "api"))
 
 
 def _similar(services: Services, given: Mapping[str, str]) -> msgspec.Struct:

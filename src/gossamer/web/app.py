@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -25,17 +27,36 @@ from gossamer.web.clicks import ClickPages, ClickService
 from gossamer.web.clients import Clients
 from gossamer.web.guard import Guard
 from gossamer.web.links import Links
-from gossamer.web.machine import MachinePages
+from gossamer.web.machine import Check, MachinePages
+from gossamer.web.metrics import Measured, MetricsPage, ServerMetrics
 from gossamer.web.openapi import document
 from gossamer.web.pages import Pages
 from gossamer.web.parameters import BadParameter
 from gossamer.web.pool import SearchPool
 from gossamer.web.push import PushDoor, PushService
 from gossamer.web.rendering import Renderer, json_response
-from gossamer.web.service import SearchService, Services, StoryService
+from gossamer.web.service import Listener, SearchService, Services, StoryService
 from gossamer.web.stories import StoryPages
 
 _NOT_HERE = "There is nothing at this address."
+
+
+class Extension(NamedTuple):
+    """What others add to the server."""
+
+    routes: Sequence[Route]
+    private: str = ""
+    """The path at and below which there are forms, and nothing that anybody may store; empty: nowhere."""
+    static: Sequence[Path] = ()
+    """Folders of further static files."""
+    close: Callable[[], None] = lambda: None
+    """Called when the server ends."""
+    listeners: Sequence[Listener] = ()
+    """Told of every answered search."""
+    collectors: Sequence[Collector] = ()
+    """Who else gives figures at /metrics."""
+    checks: Sequence[Check] = ()
+    """What must be well beside the index for the server to be ready."""
 
 
 def create_app(
@@ -45,17 +66,23 @@ def create_app(
     stories: StoryService | None = None,
     push: PushService | None = None,
     clicks: ClickService | None = None,
+    extensions: Sequence[Extension] = (),
 ) -> Starlette:
     """The whole server as an ASGI application; without `stories` it shows no versions and no near duplicates,
     without `push` hubs find nothing here, without `clicks` nobody counts what readers open."""
     check_base_url(settings.base_url)
     links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
-    assets = Assets(links)
+    assets = Assets(links, [folder for extension in extensions for folder in extension.static])
     renderer = Renderer(settings.title, links, assets.url)
     renderer.environment.globals["clicks"] = links.to(CLICK_PATH) if clicks is not None else ""
     posts = (CLICK_PATH,) if clicks is not None else ()
-    pool, push_pool = SearchPool(settings.threads), SearchPool(1)
-    services = Services(service, stories)
+    private = tuple(extension.private for extension in extensions if extension.private)
+    # Hubs and monitoring have threads of their own: neither may keep readers waiting.
+    pool, push_pool, figures_pool = SearchPool(settings.threads), SearchPool(1), SearchPool(1)
+    metrics = ServerMetrics([one for extension in extensions for one in extension.collectors])
+    listeners = [metrics.answered, *(one for extension in extensions for one in extension.listeners)]
+    checks = [one for extension in extensions for one in extension.checks]
+    services = Services(service, stories, tuple(listeners))
 
     def origin(request: Request) -> str:
         """Scheme and host by which the sender reaches us; the guard has checked the header."""
@@ -67,22 +94,36 @@ def create_app(
         yield
         pool.close()
         push_pool.close()
+        figures_pool.close()
         if clicks is not None:
             clicks.close()
+        for extension in extensions:
+            extension.close()
 
     app = Starlette(
         routes=[
             *Pages(services, pool, renderer, links).routes(),
             *StoryPages(services, pool, renderer, links).routes(),
-            *MachinePages(service, pool, links, settings.title, origin).routes(),
+            *MachinePages(service, pool, links, settings.title, origin, checks).routes(),
+            *MetricsPage(metrics, settings, figures_pool, renderer.refuse).routes(),
             *api.routes(services, pool),
             *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
             *_static(assets, renderer),
             *(ClickPages(clicks, clients, clock, settings.base_url).routes() if clicks is not None else []),
+            *(route for extension in extensions for route in extension.routes),
         ],
         middleware=[
+            Middleware(Measured, metrics=metrics),
             *([Middleware(PushDoor, service=push, pool=push_pool)] if push is not None else []),
-            Middleware(Guard, settings=settings, clients=clients, clock=clock, refuse=renderer.refuse, posts=posts),
+            Middleware(
+                Guard,
+                settings=settings,
+                clients=clients,
+                clock=clock,
+                refuse=renderer.refuse,
+                posts=posts,
+                private=private,
+            ),
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
         ],
         exception_handlers=_errors(renderer),

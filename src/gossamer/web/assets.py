@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -32,11 +33,14 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class Assets:
-    """The static files, in memory."""
+    """The static files of our folder and of others, in memory."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, others: Iterable[Path] = ()) -> None:
+        """A name that is in several folders belongs to the first, ours."""
         self._links = links
-        self._files = {path.name: _load(path) for path in sorted(FOLDER.iterdir()) if path.suffix in _TYPES}
+        folders = [FOLDER, *others]
+        paths = [path for folder in reversed(folders) for path in sorted(folder.iterdir()) if path.suffix in _TYPES]
+        self._files = {path.name: _load(path) for path in paths}
 
     def url(self, name: str) -> str:
         """The address of the present version of a file."""

@@ -28,6 +28,8 @@ MAX_TARGET = 16 * 1024
 """Bytes of path and query; a query of 1,800 Chinese characters fits."""
 MAX_HEADERS = 32 * 1024
 """Bytes of all header lines."""
+MAX_FORM = 64 * 1024
+"""Bytes of a form, where paths are for forms."""
 
 SECURITY_HEADERS = {
     "content-security-policy": (
@@ -57,11 +59,13 @@ class Guard:
 
     def __init__(
         self, app: ASGIApp, settings: ServeSettings, clients: Clients, clock: Clock, refuse: Refuse,
-        posts: Collection[str] = (),
+        posts: Collection[str] = (), private: Collection[str] = (),
     ) -> None:  # fmt: skip
-        """`posts`: paths that take POST and nothing else, whose handlers limit what they read."""
+        """`posts`: paths that take POST and nothing else, whose handlers limit what they read. `private`: paths at and
+        below which there are forms, and nothing that anybody may store."""
         self._app = app
         self._posts = posts
+        self._private = tuple(private)
         self._refuse = refuse
         self._now = clock.now
         self._clients = clients
@@ -73,7 +77,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started = False
+        started, private = False, self._is_private(scope["path"])
 
         async def guarded(message: Message) -> None:
             nonlocal started
@@ -82,6 +86,8 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+                if private:
+                    headers["cache-control"] = "no-store"
             await send(message)
 
         refusal = self._refusal(scope)
@@ -99,17 +105,16 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers: list[tuple[bytes, bytes]] = scope["headers"]
-        posts = scope["path"] in self._posts
-        methods = ("POST",) if posts else ("GET", "HEAD")
+        methods = self._methods(scope["path"])
         if scope["method"] not in methods:
             sentence = f"{scope['method'][:20]} is not possible here, only {' and '.join(methods)}."
             response = self._refuse(scope, 405, sentence)
             response.headers["allow"] = ", ".join(methods)
             return _closing(response)
-        if not posts and any(
-            name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers
-        ):
+        if scope["method"] != "POST" and _has_body(headers):
             return _closing(self._refuse(scope, 413, "A request here has no body."))
+        if self._is_private(scope["path"]) and _announced(headers) > MAX_FORM:
+            return _closing(self._refuse(scope, 413, f"A form may have {MAX_FORM // 1024} KiB."))
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_TARGET:
             return self._refuse(scope, 414, "This address is too long. A shorter query will do better.")
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADERS:
@@ -118,6 +123,14 @@ class Guard:
         if problem:
             return self._refuse(scope, *problem)
         return self._too_often(scope, headers)
+
+    def _is_private(self, path: str) -> bool:
+        return any(path == root or path.startswith(f"{root}/") for root in self._private)
+
+    def _methods(self, path: str) -> tuple[str, ...]:
+        if path in self._posts:
+            return ("POST",)
+        return ("GET", "HEAD", "POST") if self._is_private(path) else ("GET", "HEAD")
 
     def _too_often(self, scope: Scope, headers: Sequence[tuple[bytes, bytes]]) -> Response | None:
         path: str = scope["path"]
@@ -158,6 +171,15 @@ class Hosts:
 
     def _ours(self, name: str) -> bool:
         return name in ("localhost", self._name) or name.endswith(".localhost") or _is_address(name)
+
+
+def _has_body(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    return any(name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers)
+
+
+def _announced(headers: Sequence[tuple[bytes, bytes]]) -> int:
+    """Bytes that the sender says the body has; the server has checked that it is a number."""
+    return max((int(value) for name, value in headers if name == b"content-length" and value.isdigit()), default=0)
 
 
 def _closing(response: Response) -> Response:

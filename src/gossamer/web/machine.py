@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 import msgspec
@@ -25,12 +25,20 @@ _CLOSED = ("/search", "/cached", "/explain", "/story", "/history", "/suggest", "
 BaseUrl = Callable[[HttpRequest], str]
 """Origin by which the sender of a request reaches us, without a path."""
 
+Check = Callable[[], object]
+"""Raises a `GossamerError` with the reason where something is not well."""
+
 
 class MachinePages:
     """Handlers for programs."""
 
-    def __init__(self, service: SearchService, pool: SearchPool, links: Links, title: str, origin: BaseUrl) -> None:
+    def __init__(
+        self, service: SearchService, pool: SearchPool, links: Links, title: str, origin: BaseUrl,
+        checks: Sequence[Check] = (),
+    ) -> None:  # fmt: skip
+        """`checks`: what must be well beside the index for the server to be ready."""
         self._service = service
+        self._checks = checks
         self._pool = pool
         self._links = links
         self._title = title
@@ -95,12 +103,30 @@ class MachinePages:
         return PlainTextResponse("ok\n", headers={"cache-control": "no-store"})
 
     async def readyz(self, http: HttpRequest) -> Response:
-        """Whether the index can be used."""
+        """Whether index and database can be used; where not, why."""
         try:
-            state = await self._pool.run(self._service.state)
-        except GossamerError as error:
-            return PlainTextResponse(f"{error}\n", 503, {"cache-control": "no-store"})
-        return PlainTextResponse(f"ok, {state.documents} documents\n", headers={"cache-control": "no-store"})
+            documents, reasons = await self._pool.run(self._readiness)
+        except GossamerError as error:  # too many searches wait
+            documents, reasons = 0, [str(error)]
+        if reasons:
+            response = json_response({"ready": False, "reasons": reasons}, 503)
+            response.headers["cache-control"] = "no-store"
+            return response
+        return PlainTextResponse(f"ok, {documents} documents\n", headers={"cache-control": "no-store"})
+
+    def _readiness(self) -> tuple[int, list[str]]:
+        """Documents that can be searched, and what is not well."""
+        reasons, documents = [], 0
+        try:
+            documents = self._service.state().documents
+        except (GossamerError, OSError) as error:
+            reasons.append(str(error))
+        for check in self._checks:
+            try:
+                check()
+            except (GossamerError, OSError) as error:
+                reasons.append(str(error))
+        return documents, reasons
 
 
 def opensearch(title: str, url: Callable[[str], str]) -> bytes:

@@ -29,7 +29,7 @@ class Pages:
     """Handlers; each asks the service and renders on a search thread."""
 
     def __init__(self, services: Services, pool: SearchPool, renderer: Renderer, links: Links) -> None:
-        self._service, self._stories = services
+        self._services, self._service, self._stories = services, services.search, services.stories
         self._pool = pool
         self._renderer = renderer
         self._links = links
@@ -70,7 +70,7 @@ class Pages:
         return self._renderer.page("home.html", problem="", documents=documents)
 
     def _search(self, request: Request) -> Response:
-        results = self._service.search(request)
+        results = self._services.answer(request, "page")
         page = self._renderer.page(
             "results.html",
             request=request,

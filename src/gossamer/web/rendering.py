@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,16 @@ _PROGRAMS = ("/api/", "/suggest")
 class Renderer:
     """Makes responses from templates."""
 
-    def __init__(self, title: str, links: Links, asset: Callable[[str], str]) -> None:
+    def __init__(
+        self, title: str, links: Links, asset: Callable[[str], str], others: Iterable[Path] = (),
+        **names: Any,
+    ) -> None:  # fmt: skip
+        """`others`: further folders of templates; `names`: what templates may use beside their values."""
         self.environment = Environment(
-            loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-            lstrip_blocks=True, auto_reload=False,
+            loader=FileSystemLoader([FOLDER, *others]), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+            lstrip_blocks=True, auto_reload=False, finalize=_seen,
         )  # fmt: skip
-        self.environment.globals.update(site_title=title, links=links, asset=asset)
+        self.environment.globals.update(site_title=title, links=links, asset=asset, exact=Markup.escape, **names)
         self.environment.filters.update(
             marked=marked, plain=plain, hit_title=hit_title, took=took, date=views.date, moment=views.moment,
             about=views.about, words_of=views.words_of,
@@ -82,9 +86,15 @@ def plain(text: str) -> str:
     return _UNSEEN.sub("", text)
 
 
+def _seen(value: Any) -> Any:
+    """Texts on pages are strangers': none turns or hides what stands around it, whether its template thought of that or
+    not. Where a form must send a text back as it was, the template says `exact(text)`."""
+    return plain(value) if type(value) is str else value
+
+
 def hit_title(hit: Hit) -> Markup:
     """What a result is called: its title, or its address where it has none."""
-    return marked(hit.title) if hit.title.text.strip() else Markup.escape(hit.url)
+    return marked(hit.title) if hit.title.text.strip() else Markup.escape(plain(hit.url))
 
 
 def took(seconds: float) -> str:

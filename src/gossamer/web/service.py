@@ -7,7 +7,8 @@ rebuilt), whose sentence is shown to the reader.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Literal, NamedTuple, Protocol
 
 from gossamer.frontier.stories import Story
 from gossamer.search.results import Hit, IndexState, Request, Results, ScoreExplanation, StoredPage
@@ -59,8 +60,22 @@ class StoryService(Protocol):
         ...
 
 
+Via = Literal["page", "api"]
+
+Listener = Callable[[Results, Via], None]
+"""Told of every answered search, on the thread that answered it; it must not wait for anything."""
+
+
 class Services(NamedTuple):
-    """What the server asks."""
+    """What the server asks, and who hears of the answers."""
 
     search: SearchService
     stories: StoryService | None = None
+    listeners: tuple[Listener, ...] = ()
+
+    def answer(self, request: Request, via: Via) -> Results:
+        """The answer to somebody who searches."""
+        results = self.search.search(request)
+        for listener in self.listeners:
+            listener(results, via)
+        return results

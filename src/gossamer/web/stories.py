@@ -59,7 +59,7 @@ class StoryPages:
     """Handlers; each asks the crawl and renders on a search thread."""
 
     def __init__(self, services: Services, pool: SearchPool, renderer: Renderer, links: Links) -> None:
-        self._service, self._stories = services
+        self._service, self._stories = services.search, services.stories
         self._pool, self._renderer, self._links = pool, renderer, links
 
     def routes(self) -> list[Route]:

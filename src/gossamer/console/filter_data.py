@@ -1,0 +1,192 @@
+"""What the filters page tells: what was filtered automatically, on what evidence, and whether that was right.
+
+Whether a filter is right is seen twice. On trial it refuses nothing, and what it would have refused is counted, with
+what turned out to be useful. In force, one in `filters.probe` of its URLs is fetched all the same: these probes are
+found in the table by the same arithmetic that lets them pass.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from gossamer.frontier import filters
+from gossamer.frontier.database import Database
+from gossamer.frontier.filtered_queue import names
+from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.frontier.schema import REFUSED, REMOVED
+from gossamer.model.outcome import Outcome
+from gossamer.model.site import key64
+from gossamer.scope.automatic import RULE, SiteFilters, is_probe
+from gossamer.scope.proposals import useful_of
+from gossamer.scope.shape import path_shape
+from gossamer.scope.statistics import Counts
+
+EXAMPLES = 10
+_LOOKED_AT = 20_000
+"""Rows of a site that are gone through for examples and probes."""
+
+STATES = {
+    PROPOSED: ("plain", "noted; the next look takes it on trial"),
+    SHADOW: ("warn", "on trial: refuses nothing, and is counted"),
+    ACTIVE: ("good", "in force: what it matches is not fetched"),
+    OFF: ("plain", "switched off by an operator: never made again"),
+    WITHDRAWN: ("bad", "taken back: it was wrong, or a way leads by it"),
+}
+"""How each state looks, and what it means."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One filter in the list."""
+
+    stored: StoredFilter
+    what: str
+    """Which URLs it matches, in words."""
+    evidence: str
+    """What was known when it was proposed."""
+    refused: int
+    """URLs of the table that it refuses now."""
+    tried: int
+    """URLs that it would have refused while on trial."""
+    useful: int
+    """Of those, the ones that turned out to be useful."""
+
+    @property
+    def look(self) -> tuple[str, str]:
+        """Kind of badge and meaning of the state."""
+        return STATES.get(self.stored.state, ("plain", ""))
+
+    @property
+    def trial(self) -> str:
+        """Whether it was right on trial."""
+        if not self.tried:
+            return "nothing came up on trial yet" if self.stored.state in (SHADOW, PROPOSED) else "never on trial"
+        return f"{self.tried} would have been refused, {self.useful} of them useful"
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A URL that a filter matches."""
+
+    url: str
+    outcome: str
+    """What its last visit came to; empty before the first."""
+
+
+class Detail(msgspec.Struct, frozen=True):
+    """What is told of one filter."""
+
+    row: Row
+    sentences: list[str]
+    """The evidence, and what was seen since."""
+    examples: list[Example]
+    probes: list[Example]
+    """URLs that were fetched all the same since it is in force."""
+    useful_probes: int
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """All filters in a few numbers."""
+
+    states: dict[str, int]
+    refused: int
+    tried: int
+    useful: int
+
+
+def rows(db: Database, site: str = "") -> list[Row]:
+    """All filters, those in force first, then those on trial."""
+    refused = filters.refused(db, site)
+    found = [_row(one, refused[one.site, one.kind, one.pattern]) for one in filters.list_filters(db, site)]
+    order = [ACTIVE, SHADOW, PROPOSED, WITHDRAWN, OFF]
+    return sorted(found, key=lambda row: (order.index(row.stored.state), -row.refused, row.stored.site))
+
+
+def summary(found: Sequence[Row]) -> Summary:
+    """What the list comes to."""
+    states = Counter(row.stored.state for row in found)
+    return Summary(
+        {state: states[state] for state in STATES if states[state]},
+        sum(row.refused for row in found if row.stored.state == ACTIVE),
+        sum(row.tried for row in found),
+        sum(row.useful for row in found),
+    )
+
+
+def detail(db: Database, row: Row, probe: int) -> Detail:
+    """Everything about one filter."""
+    stored = row.stored
+    probes, useful = _probes(db, stored, probe) if stored.state == ACTIVE else ([], 0)
+    return Detail(row, _sentences(stored), _examples(db, stored), probes, useful)
+
+
+def _row(stored: StoredFilter, refused: int) -> Row:
+    since = stored.evidence.since
+    tried = max(since.known, since.visited)
+    return Row(
+        stored, _what(stored), stored.evidence.sentence(), refused, tried, useful_of(since, stored.evidence.ruled)
+    )
+
+
+def _what(stored: StoredFilter) -> str:
+    if stored.kind == "prefix":
+        return f"URLs that begin with {stored.pattern}"
+    if stored.kind == "shape":
+        return f"URLs of the shape {stored.pattern}"
+    return f"URLs with the parameter {stored.pattern}"
+
+
+def _sentences(stored: StoredFilter) -> list[str]:
+    evidence = stored.evidence
+    useful = "fits a document rule" if evidence.ruled else "is a document and no near copy of another page"
+    said = [f"When it was proposed: {evidence.sentence()}. A URL is useful that {useful}.", _counts(evidence.counts)]
+    if evidence.chance:
+        said.append(f"That as many URLs of this site have no useful one by chance: {evidence.chance:.2g}.")
+    if evidence.reachable:
+        before, after = evidence.steps
+        said.append(
+            f"All {evidence.reachable} useful pages stay reachable around it ({evidence.links} stored links walked); "
+            f"the way to one takes {after:g} {'click' if after == 1 else 'clicks'} on average, {before:g} before."
+        )
+    if evidence.note:
+        said.append(f"Why it is in its state: {evidence.note}.")
+    return [sentence for sentence in said if sentence]
+
+
+def _counts(counts: Counts) -> str:
+    if not counts.known:
+        return ""
+    return (
+        f"Of its {counts.known} URLs {counts.visited} had been visited: {counts.documents} were documents "
+        f"({counts.near} of them near copies), {counts.duplicates} had the text of "
+        f"another page, {counts.failed} failed."
+    )
+
+
+def _examples(db: Database, stored: StoredFilter) -> list[Example]:
+    """URLs that it refuses, or would."""
+    if stored.state == ACTIVE:
+        sql = f"SELECT url, outcome, reason FROM urls WHERE state = {REFUSED} AND site_id = ? AND rule = ? LIMIT ?"
+        found = db.execute(sql, (key64(stored.site), f"{RULE}.{stored.kind}", _LOOKED_AT))
+        refused = [Example(url, outcome or "") for url, outcome, reason in found if names(reason, stored.filter)]
+        return refused[:EXAMPLES]
+    sql = f"SELECT url, outcome FROM urls WHERE site_id = ? AND state <> {REMOVED} AND kind = 'page' LIMIT ?"
+    matching = SiteFilters([stored.filter])
+    found = db.execute(sql, (key64(stored.site), _LOOKED_AT))
+    return [Example(url, outcome or "") for url, outcome in found if matching.match(path_shape(url))][:EXAMPLES]
+
+
+def _probes(db: Database, stored: StoredFilter, probe: int) -> tuple[list[Example], int]:
+    """What was fetched all the same since the filter is in force, and how much of it was useful."""
+    found = db.execute(
+        "SELECT url, outcome, joined, fit FROM urls WHERE site_id = ? AND kind = 'page' AND fetched_at > ? LIMIT ?",
+        (key64(stored.site), stored.changed_at, _LOOKED_AT),
+    )
+    matching = SiteFilters([stored.filter])
+    probes, useful = [], 0
+    for url, outcome, joined, fit in found:
+        if is_probe(url, probe) and matching.match(path_shape(url)) is not None:
+            probes.append(Example(url, outcome or ""))
+            useful += bool(fit) if stored.evidence.ruled else outcome == Outcome.DOCUMENT.value and not joined
+    return probes[:EXAMPLES], useful

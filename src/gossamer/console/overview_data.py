@@ -1,0 +1,196 @@
+"""What the overview shows: how the crawl stands, how fast it goes, and how quickly news can be found.
+
+All of it comes from counters. Still, looking costs more the more sites there are, so the answer to "how does it
+stand" is shared by everybody who looks at the same time, and asking takes a twentieth of the time at most.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from threading import Lock
+from typing import Literal
+
+import msgspec
+
+from gossamer.console.context import Crawl
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.indexed import IndexStanding, index_standing
+from gossamer.crawl.reader import SharedReader
+from gossamer.frontier import controls, delays, samples
+from gossamer.frontier.database import Database
+from gossamer.frontier.delays import Delays
+from gossamer.frontier.inspect import Status, Waiting, status, waiting_sites
+from gossamer.frontier.revisits import Freshness, collection_freshness
+from gossamer.frontier.samples import DAY, HOUR
+from gossamer.frontier.site_list import Machine, machines
+
+_GOOD_FOR = 1.0
+"""Seconds for which a look at the crawl is good."""
+_MEASURED = 20.0
+"""Seconds over which the present speed is measured."""
+_DISK_GOOD_FOR = 60.0
+_RESTING_SHOWN = 5
+WINDOWS = {"hour": HOUR, "day": DAY, "week": 7 * DAY}
+"""Seconds over which the service level is looked at."""
+
+Activity = Literal["running", "paused", "stopped"]
+
+
+class Look(msgspec.Struct, frozen=True):
+    """The crawl at one moment."""
+
+    at: float
+    standing: Status
+    activity: Activity
+    since: float | None
+    """Since when it runs, is paused or stopped, where that is known."""
+    speed: float | None
+    """Pages fetched a second; None before there are two looks."""
+    kept: float | None
+    """Documents kept a second."""
+
+
+class Watch:
+    """How the crawl stands, for all pages and threads of a server together."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        # A connection of its own: nobody else's page waits while many sites are counted.
+        self._reader = SharedReader(crawl.folder.database)
+        self._lock = Lock()
+        self._look: Look | None = None
+        self._good_until = 0.0
+        self._readings: deque[tuple[float, int, int]] = deque(maxlen=64)
+        self._disk: tuple[float, Disk] | None = None
+
+    def look(self) -> Look:
+        """How it stands now, or stood a moment ago."""
+        with self._lock:
+            now = self._crawl.clock.now()
+            if self._look is None or not self._look.at <= now < self._good_until:
+                self._look = self._reader.ask(lambda db: self._ask(db, now))
+                took = self._crawl.clock.now() - now
+                self._good_until = now + max(_GOOD_FOR, 20 * took)
+            return self._look
+
+    def _ask(self, db: Database, now: float) -> Look:
+        standing = status(db, now)
+        if not self._readings:
+            self._begin(db, now)
+        if self._readings and (standing.fetched < self._readings[-1][1] or now < self._readings[-1][0]):
+            self._readings.clear()  # a site was removed, or the clock was set back
+        self._readings.append((now, standing.fetched, standing.pages))
+        while len(self._readings) > 2 and self._readings[1][0] <= now - _MEASURED:
+            self._readings.popleft()
+        (then, fetched, pages), passed = self._readings[0], now - self._readings[0][0]
+        activity, since = _activity(db, standing, now)
+        measured = passed >= 0.5 and then <= now
+        return Look(
+            at=now, standing=standing, activity=activity, since=since,
+            speed=max(0.0, (standing.fetched - fetched) / passed) if measured else None,
+            kept=max(0.0, (standing.pages - pages) / passed) if measured else None,
+        )  # fmt: skip
+
+    def _begin(self, db: Database, now: float) -> None:
+        """The first look is compared with the last sample, where that is of this minute or the one before."""
+        last = samples.newest(db)
+        if last is not None and now - 120 <= last.taken_at <= now:
+            self._readings.append((last.taken_at, last.fetched, last.pages))
+
+    def disk(self) -> Disk:
+        """What lies on the disk; looked at once a minute."""
+        now = self._crawl.clock.now()
+        if self._disk is None or not self._disk[0] <= now < self._disk[0] + _DISK_GOOD_FOR:
+            segments = self.look().standing.bytes
+            self._disk = now, self._crawl.ask(lambda db: disk_of(self._crawl.folder, db, segments))
+        return self._disk[1]
+
+
+def _activity(db: Database, standing: Status, now: float) -> tuple[Activity, float | None]:
+    paused = controls.paused(db)
+    if paused is not None:
+        return "paused", paused.since or None
+    working = machines(db, now)
+    if working:
+        return "running", min(machine.since for machine in working)
+    last = samples.newest(db)
+    return "stopped", last.taken_at if last else None
+
+
+class Disk(msgspec.Struct, frozen=True):
+    """Bytes on the disk of a data folder."""
+
+    free: int
+    segments: int
+    index: int
+    database: int
+
+
+def disk_of(folder: DataFolder, db: Database, segments: int) -> Disk:
+    """What a crawl takes up, and what is left."""
+    if isinstance(folder.database, Path):
+        beside = folder.database.parent.glob(f"{folder.database.name}*")
+        database = sum(_size(path) for path in beside)
+    else:
+        database = int(db.execute("SELECT pg_database_size(current_database())")[0][0])
+    index = sum(_size(path) for path in folder.index.rglob("*")) if folder.index.is_dir() else 0
+    return Disk(folder.free_mebibytes() * 1024 * 1024, segments, index, database)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:  # merged away meanwhile
+        return 0
+
+
+class Level(msgspec.Struct, frozen=True):
+    """Whether news were found in time, over one window."""
+
+    window: str
+    delays: Delays
+    within: float
+    """Share of the documents that surely needed no longer than the goal."""
+    met: bool | None
+    """None where no document was announced."""
+
+
+def service_levels(db: Database, goal: float, now: float) -> list[Level]:
+    """How quickly announced documents could be searched, over the last hour, day and week."""
+    present = delays.histogram(db)
+    found = []
+    for window, seconds in WINDOWS.items():
+        before = samples.as_of(db, now - seconds)
+        since = samples.grown(before.delays if before else {}, present)
+        summary = delays.summary(since)
+        met = summary.p95 <= goal if summary.documents else None
+        found.append(Level(window, summary, samples.within(since, goal), met))
+    return found
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """Everything else that the page shows."""
+
+    machines: list[Machine]
+    resting: list[Waiting]
+    paused: list[controls.PausedSite]
+    pause_reason: str
+    freshness: Freshness
+    index: IndexStanding
+    levels: list[Level]
+
+
+def overview(db: Database, crawl: Crawl, now: float) -> Overview:
+    """What the page shows beside the look at the crawl."""
+    settings = crawl.settings()
+    paused = controls.paused(db)
+    return Overview(
+        machines=machines(db, now),
+        resting=waiting_sites(db, now, _RESTING_SHOWN),
+        paused=controls.paused_sites(db, _RESTING_SHOWN),
+        pause_reason=paused.reason if paused else "",
+        freshness=collection_freshness(db, settings.revisit, now),
+        index=index_standing(crawl.folder, db),
+        levels=service_levels(db, settings.alerts.slo_p95, now),
+    )

@@ -1,0 +1,91 @@
+"""Jobs: the plan of `gossamer run` with what is due, under way and done, and what could be planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gossamer.console.context import Asked, Console, Done
+from gossamer.console.words import duration
+from gossamer.crawl.schedule_runs import Standing, plan_of, require_entry, standing
+from gossamer.errors import UsageError
+from gossamer.frontier import schedules
+from gossamer.frontier.database import Database
+from gossamer.jobs.run import JOBS
+from gossamer.schedule.config import Schedule
+from gossamer.schedule.plan import words
+
+PATH = "/console/jobs"
+_RUNS = 50
+
+
+def routes(console: Console) -> list[Route]:
+    """Where the plan is, and what can be done to it."""
+    page = _Page(console)
+    return [
+        console.shows("/jobs", page.show),
+        console.does("/jobs/pause", page.pause),
+        console.does("/jobs/resume", page.resume),
+        console.does("/jobs/now", page.now),
+    ]
+
+
+class _Page:
+    """What the page shows and does."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._crawl = console, console.crawl
+
+    def show(self, asked: Asked) -> Response:
+        """The plan, the last runs, and the jobs that there are."""
+        entries, now = self._crawl.settings().schedules, self._crawl.clock.now()
+        plan, machine = plan_of(entries), self._crawl.folder.machine()
+        chosen = asked.query.get("name", "")
+
+        def question(db: Database) -> tuple[list[Standing], list[schedules.Run]]:
+            return standing(db, machine, plan, now), schedules.runs(db, machine, chosen, _RUNS)
+
+        found, runs = self._crawl.ask(question)
+        return self._console.page(
+            asked, "jobs.html", entries=found, runs=runs, chosen=chosen, jobs=list(JOBS.values()), now=now,
+            is_run=self._crawl.folder.is_run(), is_default=not any(words(one) for one in entries.values()),
+            lasting=duration,
+        )  # fmt: skip
+
+    def pause(self, asked: Asked) -> Done:
+        """Start an entry no more."""
+        name, _ = self._entry(asked)
+        now = self._crawl.clock.now()
+        self._change(lambda db, machine: schedules.pause(db, machine, name, now), f"{name} is paused already")
+        return Done("pause schedule", name, f"{name} is paused: it is not started until it is resumed.", PATH)
+
+    def resume(self, asked: Asked) -> Done:
+        """Let an entry go on."""
+        name, _ = self._entry(asked)
+        self._change(lambda db, machine: schedules.resume(db, machine, name), f"{name} is not paused")
+        return Done("resume schedule", name, f"{name} goes on.", PATH)
+
+    def now(self, asked: Asked) -> Done:
+        """Have an entry run at once, by whoever runs the plan."""
+        name, entry = self._entry(asked)
+        if entry.always:
+            raise UsageError(f"{name} runs all the time: there is nothing to start")
+        if not self._crawl.folder.is_run():
+            raise UsageError("nobody runs the plan: start `gossamer run`, or `gossamer schedules now` on the server")
+        now = self._crawl.clock.now()
+        self._change(
+            lambda db, machine: schedules.want(db, machine, name, now),
+            f"`gossamer run` was started before {name} was in the settings: start it again",
+        )
+        return Done("run schedule", name, f"{name} is started as soon as other work lets it.", PATH)
+
+    def _entry(self, asked: Asked) -> tuple[str, Schedule]:
+        name = asked.form.get("name", "")
+        return name, require_entry(plan_of(self._crawl.settings().schedules), name)
+
+    def _change(self, change: Callable[[Database, str], bool], otherwise: str) -> None:
+        machine = self._crawl.folder.machine()
+        if not self._crawl.change(lambda db: change(db, machine)):
+            raise UsageError(otherwise)

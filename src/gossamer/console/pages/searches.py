@@ -1,0 +1,67 @@
+"""What readers look for: the most asked queries, those that find nothing, and why."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gossamer.console.context import Asked, Console
+from gossamer.console.series import Chart
+from gossamer.console.why_nothing import why
+from gossamer.frontier import asked as asked_table
+from gossamer.frontier.asked import DAY, day_of
+from gossamer.search.results import Request
+
+PATH = "/console/searches"
+WINDOWS = {"1": "Today", "7": "7 days", "30": "30 days"}
+"""Days that the tables go back."""
+SHOWN = 50
+CHART_DAYS = 90
+
+
+def routes(console: Console) -> list[Route]:
+    """Where the pages are."""
+    return [
+        console.shows("/searches", lambda asked: _show(console, asked)),
+        console.shows("/searches/chart.json", lambda asked: _chart(console, asked)),
+        console.shows("/searches/why", lambda asked: _why(console, asked)),
+    ]
+
+
+def _show(console: Console, asked: Asked) -> Response:
+    window = asked.query.get("days", "7")
+    window = window if window in WINDOWS else "7"
+    until = day_of(console.crawl.clock.now())
+    since = until - int(window) + 1
+    volume = console.crawl.ask(lambda db: asked_table.volume(db, since, until))
+    top = console.crawl.ask(lambda db: asked_table.top(db, since, until, SHOWN))
+    in_vain = console.crawl.ask(lambda db: asked_table.top_in_vain(db, since, until, SHOWN))
+    return console.page(
+        asked, "searches.html", window=window, windows=WINDOWS, path=PATH, top=top, in_vain=in_vain,
+        searches=sum(day.times for day in volume), failed=sum(day.in_vain for day in volume),
+        is_on=console.crawl.settings().console.analytics, try_it=lambda text: console.links.search(Request(query=text)),
+    )  # fmt: skip
+
+
+def _chart(console: Console, asked: Asked) -> Response:
+    until = day_of(console.crawl.clock.now())
+    volume = console.crawl.ask(lambda db: asked_table.volume(db, until - CHART_DAYS + 1, until))
+    return console.data(
+        Chart(
+            at=[day.day * DAY for day in volume],
+            series={
+                "searches": [float(day.times) for day in volume],
+                "in_vain": [float(day.in_vain) for day in volume],
+            },
+            kind="bars",
+        )
+    )
+
+
+def _why(console: Console, asked: Asked) -> Response:
+    typed = asked.query.get("q", "").strip()[: asked_table.LONGEST]
+    reason = why(console.crawl.services.search, typed) if typed else None
+    return console.page(
+        asked, "searches_why.html", typed=typed, reason=reason,
+        try_it=lambda text: console.links.search(Request(query=text)),
+    )  # fmt: skip
