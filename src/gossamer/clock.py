@@ -1,12 +1,15 @@
 """The only reader of time.
 
 Durable times (leases, politeness clocks) are compared between processes and
-across restarts, so they are wall-clock times. Inside one process the wall clock
-may jump; `SystemClock` therefore reads it once and counts on monotonically.
+across restarts, so they are wall-clock times. But the wall clock may jump while a
+crawl runs; `SystemClock` therefore reads it once and counts on steadily. The processes
+that a crawl starts later take over what it read (`environment_with_clock`): by a clock of their own
+they would find the leases of the others run out, or their politeness a day in the future.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Protocol
 
@@ -19,15 +22,43 @@ class Clock(Protocol):
         ...
 
 
+_SHARED = "GOSSAMER_CLOCK"
+"""Environment variable: the wall clock when the machine started, as whoever started this process read it."""
+
+
 class SystemClock:
-    """The wall clock at the start, carried on by the monotonic one."""
+    """The wall clock at the start, carried on by one that never jumps and counts while the machine sleeps, too."""
 
     def __init__(self) -> None:
-        self._offset = time.time() - time.monotonic()
+        shared = os.environ.get(_SHARED)
+        self._offset = float(shared) if shared else time.time() - _steady()
 
     def now(self) -> float:
         """The current time."""
-        return self._offset + time.monotonic()
+        return self._offset + _steady()
+
+    def wrong_by(self) -> float:
+        """Seconds by which the wall clock has been set since it was read."""
+        return time.time() - self.now()
+
+
+class WallClock:
+    """What a clock on the wall shows, jumps and all: for times that people and other machines look at, not for those
+    that must not be crossed. It may go back."""
+
+    def now(self) -> float:
+        """The current time."""
+        return time.time()
+
+
+def environment_with_clock() -> dict[str, str]:
+    """The environment of this process, and its clock as it is now: for the processes that it starts, now or later."""
+    return {**os.environ, _SHARED: os.environ.get(_SHARED) or repr(time.time() - _steady())}
+
+
+def _steady() -> float:
+    """Seconds since the machine was started."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class CorrectedClock:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -58,6 +60,14 @@ def settings_of_crawl(data: Path) -> settings_file.Settings:
         return own
     # One crawl, one set of settings; what only concerns this machine is its own affair.
     return msgspec.structs.replace(shared, **{name: getattr(own, name) for name in settings_file.OWN_SECTIONS})
+
+
+def operator_name() -> str:
+    """Who gives commands, for the audit log: `cli:` and the name by which the operating system knows them."""
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (KeyError, OSError):  # an account without a name, as containers have
+        return f"cli:{os.getuid()}"
 
 
 def print_json(value: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,14 +24,17 @@ from gossamer.cli.common import (
     seconds,
 )
 from gossamer.cli.progress import Progress, summary
+from gossamer.cli.signals import told_to_end
 from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.children import Child
 from gossamer.crawl.folder import DataFolder, check_clock, note_settings, remember_storage
 from gossamer.crawl.heartbeat import set_by_database
 from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds
 from gossamer.crawl.splitting import split_sites
+from gossamer.crawl.stored_links import stored_in
 from gossamer.crawl.stored_ranks import check_reachable_ranks
 from gossamer.crawl.supervisor import Supervisor
+from gossamer.crawl.takedown import carry_on
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import BusyError, UsageError
 from gossamer.model.url import Canonicalizer
@@ -171,19 +173,18 @@ def run_crawl(
             for line in folder.recover(frontier, clock.now()):
                 if not quiet:
                     out.print(line, style="dim", markup=False)
+            carry_on(folder, frontier.db, settings, clock.now())
             add_seeds(frontier, settings, seeds, clock.now())
             if not frontier.db.execute("SELECT 1 FROM seeds LIMIT 1"):
                 raise UsageError(
                     f"nothing to crawl in {data}: name a seed, such as gossamer crawl https://example.org/"
                 )
-            split_sites(folder, frontier.db, settings, clock.now())
+            split_sites(stored_in(folder), frontier.db, settings, clock.now())
             frontier.split_anew(clock.now())
             frontier.limit_pages(pages)
             supervisor = Supervisor(settings, folder, frontier, clock, debug, companions)
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda *_: supervisor.stop())
             until = clock.now() + lasting if lasting is not None else None
-            with Progress(folder, pages, until, enabled=not quiet) as progress:
+            with told_to_end(supervisor.stop), Progress(folder, pages, until, enabled=not quiet) as progress:
                 final = supervisor.run(until, progress.show)
             check_clock(frontier, clock.now(), accept=True)
         finally:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from gossamer import settings as settings_file
 from gossamer.cli.common import Debug, duration, err, out, seconds
 from gossamer.cli.crawl import run_crawl
+from gossamer.cli.operating import operating
 from gossamer.cli.rank import rank_crawl
 from gossamer.cli.serve import open_service, open_stories
 from gossamer.cli.serve import serve as serve_page
@@ -29,6 +30,7 @@ from gossamer.discover.seeds import read_seeds
 from gossamer.errors import OperationError
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import all_urls
+from gossamer.web.service import Services
 
 _BEST = 3
 """Pages by rank that are shown."""
@@ -91,14 +93,18 @@ def _search_page(folder: Path, settings: settings_file.Settings, port: int | Non
         timer.daemon = True
         timer.start()
     has_screen = sys.stdin.isatty() and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    service, stories = open_service(folder, settings), open_stories(folder)
+    services = Services(open_service(folder, settings), open_stories(folder))
+    console, greeting = operating(folder, settings, services)
+
+    def page(chosen: settings_file.ServeSettings) -> None:
+        serve_page(services.search, chosen, has_screen, services.stories, extensions=console, greeting=greeting)
+
     try:
-        chosen = settings.serve if port is None else replace(settings.serve, port=port)
-        serve_page(service, chosen, has_screen, stories)
+        page(settings.serve if port is None else replace(settings.serve, port=port))
     except OperationError:
         if port is not None:
             raise
-        serve_page(service, replace(settings.serve, port=0), has_screen, stories)  # somebody else has the usual one
+        page(replace(settings.serve, port=0))  # somebody else has the usual one
 
 
 def _report(folder: DataFolder, web: DemoWeb) -> None:

@@ -12,17 +12,25 @@ from cyclopts import Parameter
 from rich.table import Table
 from rich.text import Text
 
-from gossamer.cli.common import DEFAULT_DATA, Debug, Json, out, print_json, settings_of_crawl
+from gossamer import __version__
+from gossamer.cli.common import DEFAULT_DATA, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.cli.search import open_searcher
+from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.errors import StorageError, UsageError
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import GossamerError, StorageError, UsageError
 from gossamer.evaluate.collections import Collection, load, sample
+from gossamer.evaluate.metrics import first_relevant
 from gossamer.evaluate.rankers import BARE, SearchRanker, over_documents
 from gossamer.evaluate.runs import Difference, Ranker, Run, differences, run, tally, trec_lines
+from gossamer.frontier import evaluations
+from gossamer.frontier.evaluations import EvaluationResult, RankingResult, WorstQuery
 from gossamer.search.ranking import NAMES, RankingConfig
 
 _QUERY_WIDTH = 30
 """Columns a query has at least."""
+_WORST, _WORDS = 20, 300
+"""Queries whose words are kept with a result, and characters of each."""
 
 
 def command(
@@ -35,6 +43,7 @@ def command(
     limit_queries: int | None = None,
     run_file: Annotated[Path | None, Parameter(name="--run")] = None,
     diff: int = 5,
+    keep: bool = True,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -61,12 +70,15 @@ def command(
         Write what was found to this file, in the form that trec_eval reads.
     diff
         With --against: show so many queries that differ most.
+    keep
+        Write the result into the crawl's database, where the console shows it over time; only where there is a crawl.
     """
     if k < 1 or diff < 0 or (limit_queries is not None and limit_queries < 1):
         raise UsageError("--k and --limit-queries must be at least 1, and --diff at least 0")
     chosen = load(collection)
     if limit_queries is not None:
         chosen = sample(chosen, limit_queries)
+        chosen = msgspec.structs.replace(chosen, name=f"{chosen.name} ({len(chosen.queries)} queries)")
     if not chosen.documents:
         data = data or DEFAULT_DATA
         chosen = _by_canonical_url(chosen, data)
@@ -75,6 +87,8 @@ def command(
         runs = [run(name, ranker, chosen, k) for name, ranker in rankers]
     if run_file is not None:
         _write_run(run_file, runs[0])
+    if keep and data is not None:
+        keep_runs(data, chosen, runs, k)
     differing = differences(runs[0], runs[1], chosen, diff) if len(runs) > 1 else []
     if json:
         print_json(_summary(chosen, runs, differing, k))
@@ -111,6 +125,44 @@ def _by_canonical_url(collection: Collection, data: Path) -> Collection:
     return msgspec.structs.replace(collection, judgements=judgements)
 
 
+def keep_runs(data: Path, collection: Collection, runs: Sequence[Run], k: int) -> None:
+    """Write what was found into the database of a crawl; an evaluation is not lost because that cannot be done."""
+    folder = DataFolder(data)
+    if not folder.has_crawl():
+        return
+    mean = runs[0].mean
+    kept = tuple(_ranking_result(one, collection, k) for one in runs)
+    result = EvaluationResult(mean.queries, mean.left_out, kept, len(collection.documents), __version__)
+    try:
+        database = folder.open_database()
+        try:
+            evaluations.note(database, SystemClock().now(), collection.name, result)
+        finally:
+            database.close()
+    except GossamerError as error:
+        err.print(f"The result is not kept: {error}", style="yellow", markup=False)
+
+
+def _ranking_result(one: Run, collection: Collection, k: int) -> RankingResult:
+    by_score = sorted(one.scores, key=lambda query: (one.scores[query].ndcg, query))
+    worst = tuple(
+        WorstQuery(
+            query,
+            collection.queries[query][:_WORDS],
+            one.scores[query].ndcg,
+            first_relevant(one.ranked[query], collection.judgements[query]),
+        )
+        for query in by_score[:_WORST]
+    )
+    measures = dict(zip(_measure_names(k), msgspec.structs.astuple(one.mean.scores), strict=True))
+    per_query = {query: one.scores[query].ndcg for query in by_score[: evaluations.MOST_QUERIES]}
+    return RankingResult(one.name, measures, per_query, worst)
+
+
+def _measure_names(k: int) -> tuple[str, ...]:
+    return (f"nDCG@{k}", "MAP", "recall@100", "MRR")
+
+
 def _write_run(path: Path, found: Run) -> None:
     try:
         with path.open("w", encoding="utf-8") as sink:
@@ -136,7 +188,7 @@ def _summary(collection: Collection, runs: Sequence[Run], differing: Sequence[Di
 def _print(collection: Collection, runs: Sequence[Run], differing: Sequence[Difference], k: int) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("ranking")
-    for name in (f"nDCG@{k}", "MAP", "recall@100", "MRR"):
+    for name in _measure_names(k):
         table.add_column(name, justify="right")
     rows = [(one.name, msgspec.structs.astuple(one.mean.scores), ".4f") for one in runs]
     if len(runs) > 1:

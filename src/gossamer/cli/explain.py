@@ -6,8 +6,9 @@ from datetime import datetime
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import Explanation, as_json, explain
+from gossamer.crawl.explain import as_json, explain
 from gossamer.crawl.explain_order import Factor
+from gossamer.crawl.explanation import Explanation
 from gossamer.crawl.folder import DataFolder
 
 
@@ -24,9 +25,14 @@ def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: D
 
 def _print(answer: Explanation) -> None:
     out.print(answer.url, style="bold", markup=False)
+    out.print(answer.verdict, markup=False)
     rows = [("state", answer.state), ("reason", answer.reason), ("robots", answer.robots), ("index", answer.index)]
     rows.append(("document", answer.document_rule))
-    rows += [row for row in (("copies", answer.copies), ("cluster", answer.cluster)) if row[1]]
+    more = (
+        ("copies", answer.copies), ("cluster", answer.cluster), ("removed", answer.removal), ("rests", answer.rests),
+        *(("filter", one) for one in answer.filters),
+    )  # fmt: skip
+    rows += [row for row in more if row[1]]
     record = answer.record
     if record is not None:
         rows += [

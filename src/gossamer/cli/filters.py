@@ -7,14 +7,16 @@ from typing import Any
 
 from cyclopts import App
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.filter_look import Report
 from gossamer.crawl.filtering import all_sites, run_filters, switch
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.stored_links import stored_in
 from gossamer.errors import UsageError
 from gossamer.frontier import filters
+from gossamer.frontier.audit import note
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.filters import StoredFilter
 from gossamer.model.site import site_of
@@ -103,7 +105,7 @@ def _run(site: str, data: Path, json: bool, propose_only: bool) -> None:
     folder, db = _open(data)
     try:
         sites = [_site(site, data)] if site else all_sites(db, config)
-        report = run_filters(folder, db, config, SystemClock().now(), sites, propose_only)
+        report = run_filters(stored_in(folder), db, config, SystemClock().now(), sites, propose_only)
     finally:
         db.close()
     if json:
@@ -117,7 +119,10 @@ def _switch(site: str, pattern: str, on: bool, data: Path, json: bool) -> None:
     _, db = _open(data)
     try:
         row = _find(db, name, pattern)
-        urls = switch(db, row, on, config, SystemClock().now())
+        now = SystemClock().now()
+        urls = switch(db, row, on, config, now)
+        what = f"{name} {row.kind} {row.pattern}"
+        note(db, now, operator_name(), f"filter {'on' if on else 'off'}", what, f"{urls} URLs")
     finally:
         db.close()
     if json:

@@ -17,6 +17,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.dedup.difference import Change, Piece, folded
 from gossamer.errors import UsageError
 from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.removals import removal_of
 from gossamer.store.history import Comparison, compare_pages, visit
 from gossamer.store.versions import Version, versions
 
@@ -47,7 +48,9 @@ def command(
     """
     settings = settings_of_crawl(data)
     folder = DataFolder(data)
-    found = versions(folder.segments, segment_ids(folder.read()), canonical_or_error(url, settings))
+    db, page = folder.read(), canonical_or_error(url, settings)
+    removal = removal_of(db, page)
+    found = versions(folder.segments, segment_ids(db), page) if removal is None else []
     if diff or older is not None or newer is not None:
         compared = _compared(found, older, newer)
         print_json(compared) if json else _show(compared)
@@ -63,7 +66,9 @@ def command(
         return
     for number, version in zip(numbers, found, strict=True):
         _list(number, version, found[len(found) - number + 1 :])
-    if not found:
+    if removal is not None:
+        out.print(f"Taken down ({removal.reason}): its visits are not shown.", markup=False)
+    elif not found:
         out.print("No visit is stored.")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segments, err, out, print_json
+from gossamer.cli.signals import told_to_end
 from gossamer.clock import SystemClock
+from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.crawl.indexer_process import catch_up, follow
 from gossamer.crawl.indexing import Indexer, index_lock, index_place
@@ -70,7 +71,7 @@ def command(
                 indexer = make(folder, db, clock, bar.show, place)
             try:
                 if following:
-                    _follow(indexer)
+                    _follow(indexer, AlertProcess(folder.root, db))
                 else:
                     catch_up(indexer)
                 report: dict[str, Any] = {
@@ -106,17 +107,17 @@ def update_if_there(folder: DataFolder) -> None:
             db.close()
 
 
-def _follow(indexer: Indexer) -> None:
+def _follow(indexer: Indexer, alerts: AlertProcess) -> None:
     going = True
 
-    def stop(*_: object) -> None:
+    def stop() -> None:
         nonlocal going
         going = False
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
     out.print("Following the crawl; Ctrl-C stops in good order.")
-    follow(indexer, lambda: going)
+    with told_to_end(stop):
+        follow(indexer, lambda: going, alerts.tick)
+        alerts.finish()
 
 
 class _Bar(Progress):

@@ -8,12 +8,24 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, Seeds, check_seeds, out, print_json, settings_of_crawl
+from gossamer.cli.common import (
+    DEFAULT_DATA,
+    Data,
+    Debug,
+    Json,
+    Seeds,
+    check_seeds,
+    operator_name,
+    out,
+    print_json,
+    settings_of_crawl,
+)
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.seeding import add_seeds
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import UsageError
+from gossamer.frontier.audit import note
 from gossamer.model.records import Kind
 from gossamer.model.url import Canonicalizer
 
@@ -46,7 +58,10 @@ def command(
     folder.create()
     frontier = folder.open_frontier(settings)
     try:
-        added = add_seeds(frontier, settings, found, SystemClock().now(), Kind.SITEMAP if sitemap else Kind.PAGE)
+        now = SystemClock().now()
+        added = add_seeds(frontier, settings, found, now, Kind.SITEMAP if sitemap else Kind.PAGE)
+        named = " ".join([*seeds, *map(str, seeds_from or [])])
+        note(frontier.db, now, operator_name(), "inject", named, f"{added.new} new, {added.refused} refused")
     finally:
         frontier.db.close()
     if json:

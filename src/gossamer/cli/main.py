@@ -7,19 +7,24 @@ import os
 import sys
 import traceback
 from importlib import import_module
+from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
-from gossamer import __version__
-from gossamer.cli.common import err
+from gossamer import __version__, logs
+from gossamer.cli.common import DEFAULT_DATA, err
+from gossamer.crawl.logged import configure_logs
 from gossamer.errors import GossamerError
 
 VERBS = (
     "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "clusters", "inject",
-    "recrawl", "remove", "rules", "mirrors", "feeds", "stats", "filters", "partition", "rank", "qrank", "export",
-    "jobs", "categories", "evaluate", "demo",
+    "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats", "filters",
+    "partition", "rank", "qrank", "export", "jobs", "categories", "evaluate", "doctor", "lab", "demo", "run",
+    "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
 )  # fmt: skip
 """Each is a module of this package with a function, or an app of several, called `command`."""
+
+log = logging.getLogger(__name__)
 
 
 def run() -> None:
@@ -29,7 +34,7 @@ def run() -> None:
 
 def main(arguments: list[str]) -> int:
     """Run one command; errors for people are one line, tracebacks only with --debug."""
-    _configure_logging()
+    _configure_logging(arguments)
     debug = "--debug" in arguments
     try:
         _app(arguments)(arguments, exit_on_error=False, print_error=False)
@@ -69,6 +74,9 @@ def _app(arguments: list[str]) -> App:
 
 def _failed(text: str, code: int, debug: bool) -> int:
     """One line for a person; the traceback too where it was asked for."""
+    if logs.is_json():
+        log.error("%s", text, exc_info=debug)
+        return code
     if debug:
         traceback.print_exc()
     err.print("[red]gossamer:[/red]", end=" ")
@@ -81,5 +89,16 @@ def _forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _configure_logging() -> None:
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+def _configure_logging(arguments: list[str]) -> None:
+    """By the data folder that the command line names; a settings file that is wrong is for the verb to complain of."""
+    verb = next((word for word in arguments if word in VERBS), "")
+    configure_logs(_data_folder(arguments), {"serve": "server", "jobs": "job"}.get(verb, verb))
+
+
+def _data_folder(arguments: list[str]) -> Path:
+    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        if word.startswith("--data="):
+            return Path(word.removeprefix("--data="))
+        if word == "--data" and after:
+            return Path(after)
+    return DEFAULT_DATA

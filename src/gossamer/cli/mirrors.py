@@ -6,12 +6,13 @@ from pathlib import Path
 
 from cyclopts import App
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier import mirror_table
+from gossamer.frontier.audit import note
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.mirror_table import REJECTED, UNDECIDED, Mirror
 from gossamer.model.site import site_of
@@ -51,7 +52,9 @@ def accept(site: str, main: str, *, data: Data = DEFAULT_DATA, json: Json = Fals
     scheme = main.partition("://")[0].lower() if "://" in main else ""
     db = _open(data)
     try:
-        mirror = mirror_table.accept(db, *names, scheme, SystemClock().now())
+        now = SystemClock().now()
+        mirror = mirror_table.accept(db, *names, scheme, now)
+        note(db, now, operator_name(), "accept mirror", mirror.site, mirror.main)
     finally:
         db.close()
     if json:
@@ -76,7 +79,9 @@ def reject(site: str, main: str = "", *, data: Data = DEFAULT_DATA, json: Json =
         raise UsageError(f"{name} is one site: name two")
     db = _open(data)
     try:
-        urls = mirror_table.reject(db, name, other, SystemClock().now())
+        now = SystemClock().now()
+        urls = mirror_table.reject(db, name, other, now)
+        note(db, now, operator_name(), "reject mirror", name, other)
     finally:
         db.close()
     if json:
@@ -97,7 +102,10 @@ def forget(site: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: D
     name = _site(site, data)
     db = _open(data)
     try:
-        rows, urls = mirror_table.forget(db, name, SystemClock().now())
+        now = SystemClock().now()
+        rows, urls = mirror_table.forget(db, name, now)
+        if rows:
+            note(db, now, operator_name(), "forget mirror", name)
     finally:
         db.close()
     if not rows:

@@ -10,15 +10,17 @@ from typing import Literal
 from cyclopts import App
 from msgspec.structs import replace
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_name, out, print_json, settings_of_crawl
 from gossamer.cli.crawl import run_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.partitioning import PartPlan, SitePlan, nothing_stored, plan_site, read_site
+from gossamer.crawl.stored_links import stored_in
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions
+from gossamer.frontier.audit import note
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.partition.assignment import one_part
@@ -116,7 +118,9 @@ def set_parts(site: str, parts: str, *, data: Data = DEFAULT_DATA, json: Json = 
     assignment = _plan_of_stored(name, count, "auto", settings, folder).assignment if count > 1 else one_part()
     db = folder.open_database()
     try:
-        partitions.adopt(db, name, assignment, SystemClock().now())
+        now = SystemClock().now()
+        partitions.adopt(db, name, assignment, now)
+        note(db, now, operator_name(), "split site", name, _parts(count))
     finally:
         db.close()
     if json:
@@ -130,7 +134,7 @@ def _plan_of_stored(site: str, parts: int | None, by: By, settings: Settings, fo
         raise nothing_stored(site)
     db = folder.read()
     try:
-        stored = read_site(folder, db, site)
+        stored = read_site(stored_in(folder), db, site)
     finally:
         db.close()
     return plan_site(stored, settings.partition, settings.politeness.delay, parts, by)

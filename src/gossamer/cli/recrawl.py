@@ -6,12 +6,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier import operate
+from gossamer.frontier.audit import note
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.store.segment_folder import delete_segments
@@ -44,7 +45,10 @@ def command(
     frontier = folder.open_frontier(settings)
     now = SystemClock().now()
     try:
-        urls = sum(operate.recrawl(frontier.db, canonical_or_error(text, settings), now) for text in prefixes)
+        named = [canonical_or_error(text, settings) for text in prefixes]
+        for what in (*named, *(["failed URLs"] if failed else []), *([f"segment {segment}"] if segment else [])):
+            note(frontier.db, now, operator_name(), "recrawl", what)
+        urls = sum(operate.recrawl(frontier.db, url, now) for url in named)
         urls += operate.recrawl_failed(frontier.db, now) if failed else 0
         urls += _withdraw(folder, frontier.db, segment, now) if segment else 0
     finally:

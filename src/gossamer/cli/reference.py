@@ -1,10 +1,14 @@
-"""Writes `docs/settings.md` from the code: `python -m gossamer.cli.reference`."""
+"""Writes pages of the docs from the code: `python -m gossamer.cli.reference` and one of settings, metrics, cli, api."""
 
 from __future__ import annotations
 
 import sys
 
 from gossamer import settings
+from gossamer.cli.api_page import api_page
+from gossamer.cli.verbs_page import cli_page
+from gossamer.crawl import metrics as crawl_metrics
+from gossamer.web import metrics as web_metrics
 
 
 def settings_page() -> str:
@@ -18,8 +22,7 @@ def settings_page() -> str:
     for setting in settings.describe():
         if setting.section != section:
             section = setting.section
-            header = 'sites."HOST"' if section == "sites" else section
-            lines += ["", f"## [{header}]", "", settings.section_sentence(section), ""]
+            lines += ["", f"## [{settings.header(section)}]", "", settings.section_sentence(section), ""]
             lines += ["| setting | type | default | meaning |", "|---|---|---|---|"]
         default = settings.toml_value(setting.default)
         default = default if len(default) <= 60 else default[:57] + "…"
@@ -28,5 +31,25 @@ def settings_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def metrics_page() -> str:
+    """All metrics as a Markdown page."""
+    lines = [
+        "# Metrics",
+        "",
+        "Generated from the code by `make docs`. How to read them: [observe](observe.md). Labels tell series of one "
+        "metric apart. Beside these, `/metrics` has what Prometheus' library tells of any process (`process_…`).",
+    ]
+    for title, metrics in (("Of the crawl", crawl_metrics.METRICS), ("Of the server", web_metrics.METRICS)):
+        lines += ["", f"## {title}", "", "| metric | type | unit | labels | meaning |", "|---|---|---|---|---|"]
+        for metric in metrics:
+            labels = ", ".join(f"`{label}`" for label in metric.labels)
+            cells = (f"`{metric.name}`", metric.kind, metric.unit, labels, metric.sentence)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"settings": settings_page, "metrics": metrics_page, "cli": cli_page, "api": api_page}
+
+
 if __name__ == "__main__":
-    sys.stdout.write(settings_page())
+    sys.stdout.write(PAGES[sys.argv[1] if len(sys.argv) > 1 else "settings"]())

@@ -1,44 +1,139 @@
-"""`gossamer remove`: take URLs out and keep them out."""
+"""`gossamer remove`: take URLs out and keep them out; undo it, list what is out, erase what is stored of it."""
 
 from __future__ import annotations
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
-from gossamer.cli.index import update_if_there
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.erasing import erase_removed
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.takedown import carry_on, covering, listed, restore, take_down
 from gossamer.errors import UsageError
-from gossamer.frontier import operate
+from gossamer.frontier import audit
+from gossamer.frontier.database import Database
+from gossamer.settings import Settings
+
+Flag = Annotated[bool, Parameter(negative="")]
 
 
 def command(
-    *prefixes: str, data: Data = DEFAULT_DATA, reason: str = "", json: Json = False, debug: Debug = False
+    *prefixes: str,
+    data: Data = DEFAULT_DATA,
+    reason: str = "",
+    exact: Flag = False,
+    undo: Flag = False,
+    erase: Flag = False,
+    listing: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    json: Json = False,
+    debug: Debug = False,
 ) -> None:
     """Remove the URLs that start with one of PREFIXES: they leave queue, exports and search, and stay out.
 
     Parameters
     ----------
     prefixes
-        URLs or beginnings of URLs; https://example.org/ removes the site.
+        URLs or beginnings of URLs; https://example.org/ removes the site, example.org the host with all its ports.
     reason
-        Why, for `gossamer explain`.
+        Why, for `gossamer explain`, the console and the audit log.
+    exact
+        Remove only the URLs named, and not what begins like them.
+    undo
+        Let in again what was removed by these prefixes; it is fetched anew.
+    erase
+        Also erase texts and raw responses from the segments, of all that is out where no prefix is named. The crawl
+        must be stopped.
+    listing
+        List what is out.
     """
-    if not prefixes:
+    if listing:
+        _list(data, json)
+        return
+    if not prefixes and not erase:
         raise UsageError("nothing to remove: name a URL or a beginning of URLs")
+    if undo and erase:
+        raise UsageError("--undo and --erase do not go together: what is erased cannot be brought back")
     settings = settings_of_crawl(data)
     folder = DataFolder(data)
     folder.read().close()
+    named = [covering(text, settings, exact) for text in prefixes]
     frontier = folder.open_frontier(settings)
-    now = SystemClock().now()
     try:
-        urls = 0
-        for text in prefixes:
-            prefix = canonical_or_error(text, settings)
-            urls += operate.remove(frontier.db, prefix, reason or "removed by the operator", now)
+        if undo:
+            _undo(folder, frontier.db, settings, named, json)
+        else:
+            _remove(folder, frontier.db, settings, named, reason, erase, json)
     finally:
         frontier.db.close()
-    update_if_there(folder)
+
+
+def _remove(
+    folder: DataFolder, db: Database, settings: Settings, named: Sequence[str], reason: str, erase: bool, json: bool
+) -> None:
+    now, why, urls = SystemClock().now(), reason or "removed by the operator", 0
+    carry_on(folder, db, settings, now)
+    with _Bar(enabled=not json) as bar:
+        for what in named:
+            audit.note(db, now, operator_name(), "remove", what, why)
+            urls += take_down(folder, db, settings, what, why, now, partial(bar.show_more, urls))
+    report = {"removed": urls}
+    if erase:
+        covered = list(named) or [one.what for one in listed(db)]
+        with _Bar(enabled=not json) as bar:
+            report["erased"] = erase_removed(folder, db, covered, now, bar.show)
+        audit.note(db, now, operator_name(), "erase", " ".join(covered), f"{report['erased']} stored visits")
     if json:
-        print_json({"removed": urls})
-    else:
+        print_json(report)
+        return
+    if named:
         out.print(f"{urls} {'URL' if urls == 1 else 'URLs'} removed; what starts so will not be fetched again.")
+    if erase:
+        out.print(f"{report['erased']} stored visits erased.")
+
+
+def _undo(folder: DataFolder, db: Database, settings: Settings, named: Sequence[str], json: bool) -> None:
+    now, urls = SystemClock().now(), 0
+    for what in named:
+        queued = restore(folder, db, settings, what, now)
+        audit.note(db, now, operator_name(), "restore", what, f"{queued} URLs queued")
+        urls += queued
+    if json:
+        print_json({"queued": urls})
+    else:
+        out.print(f"Let in again; {urls} {'URL is' if urls == 1 else 'URLs are'} queued to be fetched anew.")
+
+
+def _list(data: Data, json: bool) -> None:
+    found = listed(DataFolder(data).read())
+    if json:
+        print_json(found)
+        return
+    for one in found:
+        when = datetime.fromtimestamp(one.removed_at, UTC).isoformat(timespec="seconds")
+        unfinished = "  (unfinished: run `gossamer remove` with it again)" if one.unfinished else ""
+        out.print(f"{when}  {one.what}  {one.reason}{unfinished}", markup=False)
+    if not found:
+        out.print("Nothing was removed.")
+
+
+class _Bar(Progress):
+    """How far it is, where there is a terminal to say so."""
+
+    def __init__(self, enabled: bool) -> None:
+        columns = (TextColumn("Removing"), BarColumn(), MofNCompleteColumn())
+        super().__init__(*columns, console=err, transient=True, disable=not enabled or not err.is_terminal)
+        self._task = self.add_task("", total=None)
+
+    def show(self, done: int, total: int | None = None) -> None:
+        """Called after every step."""
+        self.update(self._task, completed=done, total=total)
+
+    def show_more(self, before: int, done: int) -> None:
+        """The same with what was done before."""
+        self.show(before + done)

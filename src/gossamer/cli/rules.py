@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
@@ -18,6 +18,7 @@ from gossamer.crawl.raw_pages import Html, html_from_bytes, newest_html
 from gossamer.crawl.rule_trial import Trial, try_rules
 from gossamer.crawl.suggesting import suggest
 from gossamer.errors import StorageError, UsageError
+from gossamer.frontier.audit import note
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.fitting import refit
 from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
@@ -54,7 +55,11 @@ def import_(
     folder.create()
     db = open_database(folder.database)
     try:
-        new, replaced = save_rules(db, rules, SystemClock().now())
+        now = SystemClock().now()
+        new, replaced = save_rules(db, rules, now)
+        if new or replaced:
+            labels = ", ".join(f"{rule.domain} {rule.name}" for rule in rules)
+            note(db, now, operator_name(), "save rules", labels, f"{new} new, {replaced} replaced")
         total = len(load_rules(db))
         known, fit = _refit(db, data, {rule.domain for rule in rules}) if new or replaced else (0, 0)
     finally:
@@ -109,6 +114,7 @@ def remove(domain: str, name: str = "", *, data: Data = DEFAULT_DATA, json: Json
     try:
         removed = remove_rules(db, host, name)
         if removed:
+            note(db, SystemClock().now(), operator_name(), "remove rule", f"{host} {name}".rstrip())
             _refit(db, data, {host})
     finally:
         db.close()

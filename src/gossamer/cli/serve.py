@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any
@@ -13,6 +14,8 @@ from cyclopts import Parameter
 
 from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, err, out
+from gossamer.cli.observing import observing
+from gossamer.cli.operating import operating
 from gossamer.clock import SystemClock
 from gossamer.crawl.clicks import StoredClicks
 from gossamer.crawl.folder import DataFolder, remember_storage
@@ -29,11 +32,11 @@ from gossamer.search.shard import ShardSearcher
 from gossamer.search.sharded import ShardedSearcher
 from gossamer.search.shards_config import parse_nodes
 from gossamer.settings import ServeSettings, Settings
-from gossamer.web.app import create_app
+from gossamer.web.app import Extension, create_app
 from gossamer.web.clicks import ClickService
 from gossamer.web.push import PushService
 from gossamer.web.server import beyond_loopback, run
-from gossamer.web.service import SearchService, StoryService
+from gossamer.web.service import SearchService, Services, StoryService
 from gossamer.web.shard_client import RemoteNodes
 from gossamer.web.shard_server import create_shard_app
 from gossamer.web.shard_stories import RemoteStories
@@ -102,7 +105,10 @@ def command(
         return
     push = StoredPush(DataFolder(data), settings, settings.push, SystemClock()) if settings.push.callback else None
     clicks = StoredClicks(DataFolder(data), settings.revisit, SystemClock()) if settings.serve.clicks else None
-    serve(open_service(data, settings), settings.serve, open_browser, open_stories(data), push, clicks)
+    services = Services(open_service(data, settings), open_stories(data))
+    console, greeting = operating(data, settings, services)
+    extensions = [observing(data, settings), *console]
+    serve(services.search, settings.serve, open_browser, services.stories, push, clicks, extensions, greeting)
 
 
 def _stop_with_stdin() -> None:
@@ -113,12 +119,17 @@ def _stop_with_stdin() -> None:
 
 def serve(
     service: SearchService, settings: ServeSettings, open_browser: bool = False, stories: StoryService | None = None,
-    push: PushService | None = None, clicks: ClickService | None = None,
+    push: PushService | None = None, clicks: ClickService | None = None, extensions: Sequence[Extension] = (),
+    greeting: str = "",
 ) -> None:  # fmt: skip
-    """Serve until a signal; the address is printed as soon as requests are answered."""
+    """Serve until a signal; the address is printed as soon as requests are answered, then the greeting, in which
+    `{address}` stands for it."""
     if beyond_loopback(settings.host):
+        bare = "without encryption or a login"
+        if any(extension.private for extension in extensions):
+            bare = "without encryption, and without a login but for the console, whose passwords can be overheard"
         err.print(
-            f"Others can reach this server: it listens on {settings.host}, without encryption or a login. "
+            f"Others can reach this server: it listens on {settings.host}, {bare}. "
             "Put a reverse proxy in front of it, and name it in serve.proxies.",
             style="yellow", markup=False,
         )  # fmt: skip
@@ -126,10 +137,13 @@ def serve(
     def ready(address: str) -> None:
         shown = settings.base_url or address
         out.print(f"Search at {shown} (Ctrl-C ends it)", markup=False)
+        if greeting:
+            out.print(greeting.replace("{address}", shown.rstrip("/")), markup=False)
         if open_browser:
             webbrowser.open(shown)
 
-    run(create_app(service, settings, stories=stories, push=push, clicks=clicks), settings, ready)
+    app = create_app(service, settings, stories=stories, push=push, clicks=clicks, extensions=extensions)
+    run(app, settings, ready)
 
 
 def serve_shard(data: Path, settings: Settings) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import time
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, out, settings_of_crawl
+from gossamer.cli.signals import told_to_end
 from gossamer.crawl.crew import Crew
 from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.errors import UsageError
@@ -42,19 +42,18 @@ def command(
     settings = settings_of_crawl(data)
     folder.open_frontier(settings).db.close()  # segments of another crawl are refused before anything is started
     crew = Crew(settings, folder, debug)
-    stopped = []
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopped.append(True))
+    stopped: list[bool] = []
     out.print(f"Working on {found.where if folder.is_shared else data}; Ctrl-C stops in good order.", markup=False)
-    try:
-        for _ in range(workers):
-            crew.start(name)
-        while not stopped:
-            time.sleep(_TICK)
-            for dead in crew.bury_dead():
-                out.print(f"worker {dead} died and is replaced", markup=False)
-                time.sleep(_AGAIN)
-                crew.start()
-        crew.stop()
-    finally:
-        crew.kill()
+    with told_to_end(lambda: stopped.append(True)):
+        try:
+            for _ in range(workers):
+                crew.start(name)
+            while not stopped:
+                time.sleep(_TICK)
+                for dead in crew.bury_dead():
+                    out.print(f"worker {dead} died and is replaced", markup=False)
+                    time.sleep(_AGAIN)
+                    crew.start()
+            crew.stop()
+        finally:
+            crew.kill()

@@ -1,0 +1,145 @@
+"""`gossamer accounts`: who may log in to the console.
+
+Passwords are asked for, or read from standard input: what stands on the command line is in the shell's history, and
+everybody on the machine can see it while the command runs.
+"""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from cyclopts import App, Parameter
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.errors import UsageError
+from gossamer.frontier import accounts, audit, passwords
+from gossamer.frontier.database import Database
+from gossamer.web.views import timestamp
+
+T = TypeVar("T")
+
+command = App(name="accounts", help="Who may log in to the console of `gossamer serve`.")
+
+Generate = Annotated[
+    bool, Parameter(name="--generate", negative="", help="Make a password and print it, instead of asking for one.")
+]
+
+
+@command.command(name="list")
+def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """List the accounts with their roles."""
+    db = DataFolder(data).read()
+    try:
+        found = accounts.accounts(db)
+    finally:
+        db.close()
+    if json:
+        print_json(found)
+        return
+    for account in found:
+        out.print(f"{account.name} ({account.role}), since {timestamp(account.made_at)}", markup=False)
+    if not found:
+        out.print("There are no accounts: `gossamer accounts add NAME --role operator` makes one.")
+
+
+@command.command
+def add(
+    name: str, *, role: accounts.Role = "reader", generate: Generate = False, data: Data = DEFAULT_DATA,
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """Add the account NAME; the password is asked for, or read from standard input.
+
+    Parameters
+    ----------
+    name
+        Letters a to z, digits and . _ @ -.
+    role
+        A reader sees everything, an operator changes things.
+    """
+    password = passwords.generated() if generate else _asked()
+    now = SystemClock().now()
+    account = _change(data, "add account", name, role, lambda db: accounts.add(db, now, name, role, password))
+    out.print(f"{account.name} can log in as {role}.", markup=False)
+    _tell(password, generate)
+
+
+@command.command(name="password")
+def set_password(
+    name: str, *, generate: Generate = False, data: Data = DEFAULT_DATA, debug: Debug = False
+) -> None:  # fmt: skip
+    """Give the account NAME a new password, log it out everywhere and forget its failed tries.
+
+    Parameters
+    ----------
+    name
+        An account.
+    """
+    password = passwords.generated() if generate else _asked()
+    _change(data, "new password", name, "", lambda db: accounts.set_password(db, name, password))
+    out.print(f"{accounts.canonical(name)} has a new password.", markup=False)
+    _tell(password, generate)
+
+
+@command.command(name="role")
+def set_role(name: str, role: accounts.Role, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Make the account NAME a reader or an operator.
+
+    Parameters
+    ----------
+    name
+        An account.
+    role
+        A reader sees everything, an operator changes things.
+    """
+    _change(data, "change role", name, role, lambda db: accounts.set_role(db, name, role))
+    out.print(f"{accounts.canonical(name)} is {'an operator' if role == 'operator' else 'a reader'} now.", markup=False)
+
+
+@command.command
+def remove(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Remove the account NAME; whoever is logged in to it is out.
+
+    Parameters
+    ----------
+    name
+        An account.
+    """
+    _change(data, "remove account", name, "", lambda db: accounts.remove(db, name))
+    out.print(f"{accounts.canonical(name)} is removed.", markup=False)
+
+
+def _change(data: Path, action: str, name: str, detail: str, change: Callable[[Database], T]) -> T:
+    """Do it, and write it down."""
+    folder = DataFolder(data)
+    folder.read().close()  # a wrong folder must not become a new crawl
+    db = folder.open_database()
+    try:
+        done = change(db)
+        audit.note(db, SystemClock().now(), operator_name(), action, accounts.canonical(name), detail)
+        return done
+    finally:
+        db.close()
+
+
+def _asked() -> str:
+    """A password, typed twice without being shown, or the first line of standard input."""
+    if not sys.stdin.isatty():
+        password = sys.stdin.readline().rstrip("\r\n")
+        if not password:
+            raise UsageError("no password on standard input: write one there, or add --generate")
+        return password
+    password = getpass.getpass("Password: ")
+    if password != getpass.getpass("Once more: "):
+        raise UsageError("the two are not the same: nothing was changed")
+    return password
+
+
+def _tell(password: str, is_generated: bool) -> None:
+    if is_generated:
+        out.print(f"The password is {password} (shown only now)", markup=False)

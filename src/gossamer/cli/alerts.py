@@ -1,0 +1,300 @@
+"""`gossamer alerts`: saved queries, what they found, and the messages that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from gossamer.cli.common import (
+    DEFAULT_DATA,
+    Data,
+    Debug,
+    Json,
+    operator_name,
+    out,
+    print_json,
+    settings_of_crawl,
+)
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.gathering import decoded
+from gossamer.crawl.saved_queries import described, request_of, save_query
+from gossamer.crawl.sending import Delivery, probe
+from gossamer.errors import OperationError, UsageError
+from gossamer.frontier import alarms, alerts, audit, outbox
+from gossamer.frontier.alerts import Alert, Found
+from gossamer.frontier.database import Database, open_database
+from gossamer.notify.channel import check_channel
+from gossamer.search.results import Request, Since
+from gossamer.web.views import moment
+
+command = App(name="alerts", help="Saved queries: new pages that match are told by mail, webhook and feed.")
+
+Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)]
+Flag = Annotated[bool, Parameter(negative="")]
+
+_SHOWN = 50
+
+
+@command.default
+@command.command(name="list")
+def list_(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """List the saved queries, and the present alarms."""
+    with _reading(data) as db:
+        saved, found, present = alerts.list_alerts(db), alerts.found(db), alarms.present(db)
+    if json:
+        rows = [_as_json(alert, found.get(alert.id, Found())) for alert in saved]
+        print_json({"alerts": rows, "alarms": present})
+        return
+    for alarm in present:
+        out.print(f"alarm since {moment(alarm.since)}: {alarm.sentence}", style="red", markup=False)
+    for alert in saved:
+        out.print(_line(alert, found.get(alert.id, Found())), markup=False)
+    if not saved:
+        out.print("There are no alerts: make one with `gossamer alerts add NAME QUERY`.", markup=False)
+
+
+@command.command
+def add(
+    name: str,
+    query: str,
+    *,
+    mail: Many = None,
+    webhook: Many = None,
+    site: str = "",
+    lang: str = "",
+    page_type: Annotated[str, Parameter(name="--type")] = "",
+    category: str = "",
+    since: Since = "",
+    changes: Flag = False,
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Save a QUERY under a NAME: pages that come from now on and match are told.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    query
+        As on the search page, operators included; see docs/query.md.
+    mail
+        An address that gets mail; may be repeated.
+    webhook
+        An http(s) address that gets signed JSON; may be repeated.
+    site
+        Only pages of this host and below.
+    lang
+        Only pages in this language, such as en.
+    page_type
+        Only pages of this type, such as article.
+    category
+        Only pages of this category.
+    since
+        Only pages dated within the last day, week, month or year when they are found.
+    changes
+        Tell of a page again whenever a changed version of it matches.
+    """
+    request = Request(query=query, site=site, lang=lang, page_type=page_type, category=category, since=since)
+    channels = [*(mail or ()), *(webhook or ())]
+    config, now = settings_of_crawl(data).alerts, SystemClock().now()
+    with _writing(data) as db:
+        alert, notices = save_query(db, config, name, request, channels, operator_name(), now, changes)
+        audit.note(db, now, operator_name(), "add alert", alert.name, described(request_of(alert)))
+    if json:
+        print_json(_as_json(alert, Found()))
+        return
+    for notice in notices:
+        out.print(notice, style="yellow", markup=False)
+    out.print(f"{alert.name} is saved. Its feed, for whoever knows the address: {feed_path(alert)}", markup=False)
+
+
+@command.command
+def remove(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Forget a saved query, what it found, and what was not sent yet.
+
+    Parameters
+    ----------
+    name
+        Its name or id.
+    """
+    _change(data, name, "remove alert", alerts.remove, "is removed")
+
+
+@command.command
+def pause(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Let a saved query rest; what comes meanwhile is not told later either.
+
+    Parameters
+    ----------
+    name
+        Its name or id.
+    """
+    _change(data, name, "pause alert", alerts.pause, "rests")
+
+
+@command.command
+def resume(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Match a saved query again, with what comes from now on.
+
+    Parameters
+    ----------
+    name
+        Its name or id.
+    """
+    _change(data, name, "resume alert", alerts.resume, "is matched again")
+
+
+@command.command
+def hits(
+    name: str, *, limit: int = _SHOWN, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
+) -> None:
+    """List what a saved query found, the newest first.
+
+    Parameters
+    ----------
+    name
+        Its name or id.
+    limit
+        Pages to list.
+    """
+    with _reading(data) as db:
+        found = alerts.hits(db, alerts.named(db, name).id, max(limit, 1))
+    if json:
+        print_json(found)
+        return
+    for hit in found:
+        out.print(f"{moment(hit.at)}  {hit.url}  {hit.title}", markup=False)
+    if not found:
+        out.print("Nothing yet.")
+
+
+@command.command
+def test(to: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Send a test message now, and say what came of it.
+
+    Parameters
+    ----------
+    to
+        The name of a saved query, all of whose channels are tried; a mail address or a webhook; or `operators`, for
+        all of alerts.operators.
+    """
+    settings, clock = settings_of_crawl(data), SystemClock()
+    channels = _channels(data, to, settings.alerts.operators)
+    results = probe(Delivery(settings, clock), channels, to)
+    for channel, problem in results:
+        out.print(f"{channel}: {problem or 'taken'}", style="red" if problem else "green", markup=False)
+    with _writing(data) as db:
+        audit.note(db, clock.now(), operator_name(), "test alert", to, "")
+    failed = [channel for channel, problem in results if problem]
+    if failed:
+        raise OperationError(f"{len(failed)} of {len(results)} channels did not take the message")
+
+
+@command.command(name="outbox")
+def outbox_(
+    *, retry: str | None = None, discard: str | None = None, data: Data = DEFAULT_DATA, json: Json = False,
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """List messages that were not taken yet, with their problems.
+
+    Parameters
+    ----------
+    retry
+        Try the message with this id again at once, or `all` that failed.
+    discard
+        Throw the message with this id away.
+    """
+    now = SystemClock().now()
+    if retry is not None or discard is not None:
+        with _writing(data) as db:
+            if retry is not None:
+                changed = outbox.retry(db, now, "" if retry == "all" else retry)
+                _note_message(db, changed, now, "retry message", retry)
+            if discard is not None:
+                _note_message(db, outbox.discard(db, discard), now, "discard message", discard)
+    with _reading(data) as db:
+        waiting = outbox.list_messages(db)
+    if json:
+        print_json(waiting)
+        return
+    for one in waiting:
+        when = "given up" if one.due_at is None else f"next try {moment(one.due_at)}"
+        problem = f" – {one.problem}" if one.problem else ""
+        line = f"{one.id}  {one.channel}  {decoded(one.body).title}  ({one.attempts} tries, {when}){problem}"
+        out.print(line, markup=False)
+    if not waiting:
+        out.print("The outbox is empty.")
+
+
+def feed_path(alert: Alert) -> str:
+    """Where the server has an alert's feed."""
+    return f"/alerts/{alert.id}.atom"
+
+
+def _change(data: Path, name: str, action: str, change: Any, done: str) -> None:
+    with _writing(data) as db:
+        alert = alerts.named(db, name)
+        change(db, alert.id)
+        audit.note(db, SystemClock().now(), operator_name(), action, alert.name, "")
+    out.print(f"{alert.name} {done}.", markup=False)
+
+
+def _note_message(db: Database, changed: int, now: float, action: str, id: str) -> None:
+    if not changed and id != "all":
+        raise UsageError(f"there is no such message {id!r}: see `gossamer alerts outbox`")
+    audit.note(db, now, operator_name(), action, id, "")
+
+
+def _channels(data: Path, to: str, operators: tuple[str, ...]) -> list[str]:
+    if to == "operators":
+        if not operators:
+            raise UsageError("alerts.operators is empty: name mail addresses or webhooks in gossamer.toml")
+        return [check_channel(channel) for channel in operators]
+    if "@" in to or "://" in to:
+        return [check_channel(to)]
+    with _reading(data) as db:
+        channels = alerts.named(db, to).channels
+    if not channels:
+        raise UsageError(f"{to} has only its feed: there is nobody to send a test to")
+    return list(channels)
+
+
+@contextmanager
+def _reading(data: Path) -> Iterator[Database]:
+    db = DataFolder(data).read()
+    try:
+        yield db
+    finally:
+        db.close()
+
+
+@contextmanager
+def _writing(data: Path) -> Iterator[Database]:
+    folder = DataFolder(data)
+    folder.read().close()  # there must be a crawl
+    db = open_database(folder.database)
+    try:
+        yield db
+    finally:
+        db.close()
+
+
+def _as_json(alert: Alert, found: Found) -> dict[str, Any]:
+    return {
+        "id": alert.id, "name": alert.name, "request": request_of(alert), "channels": alert.channels,
+        "made_by": alert.made_by, "made_at": alert.made_at, "changes": alert.again, "paused": alert.paused,
+        "found": found.pages, "last_at": found.last_at, "feed": feed_path(alert),
+    }  # fmt: skip
+
+
+def _line(alert: Alert, found: Found) -> str:
+    state = "paused" if alert.paused else "active"
+    told = f"{found.pages} found, last {moment(found.last_at)}" if found.pages else "nothing found yet"
+    channels = ", ".join(alert.channels) or "feed only"
+    return f"{alert.name} ({state}): {described(request_of(alert))} → {channels}; {told}; {feed_path(alert)}"

@@ -1,0 +1,37 @@
+"""`gossamer audit`: what operators did."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.crawl.folder import DataFolder
+from gossamer.frontier.audit import Filter, entries
+from gossamer.web.views import timestamp
+
+
+def command(
+    *,
+    limit: Annotated[int, Parameter(help="Lines shown, the newest.")] = 50,
+    action: Annotated[str, Parameter(help="Only this action, such as `remove`.")] = "",
+    who: Annotated[str, Parameter(help="Only what this account did, or `cli:NAME` of the command line.")] = "",
+    data: Data = DEFAULT_DATA,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """List what operators did in the console and on the command line, the newest last."""
+    db = DataFolder(data).read()
+    try:
+        found = entries(db, Filter(who=who, action=action), max(0, limit))[::-1]
+    finally:
+        db.close()
+    if json:
+        print_json(found)
+        return
+    for line in found:
+        detail = f" ({line.detail})" if line.detail else ""
+        out.print(f"{timestamp(line.at)} {line.who}: {line.action} {line.subject}{detail}", markup=False)
+    if not found:
+        out.print("Nobody did anything yet." if not (who or action) else "Nobody did anything like that.")

@@ -1,0 +1,63 @@
+"""`gossamer pause`: leave sites, or everything, alone until told to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
+from gossamer.clock import SystemClock
+from gossamer.crawl.explain import canonical_or_error
+from gossamer.crawl.folder import DataFolder
+from gossamer.frontier import controls
+from gossamer.frontier.audit import note
+from gossamer.frontier.database import Database
+from gossamer.model.site import site_of
+
+
+def command(*sites: str, data: Data = DEFAULT_DATA, reason: str = "", json: Json = False, debug: Debug = False) -> None:
+    """Ask SITES no more until they are resumed, or nothing at all where none is named; nothing waiting is lost.
+
+    Parameters
+    ----------
+    sites
+        Hosts, with the port where that is not the default one, or any URL of them. None: the whole crawl.
+    reason
+        Why, for `gossamer status` and `gossamer explain`.
+    """
+    with opened(data) as (db, now):
+        names = named(db, sites, data)
+        for name in names:
+            controls.pause_site(db, name, reason, now)
+            note(db, now, operator_name(), "pause site", name, reason)
+        if not sites:
+            controls.pause_crawl(db, reason, now)
+            note(db, now, operator_name(), "pause crawl", "", reason)
+    if json:
+        print_json({"paused": names or "crawl", "reason": reason or controls.NO_REASON})
+    elif names:
+        out.print(f"Paused: {', '.join(names)}; `gossamer resume` with the same names goes on.", markup=False)
+    else:
+        out.print("The crawl is paused: no site is asked until `gossamer resume`.")
+
+
+def named(db: Database, sites: Sequence[str], data: Path) -> list[str]:
+    """The sites a person means; all of them are known, or nothing is done to any."""
+    settings = settings_of_crawl(data)
+    names = list(dict.fromkeys(site_of(canonical_or_error(text, settings)) for text in sites))
+    for name in names:
+        controls.controls_of(db, name)
+    return names
+
+
+@contextmanager
+def opened(data: Path) -> Iterator[tuple[Database, float]]:
+    """The database of an existing crawl, and the time."""
+    folder = DataFolder(data)
+    folder.read().close()  # there must be a crawl
+    db = folder.open_database()
+    try:
+        yield db, SystemClock().now()
+    finally:
+        db.close()

@@ -1,0 +1,35 @@
+"""`gossamer restore`: a data folder from a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segments, out, print_json, size
+from gossamer.clock import SystemClock
+from gossamer.crawl.restoring import restore
+
+
+def command(
+    place: Path,
+    *,
+    data: Data = DEFAULT_DATA,
+    database: Database = None,
+    segments: Segments = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Make a new data folder from the backup at PLACE; every file is checked.
+
+    Parameters
+    ----------
+    place
+        What `gossamer backup` made.
+    """
+    manifest = restore(place, data, SystemClock(), database or "", segments or "")
+    if json:
+        print_json({"crawl": manifest.crawl, "segments": len(manifest.segments), "bytes": manifest.bytes})
+        return
+    out.print(
+        f"{data} holds the crawl as it was: {len(manifest.segments)} segments, {size(manifest.bytes)}. "
+        f"Go on with `gossamer crawl --data {data}`; `gossamer index --data {data}` makes it searchable.", markup=False,
+    )  # fmt: skip

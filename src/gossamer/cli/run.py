@@ -1,0 +1,95 @@
+"""`gossamer run`: the whole plan of the settings, unattended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Annotated
+
+from cyclopts import App, CycloptsError, Parameter
+
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, check_seeds, err, out, seconds
+from gossamer.cli.operating import first_account
+from gossamer.cli.signals import told_to_end
+from gossamer.clock import SystemClock, WallClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.schedule_runs import plan_of
+from gossamer.crawl.unattended import Unattended
+from gossamer.errors import UsageError
+from gossamer.frontier.accounts import FIRST
+from gossamer.frontier.database import require_crawl
+from gossamer.schedule.config import Schedule
+from gossamer.schedule.plan import words
+from gossamer.schedule.times import rhythm
+from gossamer.settings import Settings, load
+
+
+def command(
+    *,
+    data: Data = DEFAULT_DATA,
+    grace: str = "2m",
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    debug: Debug = False,
+) -> None:
+    """Run everything that the settings plan ([schedules.NAME]), at its times, until Ctrl-C; without a plan, a crawl
+    that watches and the search page.
+
+    Parameters
+    ----------
+    grace
+        How long work that is under way may take to end, once it is told to: 30s, 10m.
+    quiet
+        Do not show what the commands print; their last words are kept all the same (`gossamer schedules list`).
+    """
+    lasting = seconds(grace)
+    settings, folder = load(data), DataFolder(data)
+    plan = plan_of(settings.schedules)
+    check_commands(plan)
+    if not has_plan(settings):
+        require_crawl(folder.database)
+        out.print(f"No schedules in the settings of {data}: running `crawl --watch` and `serve`.", markup=False)
+    # What is started again or killed is worth a line, whatever other commands keep to themselves.
+    logging.getLogger("gossamer.crawl.unattended").setLevel(logging.WARNING)
+
+    def tell(name: str, line: str) -> None:
+        if not quiet:
+            err.print(f"{name}: {line}", markup=False)
+
+    with folder.run_lock():
+        db = folder.open_database()
+        try:
+            # Times of day are those of the machine, also where its clock is set right after the start.
+            unattended = Unattended(data, folder.machine(), db, plan, WallClock(), tell)
+            if password := first_account(folder, SystemClock()):
+                out.print(f"Log in to the console as {FIRST} with the password {password}; it is shown only now.",
+                          markup=False)  # fmt: skip
+            with told_to_end(unattended.stop):
+                out.print(f"Running {len(plan)} entries of the plan; Ctrl-C ends them in good order:")
+                for name, entry in sorted(plan.items()):
+                    out.print(f"  {name:12} {rhythm(entry):14} {' '.join(words(entry))}", markup=False)
+                unattended.run(lasting)
+        finally:
+            db.close()
+
+
+def has_plan(settings: Settings) -> bool:
+    """Whether the settings name anything to run."""
+    return any(words(entry) for entry in settings.schedules.values())
+
+
+def check_commands(plan: Mapping[str, Schedule]) -> None:
+    """Have the command line look at every command of a plan, without running it."""
+    from gossamer.cli.main import VERBS
+
+    app = App(name="gossamer")
+    for verb in VERBS:
+        app.command(f"gossamer.cli.{verb}:command", name=verb)
+    for name, entry in plan.items():
+        line = words(entry)
+        try:
+            whole = [*line, "--data", str(DEFAULT_DATA)]
+            _, bound, _ = app.parse_args(whole, exit_on_error=False, print_error=False)
+            check_seeds([word for word in bound.args if isinstance(word, str)])
+        except (CycloptsError, UsageError) as error:
+            problem = " ".join(str(error).split())
+            raise UsageError(f"[schedules.{name}]: `gossamer {' '.join(line)}`: {problem}") from error

@@ -1,0 +1,164 @@
+"""`gossamer schedules`: the plan of `gossamer run`, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from cyclopts import App
+from rich.table import Table
+
+from gossamer.cli.common import (
+    DEFAULT_DATA,
+    Data,
+    Debug,
+    Json,
+    duration,
+    operator_name,
+    out,
+    print_json,
+)
+from gossamer.cli.run import check_commands
+from gossamer.clock import SystemClock
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.schedule_runs import Standing, plan_of, require_entry, standing
+from gossamer.crawl.tasks import Task
+from gossamer.errors import OperationError, UsageError
+from gossamer.frontier import schedules
+from gossamer.frontier.audit import note
+from gossamer.frontier.database import Database
+from gossamer.schedule.config import Schedule
+from gossamer.schedule.plan import words
+from gossamer.settings import load
+
+command = App(name="schedules", help="What `gossamer run` does at which times, and what came of it.")
+
+
+@command.command(name="list")
+def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """List the entries of the plan with their next start and last run."""
+    plan, folder, now = plan_of(load(data).schedules), DataFolder(data), SystemClock().now()
+    db = folder.read()
+    try:
+        found = standing(db, folder.machine(), plan, now)
+    finally:
+        db.close()
+    if json:
+        print_json([{**msgspec.to_builtins(one), "result": one.last.result if one.last else ""} for one in found])
+        return
+    is_run = folder.is_run()
+    table = Table("name", "command", "times", "next start", "last run", box=None, pad_edge=False)
+    for one in found:
+        table.add_row(one.name, one.run, one.rhythm, next_text(one, now), last_text(one, now, is_run))
+    out.print(table)
+    if not is_run:
+        out.print("Nothing is started now: `gossamer run` is not running.", style="yellow")
+
+
+@command.command
+def pause(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Start the entry NAME no more until it is resumed, over restarts too; what is to run always is ended."""
+    if _changed(data, name, "pause schedule", lambda db, machine, now: schedules.pause(db, machine, name, now)):
+        out.print(f"{name} is paused.", markup=False)
+    else:
+        out.print(f"{name} was paused already.", markup=False)
+
+
+@command.command
+def resume(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Let the paused entry NAME go on; a start that was missed meanwhile is made up for once."""
+    if _changed(data, name, "resume schedule", lambda db, machine, now: schedules.resume(db, machine, name)):
+        out.print(f"{name} goes on.", markup=False)
+    else:
+        out.print(f"{name} was not paused.", markup=False)
+
+
+@command.command
+def now(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
+    """Run the entry NAME at once: by the `gossamer run` that is running, else here until it is done."""
+    entry = _entry(data, name)
+    if entry.always:
+        raise UsageError(f"{name} runs all the time: there is nothing to start; pause and resume start it anew")
+    if _changed(data, name, "run schedule", lambda db, machine, at: _ask(DataFolder(data), db, machine, name, at)):
+        out.print(f"`gossamer run` starts {name} as soon as other work lets it.", markup=False)
+        return
+    _run_here(data, name, entry)
+
+
+def _ask(folder: DataFolder, db: Database, machine: str, name: str, at: float) -> bool:
+    return folder.is_run() and schedules.want(db, machine, name, at)
+
+
+def _run_here(data: Path, name: str, entry: Schedule) -> None:
+    """Nobody runs the plan: run one entry of it, with its result written down."""
+    check_commands({name: entry})
+    folder, clock = DataFolder(data), SystemClock()
+    with folder.run_lock(), _opened(folder) as db:
+        machine = folder.machine()
+        began = schedules.begin(db, machine, name, clock.now())
+        task = Task(name, [*words(entry), "--data", str(data)], began, lambda _, line: out.print(line, markup=False))
+        try:
+            code = task.wait()
+        except BaseException:
+            task.ask_to_end()
+            task.wait()
+            raise
+        schedules.finish(db, machine, schedules.Run(name, began, clock.now(), code, task.words()))
+    if code:
+        raise OperationError(f"{name} failed with exit code {code}: {task.last_line()}")
+
+
+def _entry(data: Path, name: str) -> Schedule:
+    return require_entry(plan_of(load(data).schedules), name)
+
+
+def _changed(data: Path, name: str, action: str, change: Callable[[Database, str, float], bool]) -> bool:
+    """Do something to an entry that exists, with a line in the audit log; returns whether it made a difference."""
+    _entry(data, name)
+    folder, now_at = DataFolder(data), SystemClock().now()
+    with _opened(folder) as db:
+        made = change(db, folder.machine(), now_at)
+        if made:
+            note(db, now_at, operator_name(), action, name)
+    return made
+
+
+@contextmanager
+def _opened(folder: DataFolder) -> Iterator[Database]:
+    db = folder.open_database()
+    try:
+        yield db
+    finally:
+        db.close()
+
+
+def next_text(one: Standing, at: float) -> str:
+    """When an entry is started next, for a person."""
+    if one.wanted:
+        return "now"
+    if one.paused_at is not None:
+        return "paused"
+    if one.always:
+        return "always"
+    if one.next_at is None:
+        return "never"
+    if one.next_at <= at:
+        return "due"
+    clock = time.strftime("%a %d %b %H:%M", time.localtime(one.next_at))
+    return f"{clock} (in {duration(one.next_at - at)})"
+
+
+def last_text(one: Standing, at: float, is_run: bool) -> str:
+    """How the last run went, for a person; `is_run`: whether anybody runs the plan."""
+    if one.last is None:
+        return "not yet"
+    if one.last.ended_at is None and not is_run:
+        return f"interrupted, began {duration(at - one.last.began_at)} ago"
+    if one.last.ended_at is None:
+        return f"running for {duration(at - one.last.began_at)}"
+    took = duration(one.last.ended_at - one.last.began_at)
+    last = one.last.words.splitlines()[-1] if one.last.code and one.last.words else ""
+    return f"{one.last.result}, {duration(at - one.last.ended_at)} ago, took {took}" + (f": {last}" if last else "")
