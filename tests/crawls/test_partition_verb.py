@@ -13,6 +13,7 @@ from inside import fails, gossamer
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.partitioning import mended, plan_site, proposed, read_site
+from gossamer.crawl.stored_links import stored_in
 from gossamer.partition.assignment import Assignment
 from gossamer.partition.config import PartitionConfig
 from gossamer.testing import FakeWeb
@@ -114,11 +115,13 @@ def test_a_crawl_proposes_a_plan_only_where_the_settings_want_one(web: FakeWeb, 
     listed = PartitionConfig(mode="sites", sites=(name, "new.test"), most_parts=3)
     db = folder.read()
     try:
-        assert proposed(folder, db, name, PartitionConfig(), 1.0) is None
-        assert proposed(folder, db, name, PartitionConfig(mode="auto"), 1.0) is None
-        assert proposed(folder, db, name, PartitionConfig(mode="auto", min_urls=100, most_parts=1), 1.0) is None
-        large = proposed(folder, db, name, PartitionConfig(mode="auto", min_urls=100), 1.0)
-        plans = [proposed(folder, db, site, listed, 1.0) for site in (name, "new.test")]
+        assert proposed(stored_in(folder), db, name, PartitionConfig(), 1.0) is None
+        assert proposed(stored_in(folder), db, name, PartitionConfig(mode="auto"), 1.0) is None
+        assert (
+            proposed(stored_in(folder), db, name, PartitionConfig(mode="auto", min_urls=100, most_parts=1), 1.0) is None
+        )
+        large = proposed(stored_in(folder), db, name, PartitionConfig(mode="auto", min_urls=100), 1.0)
+        plans = [proposed(stored_in(folder), db, site, listed, 1.0) for site in (name, "new.test")]
     finally:
         db.close()
     assert large is not None and large.parts == 4 and "/news/" in large.table
@@ -129,7 +132,7 @@ def test_an_uneven_plan_is_mended(web: FakeWeb, crawled: Path) -> None:
     folder, name = DataFolder(crawled), site_name(web)
     db = folder.read()
     try:
-        even = plan_site(read_site(folder, db, name), PartitionConfig(), 1.0, 2).assignment
+        even = plan_site(read_site(stored_in(folder), db, name), PartitionConfig(), 1.0, 2).assignment
         uneven = Assignment(2, {"/": (0,), "/tags/": (1,)})
         assert mended(db, name, even, PartitionConfig()) is None
         better = mended(db, name, uneven, PartitionConfig())

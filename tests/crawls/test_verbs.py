@@ -337,6 +337,7 @@ def test_help_and_version(tmp_path: Path) -> None:
         "serve",
         "index",
         "evaluate",
+        "lab",
         "work",
         "status",
         "explain",

@@ -213,7 +213,7 @@ def fill_disk(web: FakeWeb, data: Path, before: Callable[[], None] | None = None
 
 def tight_settings(web: FakeWeb, data: Path) -> None:
     crawl_settings = {"commit_pages": 5, "min_free_disk": 0, "workers": 2}
-    write_settings(data, settings_of(web, crawl=crawl_settings, budget={"per_site": 5}))
+    write_settings(data, settings_of(web, crawl=crawl_settings, budget={"per_site": 5}, alerts={"disk_low": 0}))
 
 
 @pytest.mark.skipif(not ROOT, reason="a small disk needs root; see the next test")

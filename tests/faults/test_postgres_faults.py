@@ -246,7 +246,7 @@ class TestClearErrors:
         older(frontier)
         self.fails(DatabaseError, "workers of that version are at work .old.", lambda: open_database(url))
         frontier.db.execute("DELETE FROM workers")
-        assert open_database(url).execute("SELECT machine FROM workers") == []
+        assert open_database(url).execute("SELECT paused FROM sites") == []
 
     def test_a_clock_that_is_wrong_by_an_hour(self, server: PostgresServer) -> None:
         database = open_database(server.database())
@@ -281,10 +281,14 @@ class TestClearErrors:
 
 
 def older(frontier: SqlFrontier) -> None:
-    """The tables as the version before wrote them."""
+    """The tables as version 5 wrote them."""
+    tables = [text.split()[2] for text in schema.UPGRADES[5] if text.startswith("CREATE TABLE")]
+    indexes = [text.split()[2] for text in schema.UPGRADES[5] if text.startswith("CREATE INDEX segments")]
+    columns = [text.split("ADD COLUMN ")[1].split()[0] for text in schema.UPGRADES[5] if "ADD COLUMN" in text]
     for statement in (
-        "ALTER TABLE workers DROP COLUMN machine", "ALTER TABLE parts DROP COLUMN not_before", "DROP TABLE partitions",
-        f"UPDATE meta SET value = '{schema.VERSION - 1}' WHERE key = 'schema'",
+        *(f"ALTER TABLE sites DROP COLUMN {name}" for name in columns), *(f"DROP TABLE {name}" for name in tables),
+        *(f"DROP INDEX {name}" for name in indexes),
+        "UPDATE meta SET value = '5' WHERE key = 'schema'",
     ):  # fmt: skip
         frontier.db.execute(statement)
 

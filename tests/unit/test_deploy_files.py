@@ -1,4 +1,4 @@
-"""Deployments and docs/scale.md: the program understands every command in them, and every file is well formed."""
+"""Deployments and documentation: the program understands every command in them, and every file is well formed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,19 @@ DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
 SCALE = ROOT / "docs" / "scale.md"
-PROSE = (SCALE, DEPLOY / "README.md", *(ROOT / "docs" / name for name in ("operate.md", "serve.md", "jobs.md")))
+PROSE = (
+    ROOT / "README.md",
+    DEPLOY / "README.md",
+    *sorted(set((ROOT / "docs").glob("*.md")) - {ROOT / "docs" / "cli.md"}),
+)
+"""Their fenced commands are run by tests/docs, but for those that need more than a test has."""
 PROGRAM = "/opt/gossamer/bin/gossamer"
 
 _VARIABLES = {"GOSSAMER_WORKERS": "4", "SHARD": "2", "GOSSAMER_SHARDS": "http://10.0.0.1:8017"}
-_LINE = re.compile(r"^ {4}(?:\$ )?(?:sudo -u \w+ )?(?:/\S+/)?(gossamer .+)$", re.MULTILINE)
+_LINE = re.compile(r"^(?: {4}(?:\$ )?|\$ )(?:sudo -u \w+ )?(?:/\S+/)?(gossamer .+)$", re.MULTILINE)
 _INLINE = re.compile(r"`(gossamer\s[^`]+)`")
+_VARIANTS = re.compile(r"[\[|\]]")
+"""How tables write what may be left out, or one of several."""
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
 
 
@@ -92,9 +100,22 @@ def prose_commands() -> Iterator[tuple[str, list[str]]]:
     """Lines of code that begin with `gossamer`, and code within a sentence that does."""
     for path in PROSE:
         text = re.sub(r"\\\n\s*", "", path.read_text())
-        for command in [*_LINE.findall(text), *_INLINE.findall(text)]:
-            words = shlex.split(command, comments=True)[1:]
-            yield f"{path.name} {' '.join(words)}", words
+        sentences = [one for one in _INLINE.findall(text) if not _VARIANTS.search(one)]
+        for command in [*_LINE.findall(text), *sentences]:
+            words = shlex.split(re.split(r" [|>&]+ ", command)[0], comments=True)[1:]
+            # A sentence may name a verb without what it takes.
+            if command not in sentences or not is_a_name(words):
+                yield f"{path.name} {' '.join(words)}", words
+
+
+def is_a_name(words: list[str]) -> bool:
+    """Whether words are a verb, perhaps with a sub-command, and nothing more."""
+    return words[0] in VERBS and (len(words) == 1 or (len(words) == 2 and words[1] in subcommands(words[0])))
+
+
+def subcommands(verb: str) -> set[str]:
+    command = import_module(f"gossamer.cli.{verb}").command
+    return set(command) if isinstance(command, App) else set()
 
 
 COMMANDS = [*unit_commands(), *compose_commands(), *manifest_commands(), *prose_commands()]

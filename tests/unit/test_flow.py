@@ -12,7 +12,7 @@ from gossamer.flow import FLOW, Stage
 
 PACKAGE = Path(gossamer.__file__).parent
 PROSE = PACKAGE.parent.parent / "ARCHITECTURE.md"
-BESIDE = {"cli", "demo", "evaluate", "testing"}
+BESIDE = {"cli", "console", "demo", "evaluate", "lab", "notify", "schedule", "testing"}
 """Folders that a URL does not pass through."""
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gossamer.cli.reference import settings_page
 from gossamer.errors import UsageError
-from gossamer.settings import FILE_NAME, Settings, describe, load, template, toml_value
+from gossamer.settings import FILE_NAME, Settings, describe, header, is_named, load, template, toml_value
 
 ALL = list(describe())
 PLAIN = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=20)
@@ -44,8 +44,8 @@ def test_the_template_has_every_setting_once_and_its_lines_are_the_defaults(tmp_
     live = [line.removeprefix("# ") for line in text.splitlines() if re.match(r"# \w+ = (?!# not set)|# \[|\[", line)]
     (tmp_path / FILE_NAME).write_text("\n".join(live))
     loaded = load(tmp_path)
-    assert msgspec.structs.replace(loaded, sites={}) == Settings()
-    assert list(loaded.sites) == ["www.example.org"]
+    assert msgspec.structs.replace(loaded, sites={}, schedules={}) == Settings()
+    assert (list(loaded.sites), list(loaded.schedules)) == (["www.example.org"], ["nightly"])
 
 
 def test_command_line_wins_over_file_and_file_over_defaults(tmp_path: Path) -> None:
@@ -72,14 +72,13 @@ def test_no_number_may_be_negative(tmp_path: Path, setting: Any) -> None:
 
 @pytest.mark.parametrize("setting", ALL, ids=lambda one: f"{one.section}.{one.name}")
 def test_a_misspelt_setting_is_told_with_the_right_one(tmp_path: Path, setting: Any) -> None:
-    header = '[sites."a.test"]' if setting.section == "sites" else f"[{setting.section}]"
-    (tmp_path / FILE_NAME).write_text(f"{header}\n{setting.name}x = 1\n")
+    (tmp_path / FILE_NAME).write_text(f"[{header(setting.section)}]\n{setting.name}x = 1\n")
     with pytest.raises(UsageError, match=rf"unknown setting {setting.name}x .*did you mean {setting.name}\?"):
         load(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "setting", [one for one in ALL if one.section != "sites"], ids=lambda one: f"{one.section}.{one.name}"
+    "setting", [one for one in ALL if not is_named(one.section)], ids=lambda one: f"{one.section}.{one.name}"
 )
 def test_a_value_of_the_wrong_type_is_told_with_its_place(tmp_path: Path, setting: Any) -> None:
     with pytest.raises(UsageError, match=rf"{setting.section}\.{setting.name}"):
@@ -87,6 +86,7 @@ def test_a_value_of_the_wrong_type_is_told_with_its_place(tmp_path: Path, settin
 
 
 @given(VALUES)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_values_survive_toml(value: Any) -> None:
     assert tomllib.loads(f"x = {toml_value(value)}")["x"] == value
 

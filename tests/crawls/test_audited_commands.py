@@ -1,0 +1,37 @@
+"""Whatever an operator changes on the command line has its line in the audit log, with who did it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawl_kit import write_settings
+from inside import gossamer
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.frontier import audit
+from gossamer.settings import Settings
+
+RULES = '[[rule]]\ndomain = "a.org"\nname = "news"\nurls = ["/news/*"]\n'
+
+
+def test_every_verb_that_changes_the_crawl_is_written_down(tmp_path: Path) -> None:
+    write_settings(tmp_path, {"crawl": {"contact": "test@example.org"}})
+    DataFolder(tmp_path).open_frontier(Settings()).db.close()
+    rules = tmp_path / "rules.toml"
+    rules.write_text(RULES)
+    for words in (
+        ("inject", "https://a.org/"), ("recrawl", "https://a.org/"), ("recrawl", "--failed"),
+        ("mirrors", "accept", "b.org", "a.org"), ("mirrors", "reject", "c.org", "a.org"),
+        ("mirrors", "forget", "c.org"),
+        ("rules", "import", str(rules)), ("rules", "remove", "a.org", "news"),
+        ("partition", "set", "a.org", "none"),
+    ):  # fmt: skip
+        done = gossamer(*words, data=tmp_path)
+        assert done.code == 0, (words, done.err)
+    entries = audit.entries(DataFolder(tmp_path).read())[::-1]
+    assert [entry.action for entry in entries] == [
+        "inject", "recrawl", "recrawl", "accept mirror", "reject mirror", "forget mirror", "save rules", "remove rule",
+        "split site",
+    ]  # fmt: skip
+    assert all(entry.who.startswith("cli:") for entry in entries)
+    assert [entry.subject for entry in entries][:3] == ["https://a.org/", "https://a.org/", "failed URLs"]

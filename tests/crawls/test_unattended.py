@@ -1,0 +1,321 @@
+"""`gossamer run`: the plan is kept by real processes, whatever is killed, and nothing outlives it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from crawl_kit import command_of, crawl, descendants, kill, run, settings_of, start, wait_until, write_settings
+
+from gossamer.clock import WallClock
+from gossamer.crawl import tasks, unattended
+from gossamer.crawl.folder import DataFolder
+from gossamer.frontier import schedules
+from gossamer.frontier.database import open_database, read_database
+from gossamer.schedule.config import Schedule
+from gossamer.testing import FakeWeb
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FakeWeb, Path]]:
+    """A small crawl that is over; tests that change it use a folder of their own."""
+    web = FakeWeb()
+    site = web.site("plan.test", pages=4)
+    with web:
+        data = tmp_path_factory.mktemp("plan") / "data"
+        crawl(web, data, [site.url("/")])
+        yield web, data
+
+
+def planned(web: FakeWeb, data: Path, **entries: dict[str, Any]) -> None:
+    """Give a data folder a plan."""
+    sections = {f"schedules.{name}": values for name, values in entries.items()}
+    write_settings(data, settings_of(web, serve={"port": 0}, **sections))
+
+
+@pytest.fixture
+def folder(crawled: tuple[FakeWeb, Path], tmp_path: Path) -> tuple[FakeWeb, Path]:
+    web, _ = crawled
+    data = tmp_path / "data"
+    data.mkdir()
+    open_database(data / "frontier.db").close()
+    return web, data
+
+
+@contextlib.contextmanager
+def running(data: Path) -> Iterator[subprocess.Popen[str]]:
+    process = start("run", data=data)
+    try:
+        yield process
+    finally:
+        below = descendants(process.pid)
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+        for pid in [process.pid, *below]:
+            kill(pid)
+        process.communicate()
+
+
+def runs(data: Path, name: str = "") -> list[schedules.Run]:
+    db = read_database(data / "frontier.db")
+    try:
+        return schedules.runs(db, "", name)
+    finally:
+        db.close()
+
+
+def ended(data: Path, name: str = "") -> list[schedules.Run]:
+    return [one for one in runs(data, name) if one.ended_at is not None]
+
+
+def child(process: subprocess.Popen[str], words: str) -> int:
+    """The process of an entry, by a part of its command; 0 where there is none."""
+    found = [pid for pid in descendants(process.pid) if "cli.leash" in command_of(pid) and words in command_of(pid)]
+    return found[0] if found else 0
+
+
+def exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]
+
+
+def test_what_is_due_is_run_and_its_result_and_last_words_are_kept(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    planned(web, data, look={"run": "status", "every": "1h"}, wrong={"run": "search spider", "every": "1h"})
+    with running(data) as process:
+        wait_until(lambda: len(ended(data)) == 2)
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "look: pages" in errors and "every 1h" in output
+    by_name = {one.name: one for one in runs(data)}
+    assert by_name["look"].code == 0 and "pages" in by_name["look"].words
+    assert by_name["wrong"].code and "no index" in by_name["wrong"].words
+    listed = {one["name"]: one for one in json.loads(run("schedules", "list", "--json", data=data).stdout)}
+    assert listed["look"]["result"] == "done" and listed["wrong"]["result"].startswith("failed")
+    assert listed["look"]["next_at"] == pytest.approx(by_name["look"].began_at + 3600)
+
+
+def test_a_clock_that_was_set_back_holds_nothing_up(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    planned(web, data, often={"run": "stats", "every": "1s"})
+    ahead = time.time() + 10 * 86_400
+    db = open_database(data / "frontier.db")
+    schedules.note_plan(db, "", {"often": "every 1s"}, ahead)
+    began = schedules.begin(db, "", "often", ahead)
+    schedules.finish(db, "", schedules.Run("often", began, ahead + 1, 0, "in the future"))
+    db.close()
+    with running(data):
+        wait_until(lambda: any(run.words != "in the future" for run in ended(data)), 60)
+
+
+def test_a_process_that_cannot_be_started_ends_nothing_and_is_tried_again(
+    folder: tuple[FakeWeb, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, data = folder
+    starts: list[str] = []
+
+    def busy_at_first(name: str, *arguments: Any) -> tasks.Task:
+        starts.append(name)
+        if len(starts) == 1:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return tasks.Task(name, *arguments)
+
+    monkeypatch.setattr(unattended, "Task", busy_at_first)
+    db = open_database(data / "frontier.db")
+    plan = {"look": Schedule(run="status", always=True)}
+    plant = unattended.Unattended(data, "", db, plan, WallClock(), lambda *_: None)
+
+    def stop_then() -> None:
+        try:
+            wait_until(lambda: any(one.code == 0 for one in ended(data)), 60)
+        finally:
+            plant.stop()
+
+    watcher = Thread(target=stop_then)
+    watcher.start()
+    plant.run(30)
+    watcher.join()
+    db.close()
+    first = ended(data)[-1]
+    assert (first.code, len(starts) > 1) == (1, True)
+    assert "could not be started" in first.words
+
+
+def test_serialised_work_is_done_one_after_another_and_other_work_beside_it(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    entries = {f"heavy{n}": {"run": "stats", "every": "1s"} for n in range(3)}
+    planned(web, data, **entries, light={"run": "status", "every": "1s", "serialise": False})
+    with running(data):
+        wait_until(lambda: len(ended(data)) >= 8 and {one.name for one in ended(data)} == {*entries, "light"}, 60)
+    heavy = sorted((one.began_at, one.ended_at or 0) for one in runs(data) if one.name != "light")
+    assert all(earlier[1] <= later[0] for earlier, later in pairwise(heavy))
+
+
+def test_nothing_is_started_twice_at_once(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    # It takes longer to start than the time between two starts.
+    planned(web, data, often={"run": "status", "every": "1s", "serialise": False})
+    with running(data) as process:
+        most = 0
+        while len(ended(data)) < 4:
+            most = max(most, sum("cli.leash" in command_of(pid) for pid in descendants(process.pid)))
+    assert most == 1
+    spans = sorted((one.began_at, one.ended_at or 0) for one in runs(data))
+    assert all(earlier[1] <= later[0] for earlier, later in pairwise(spans))
+
+
+def test_what_runs_always_is_started_again_when_it_dies(crawled: tuple[FakeWeb, Path]) -> None:
+    web, data = crawled
+    planned(web, data, page={"run": "serve", "always": True})
+    with running(data) as process:
+        wait_until(lambda: child(process, "serve"))
+        first = child(process, "serve")
+        kill(first)
+        wait_until(lambda: child(process, "serve") not in (0, first))
+        wait_until(lambda: any(one.code == -9 for one in ended(data, "page")))
+
+
+def test_what_keeps_dying_is_started_less_and_less_often(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    planned(web, data, dying={"run": "search spider", "always": True})
+    with running(data):
+        wait_until(lambda: len(ended(data)) >= 3, 60)
+    spans = sorted((one.began_at, one.ended_at or 0) for one in ended(data))
+    waits = [later[0] - earlier[1] for earlier, later in pairwise(spans)]
+    # At least the wait that is meant; how much longer depends on the machine.
+    assert waits[0] >= 1.0 and waits[1] >= 2.0
+
+
+def test_a_kill_ends_all_that_was_started_and_a_restart_goes_on(crawled: tuple[FakeWeb, Path]) -> None:
+    web, data = crawled
+    planned(web, data, news={"run": "crawl --watch --quiet", "always": True}, page={"run": "serve", "always": True})
+    with running(data) as process:
+        wait_until(lambda: child(process, "crawl") and child(process, "serve"))
+        wait_until(lambda: any("worker_process" in command_of(pid) for pid in descendants(process.pid)))
+        below = descendants(process.pid)
+        kill(process.pid)
+        wait_until(lambda: not any(exists(pid) for pid in below), 60)
+    before = {one.began_at for one in runs(data)}
+    with running(data) as again:
+        wait_until(lambda: child(again, "crawl") and child(again, "serve"))
+        assert all(one.ended_at is not None for one in runs(data) if one.began_at in before)
+        assert any(one.result == "interrupted" for one in runs(data))
+
+
+def test_sigterm_ends_everything_in_good_order(crawled: tuple[FakeWeb, Path]) -> None:
+    web, data = crawled
+    planned(web, data, news={"run": "crawl --watch --quiet", "always": True})
+    with running(data) as process:
+        wait_until(lambda: any("worker_process" in command_of(pid) for pid in descendants(process.pid)))
+        below = descendants(process.pid)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+        wait_until(lambda: not any(exists(pid) for pid in below))
+    last = runs(data, "news")[0]
+    assert last.code == 0
+    db = read_database(data / "frontier.db")
+    assert db.execute("SELECT COUNT(*) FROM workers") == [(0,)]
+    db.close()
+
+
+def test_a_data_folder_has_one_run(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    planned(web, data, look={"run": "status", "at": "03:30"})
+    with running(data) as process:
+        wait_until(lambda: (data / "run" / "run.lock").exists() and process.poll() is None)
+        wait_until(lambda: run("schedules", "now", "look", data=data).stdout.startswith("`gossamer run`"))
+        second = run("run", data=data)
+        assert second.returncode == 1 and "another `gossamer run`" in second.stderr
+
+
+def test_a_pause_survives_restarts_and_ends_with_resume(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    planned(web, data, often={"run": "status", "every": "1s"}, mark={"run": "stats", "every": "1s"})
+    assert run("schedules", "pause", "often", data=data).returncode == 0
+    for _ in range(2):
+        with running(data):
+            count = len(ended(data, "mark"))
+            wait_until(lambda count=count: len(ended(data, "mark")) >= count + 2)
+    assert runs(data, "often") == []
+    listed = {one["name"]: one for one in json.loads(run("schedules", "list", "--json", data=data).stdout)}
+    assert listed["often"]["paused_at"] and listed["often"]["next_at"] is None
+    with running(data):
+        assert run("schedules", "resume", "often", data=data).returncode == 0
+        wait_until(lambda: ended(data, "often"))
+    db = read_database(data / "frontier.db")
+    actions = [row[0] for row in db.execute("SELECT action FROM audit ORDER BY at")]
+    db.close()
+    assert actions == ["pause schedule", "resume schedule"]
+
+
+def test_pausing_what_runs_always_ends_it(crawled: tuple[FakeWeb, Path]) -> None:
+    web, data = crawled
+    planned(web, data, page={"run": "serve", "always": True})
+    with running(data) as process:
+        wait_until(lambda: child(process, "serve"))
+        run("schedules", "pause", "page", data=data)
+        wait_until(lambda: not child(process, "serve"))
+        run("schedules", "resume", "page", data=data)
+        wait_until(lambda: child(process, "serve"))
+
+
+def test_now_is_done_by_the_run_that_runs_or_else_at_once(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    planned(web, data, monthly={"run": "status", "at": "1 03:30"}, wrong={"run": "search spider", "at": "3:00"})
+    here = run("schedules", "now", "monthly", data=data)
+    assert here.returncode == 0 and "pages" in here.stdout
+    assert [one.code for one in runs(data, "monthly")] == [0]
+    failed = run("schedules", "now", "wrong", data=data)
+    assert failed.returncode == 1 and "exit code" in failed.stderr
+    with running(data):
+        wait_until(DataFolder(data).is_run)
+        assert "starts monthly" in run("schedules", "now", "monthly", data=data).stdout
+        wait_until(lambda: len(ended(data, "monthly")) >= 2)
+
+
+def test_without_a_plan_it_crawls_and_serves(crawled: tuple[FakeWeb, Path]) -> None:
+    web, data = crawled
+    planned(web, data)
+    with running(data) as process:
+        wait_until(lambda: child(process, "crawl --watch") and child(process, "serve"))
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=60)
+    assert "No schedules" in output
+
+
+def test_a_command_that_is_not_understood_is_told_before_anything_starts(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    planned(web, data, good={"run": "status", "every": "1s"}, bad={"run": "rank --no-such-option", "every": "1h"})
+    done = run("run", data=data)
+    assert done.returncode == 2 and "[schedules.bad]" in done.stderr and "no-such-option" in done.stderr
+    assert runs(data) == []
+
+
+def test_without_a_crawl_and_a_plan_it_says_what_to_do(tmp_path: Path) -> None:
+    done = run("run", data=tmp_path / "nothing")
+    assert done.returncode == 2 and "gossamer crawl" in done.stderr
+
+
+def test_unknown_names_are_told_with_those_that_there_are(folder: tuple[FakeWeb, Path]) -> None:
+    web, data = folder
+    planned(web, data, nightly={"run": "status", "at": "03:30"})
+    for verb in ("pause", "resume", "now"):
+        done = run("schedules", verb, "nigthly", data=data)
+        assert done.returncode == 2 and "nightly" in done.stderr

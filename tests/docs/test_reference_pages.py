@@ -1,0 +1,32 @@
+"""Reference pages that are made from the code are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gossamer.cli.main import VERBS
+from gossamer.cli.reference import PAGES
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_is_the_one_made_from_the_code(name: str) -> None:
+    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    assert page.strip() == PAGES[name]().strip(), "run `make docs`"
+
+
+def test_the_page_of_the_command_line_has_every_verb_and_its_sub_commands() -> None:
+    page = PAGES["cli"]()
+    for verb in (*VERBS, "rules import", "partition plan", "lab replay"):
+        assert re.search(rf"^#+ gossamer {verb}\n\n[A-Z].+\.$", page, re.MULTILINE), verb
+
+
+def test_every_option_of_the_command_line_has_a_sentence() -> None:
+    """A word in capitals is explained by the sentence of its verb; an option must say what it does."""
+    options = re.findall(r"^\| `-.*$", PAGES["cli"](), re.MULTILINE)
+    assert len(options) > 100
+    assert [line for line in options if not re.search(r"\w.* \|$", line.split(" | ")[-1])] == []

@@ -1,0 +1,49 @@
+"""The system clock jumps by a day while a crawl runs: processes that start afterwards see another time than those
+that were there before, and still nobody is asked too often, nothing is lost and nothing stands still."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent.parent / "crawls"))
+from crawl_kit import descendants, exported, kill, settings_of, start, wait_until, workers_of, write_settings
+
+from gossamer.testing import FakeWeb, violations
+
+DELAY = 0.1
+DAY = 86_400.0
+CLOCK = Path(__file__).parent.parent / "crawls" / "clock_ahead"
+
+
+@pytest.mark.parametrize("jump", [DAY, -DAY], ids=["ahead", "back"])
+def test_a_clock_that_jumps_by_a_day_disturbs_nobody(tmp_path: Path, jump: float) -> None:
+    """A worker that is started after the jump stands beside one from before it."""
+    web = FakeWeb("127.0.7", process=True, log=tmp_path / "log")
+    for n in range(6):
+        web.site(f"h{n}.test", pages=120, seed=n)
+    data, ahead = tmp_path / "data", tmp_path / "ahead"
+    ahead.write_text("0")
+    environment = {"PYTHONPATH": str(CLOCK), "CLOCK_AHEAD_FILE": str(ahead)}
+    with web, mock.patch.dict(os.environ, environment):
+        write_settings(data, settings_of(web, politeness={"delay": DELAY}, budget={"lease": 3.0}))
+        main = start("crawl", *(web.url(f"h{n}.test") for n in range(6)), "--workers", "2", "--quiet", data=data)
+        try:
+            wait_until(lambda: len(web.log()) > 60)
+            ahead.write_text(repr(jump))
+            kill(workers_of(main.pid)[0])
+            _, errors = main.communicate(timeout=120)
+            assert main.returncode == 0, errors
+        finally:
+            for pid in [*descendants(main.pid), main.pid]:
+                kill(pid)
+        ahead.write_text("0")
+        pages = Counter(page["url"] for page in exported("pages", data))
+        assert len(pages) == 720
+        assert set(pages.values()) == {1}
+        assert violations(web.log(), DELAY, DELAY) == []
