@@ -1,9 +1,11 @@
-"""The three crawlers as commands, and what a run of one costs.
+"""The crawlers as commands, what a run of one costs, and what it stored.
 
 - gossamer: everything on (robots, text, duplicates, database, Parquet, WARC), synced to
   disk; as many workers as cores.
-- scrapy: links only, nothing kept; one process, also for many sites: what `scrapy crawl` gives.
-- wget2: a bare mirror in C, files in memory; 16 threads; robots.txt obeyed.
+- scrapy: links only, nothing kept, or text as JSON lines; one process, also for many sites: what
+  `scrapy crawl` gives.
+- crawlee: Crawlee for Python with its parsel crawler; one process.
+- wget2: a bare mirror in C; 16 threads; robots.txt obeyed.
 
 CPU seconds are those of the whole process tree: a command runs in a process group of
 its own, and the group is waited for until it is empty, so that no child goes uncounted.
@@ -23,16 +25,20 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from _nginx import memory_folder
 from _sites import Served
+from _stored import Document, crawlee_items, gossamer_pages, json_lines, mirrored_files
+from _tree import kill_tree, tree_memory
 
-REJECTED = r"^[^#?]*\.(css|js|png|jpe?g|gif|svg|ico|woff2?|ttf|eot|xml|rss|json|pdf|zip|gz)(\?.*)?$"
-"""What wget2 would fetch besides pages: a mirror wants images and styles, a comparison does not."""
+REJECTED = r"^[^#?]*\.(css|js|png|jpe?g|gif|svg|ico|woff2?|ttf|eot|json|pdf|zip|gz)(\?.*)?$"
+"""What wget2 would fetch besides pages, sitemaps and feeds: a mirror wants images and styles, a comparison does not."""
 
 CONTACT = "bench@example.org"
+CRAWLEE = "crawlee[parsel]==1.11.0"
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -46,6 +52,8 @@ class Usage(msgspec.Struct, frozen=True):
     code: int
     said: str
     """The end of what it wrote."""
+    memory: int = 0
+    """The most bytes that its processes held together, where they were watched."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -57,8 +65,13 @@ class Job(msgspec.Struct, frozen=True):
     """A command whose JSON tells the crawler's own count."""
 
 
-def measure(job: Job, folder: Path, seconds: float) -> Usage:
-    """Runs a command to its end; one that takes longer than `seconds` is stopped."""
+def measure(
+    job: Job, folder: Path, seconds: float, watch: float = 0.0, stop: Callable[[], bool] = lambda: False
+) -> Usage:
+    """Runs a command to its end; kills it after `seconds` or when `stop` says so.
+
+    With `watch`, its memory is looked at each so many seconds: a shorter peak may go unseen.
+    """
     with (folder / "said").open("w+b") as said:
         before = time.monotonic()
         process = subprocess.Popen(
@@ -69,17 +82,34 @@ def measure(job: Job, folder: Path, seconds: float) -> Usage:
             stderr=said,
             start_new_session=True,
         )
+        watcher = _Watcher(process.pid, watch)
         try:
-            code, cpu = _wait_for_group(process, before + seconds)
+            code, cpu = _wait_for_group(process, before + seconds, lambda: watcher.look() or stop())
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_tree(process.pid)
             raise
         wall = time.monotonic() - before
         said.seek(max(0, said.tell() - 2000))
-        return Usage(wall, time.time(), cpu, code, said.read().decode(errors="replace").strip())
+        text = said.read().decode(errors="replace").strip()
+        return Usage(wall, time.time(), cpu, code, text, watcher.peak)
 
 
-def _wait_for_group(process: subprocess.Popen[bytes], deadline: float) -> tuple[int, float]:
+class _Watcher:
+    def __init__(self, root: int, interval: float) -> None:
+        self._root = root
+        self._interval = interval
+        self._next = time.monotonic() if interval else float("inf")
+        self.peak = 0
+
+    def look(self) -> bool:
+        """Looks when it is time to; never a reason to stop."""
+        if time.monotonic() >= self._next:
+            self.peak = max(self.peak, tree_memory(self._root))
+            self._next = time.monotonic() + self._interval
+        return False
+
+
+def _wait_for_group(process: subprocess.Popen[bytes], deadline: float, stop: Callable[[], bool]) -> tuple[int, float]:
     """Exit code of the leader and CPU seconds of all."""
     code, cpu = 0, 0.0
     while True:
@@ -91,8 +121,8 @@ def _wait_for_group(process: subprocess.Popen[bytes], deadline: float) -> tuple[
             cpu += used.ru_utime + used.ru_stime
             if pid == process.pid:
                 code = process.returncode = os.waitstatus_to_exitcode(status)
-        elif time.monotonic() > deadline:
-            os.killpg(process.pid, signal.SIGKILL)
+        elif deadline < float("inf") and (time.monotonic() > deadline or stop()):
+            kill_tree(process.pid)
             deadline = float("inf")
         else:
             time.sleep(0.005)
@@ -115,19 +145,24 @@ class Gossamer:
 
     name = "gossamer"
 
-    def __init__(self, program: str, workers: int, archive: bool = True, profile: str = "") -> None:
+    def __init__(
+        self, program: str, workers: int, archive: bool = True, profile: str = "", index: bool = False
+    ) -> None:
         self._program = program
         self._workers = workers
         self._archive = archive
         self._profile = profile
+        self._index = index
 
     def job(self, sites: list[Served], folder: Path) -> Job:
         """Crawls to the end of the sites."""
         data = str(folder / "data")
         command = [self._program, "crawl", *(s.seed for s in sites), "--data", data, "--contact", CONTACT]
-        # The others do not index what they fetch.
-        command += ["--quiet", "--no-index", "--scope", "host", "--delay", "0", "--workers", str(self._workers)]
+        command += ["--quiet", "--scope", "host", "--delay", "0", "--workers", str(self._workers)]
         command += ["--allow-network", "127.0.0.0/8"]
+        # The others do not index what they fetch.
+        if not self._index:
+            command.append("--no-index")
         for site in sites:
             if site.source.host:
                 command += ["--resolve", f"{site.host}={site.address}"]
@@ -137,20 +172,56 @@ class Gossamer:
             command = [*profiler(self._profile), "--", *command]
         return Job(command, after=[self._program, "status", "--data", data, "--json"])
 
+    def documents(self, sites: list[Served], folder: Path) -> list[Document]:
+        """What it stored: copies of a text are not documents."""
+        return gossamer_pages(self._program, folder / "data")
+
+    def finds(self, query: str, folder: Path) -> bool:
+        """Whether a search in what it stored finds anything."""
+        command = [self._program, "search", query, "--data", str(folder / "data"), "--json"]
+        return b'"url"' in subprocess.run(command, capture_output=True, check=False).stdout
+
 
 class Scrapy:
     """Scrapy, from this environment or one of its own in the cache folder."""
 
     name = "scrapy"
 
-    def __init__(self, cache: Path) -> None:
-        self._python = _scrapy_python(cache)
+    def __init__(self, cache: Path, keep: bool = False, durable: bool = False) -> None:
+        here = importlib.util.find_spec("scrapy") is not None
+        self._python = sys.executable if here else _own_python(cache / "scrapy-venv", "scrapy>=2.12")
+        self._task = {"keep": keep, "durable": durable}
 
     def job(self, sites: list[Served], folder: Path) -> Job:
         """Follows every link of the sites."""
-        task = {"seeds": [s.seed for s in sites], "resolve": _names(sites)}
-        script = str(Path(__file__).with_name("_scrapy_spider.py"))
-        return Job([self._python, script, json.dumps(task)])
+        task = self._task | {"seeds": [s.seed for s in sites], "resolve": _names(sites)}
+        return Job([self._python, _beside("_scrapy_spider.py"), json.dumps(task)])
+
+    def documents(self, sites: list[Served], folder: Path) -> list[Document]:
+        """The lines it wrote."""
+        return json_lines(folder / "documents.jsonl")
+
+
+class Crawlee:
+    """Crawlee for Python, from an environment of its own in the cache folder."""
+
+    name = "crawlee"
+
+    def __init__(self, cache: Path, durable: bool = False) -> None:
+        self._python = _own_python(cache / "crawlee-venv", CRAWLEE)
+        self._durable = durable
+
+    def job(self, sites: list[Served], folder: Path) -> Job:
+        """Follows every link of the sites; where it is durable, the same command goes on."""
+        if _names(sites):
+            raise SystemExit("crawlee cannot be told a site's address: leave out the sites that are served by name")
+        task = {"seeds": [s.seed for s in sites], "durable": self._durable}
+        env = {"CRAWLEE_STORAGE_DIR": str(folder / "storage"), "CRAWLEE_PURGE_ON_START": "0", "no_proxy": "*"}
+        return Job([self._python, _beside("_crawlee_spider.py"), json.dumps(task)], env)
+
+    def documents(self, sites: list[Served], folder: Path) -> list[Document]:
+        """The items of its data set."""
+        return crawlee_items(folder / "storage" / "datasets" / "default", folder / "documents.json")
 
 
 class Wget2:
@@ -158,18 +229,22 @@ class Wget2:
 
     name = "wget2"
 
-    def __init__(self, threads: int = 16) -> None:
+    def __init__(self, threads: int = 16, durable: bool = False) -> None:
         self._threads = threads
+        self._durable = durable
         self._program = shutil.which("wget2")
         if not self._program:
             raise SystemExit("wget2 is not installed; get it with: apt-get install wget2, or leave it out with --only")
 
     def job(self, sites: list[Served], folder: Path) -> Job:
-        """Mirrors the sites into memory."""
+        """Mirrors the sites."""
         assert self._program
         command = [self._program, "--recursive", "--level=0", f"--max-threads={self._threads}", "--robots=on"]
         command += ["--quiet", "--progress=none", "--tries=1", "--no-config", "--no-hsts", "--no-xattr"]
         command += ["--filter-urls", f"--reject-regex={REJECTED}", "--fsync-policy=off"]
+        if self._durable:
+            # Of its ways to go on the one that spares most: --no-clobber fetches every page again.
+            command.append("--timestamping")
         command += ["--directory-prefix=mirror", *(s.seed for s in sites)]
         # It has no option to resolve a name: a site served by name is asked for through
         # its own server as proxy, which changes the request line and nothing else.
@@ -178,6 +253,10 @@ class Wget2:
             return Job(command, {"no_proxy": "*"})
         direct = ",".join(s.address for s in sites if not s.source.host)
         return Job(command, {"http_proxy": f"http://{named[0].address}:{named[0].port}", "no_proxy": direct})
+
+    def documents(self, sites: list[Served], folder: Path) -> list[Document]:
+        """The files of the mirror that are whole."""
+        return mirrored_files(sites, folder / "mirror")
 
 
 def _names(sites: list[Served]) -> dict[str, str]:
@@ -219,18 +298,28 @@ def profiler(target: str) -> list[str]:
     ]
 
 
-def _scrapy_python(cache: Path) -> str:
-    if importlib.util.find_spec("scrapy"):
-        return sys.executable
-    folder = cache / "scrapy-venv"
+def _own_python(folder: Path, requirement: str) -> str:
     python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        print("scrapy: installing it into an environment of its own", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-qq", "scrapy>=2.12"], check=True)
-        (folder / "ready").touch()
+    ready = folder / "ready"
+    if not ready.exists() or ready.read_text() not in ("", requirement):
+        print(f"{requirement}: installing it into an environment of its own", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-qq", requirement], check=True)
+        ready.write_text(requirement)
     return str(python)
 
 
-Crawler = Gossamer | Scrapy | Wget2
-MakeCrawler = Callable[[], Crawler]
+def _beside(script: str) -> str:
+    return str(Path(__file__).with_name(script))
+
+
+class Crawler(Protocol):
+    """What a benchmark can run."""
+
+    name: str
+
+    def job(self, sites: list[Served], folder: Path) -> Job:
+        """The command that crawls the sites, or goes on with them."""
+
+    def documents(self, sites: list[Served], folder: Path) -> list[Document]:
+        """What it stored in the folder."""

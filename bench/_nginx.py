@@ -27,7 +27,7 @@ _MAIN = """{user}daemon off; master_process on; worker_processes 2;
 pid {folder}/pid; error_log {folder}/error.log;
 events {{ worker_connections 2048; }}
 http {{
-  types {{ text/html html htm; text/plain txt; }}
+  types {{ text/html html htm; text/plain txt; application/xml xml; }}
   default_type text/html; charset off;
   sendfile on; tcp_nopush on; tcp_nodelay on; gzip off; autoindex off; etag on;
   keepalive_timeout 60s; keepalive_requests 1000000; absolute_redirect off; open_file_cache max=50000;
@@ -125,6 +125,10 @@ class Nginx:
         master = self._process.pid
         children = Path(f"/proc/{master}/task/{master}/children").read_text().split()
         return sum(map(_cpu, [str(master), *children]))
+
+    def answered(self) -> int:
+        """How many requests it has answered since the log was taken."""
+        return self._log.read_bytes().count(b"\n")
 
     def take_log(self) -> list[Hit]:
         """The requests since the last call."""

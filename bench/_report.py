@@ -50,6 +50,8 @@ class Run(msgspec.Struct, frozen=True):
     code: int
     own: dict[str, Any] = {}
     """The crawler's own counters."""
+    memory: int = 0
+    """The most bytes that the process tree held, where it was watched."""
 
     @property
     def per_second(self) -> float:

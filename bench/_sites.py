@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import os
 import sys
-import tarfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
-import zstandard
 
 from _cut import FORMAT, Cut, load_cut, make_cut
+from gossamer.lab.webs.catalogue import unpack
 
 NETWORK = "127.0.2"
 ARCHIVES = Path(__file__).resolve().parents[2] / "shared" / "data" / "sites"
@@ -143,21 +142,6 @@ def _folder(source: Source, cache: Path, archives: Path) -> Path | None:
             return None
         unpack(packed, target)
     return target
-
-
-def unpack(packed: Path, target: Path) -> None:
-    """Unpacks an archive into a folder that appears when it is complete."""
-    scratch = target.with_name(target.name + ".part")
-    scratch.mkdir(parents=True, exist_ok=True)
-    # The archives were packed with a window of 128 MiB, more than the decoder takes by default.
-    reader = zstandard.ZstdDecompressor(max_window_size=2**27)
-    with (
-        packed.open("rb") as raw,
-        reader.stream_reader(raw) as plain,
-        tarfile.open(fileobj=plain, mode="r|") as tar,
-    ):
-        tar.extractall(scratch, filter="data")
-    scratch.rename(target)
 
 
 def _cut(source: Source, folder: Path, pages: int, port: int, cache: Path) -> Cut:

@@ -4,39 +4,35 @@
     python bench/crawl.py --quick            six smaller sites; under 3 minutes
     python bench/crawl.py --only gossamer --sites rust --profile out.txt
 
-Everything is served by nginx on loopback. `bench/README.md` says how to read the tables.
+Scrapy and wget2 do here as little as they can: the bound for speed alone. `bench/peers.py` compares equal
+work. Everything is served by nginx on loopback. `bench/README.md` says how to read the tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from _crawlers import (
+    Crawler,
     Gossamer,
     Scrapy,
-    Usage,
     Wget2,
     become_reaper,
     end_cleanly_when_told,
     find_gossamer,
     folder_for,
-    measure,
 )
-from _nginx import Hit, Nginx, machine_cpu
+from _nginx import Nginx
 from _profile import print_profile
-from _report import MIX, Run, SiteFacts, median_run, print_report
+from _report import Run, SiteFacts, median_run, print_report
+from _runs import run_once
 from _sites import ARCHIVES, QUICK, SOURCES, Served, cache_folder, prepare
 
 CRAWLERS = ("gossamer", "scrapy", "wget2")
-LONGEST = 900.0
-"""Seconds after which a crawl is stopped and counts with what it has got."""
 
 
 def main() -> None:
@@ -95,8 +91,8 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _crawlers(options: argparse.Namespace, cache: Path) -> list[Gossamer | Scrapy | Wget2]:
-    found: list[Gossamer | Scrapy | Wget2] = []
+def _crawlers(options: argparse.Namespace, cache: Path) -> list[Crawler]:
+    found: list[Crawler] = []
     if "gossamer" in options.only:
         program = find_gossamer(options.gossamer)
         found.append(Gossamer(program, options.workers, not options.no_archive, options.profile))
@@ -107,68 +103,9 @@ def _crawlers(options: argparse.Namespace, cache: Path) -> list[Gossamer | Scrap
     return found
 
 
-def _run(crawler: Gossamer | Scrapy | Wget2, sites: list[Served], server: Nginx) -> Run:
-    label = sites[0].name if len(sites) == 1 else MIX
+def _run(crawler: Crawler, sites: list[Served], server: Nginx) -> Run:
     with folder_for(crawler.name) as folder:
-        job = crawler.job(sites, Path(folder))
-        server.take_log()
-        machine_before, nginx_before = machine_cpu(), server.cpu()
-        usage = measure(job, Path(folder), LONGEST)
-        nginx_cpu = server.cpu() - nginx_before
-        others = max(0.0, machine_cpu() - machine_before - nginx_cpu - usage.cpu)
-        hits = server.take_log()
-        own = _own_count(job.after)
-    if usage.code:
-        print(f"{crawler.name} on {label}: exit code {usage.code}\n{usage.said}", file=sys.stderr)
-    wanted = {(s.host, path) for s in sites for path in s.cut.paths}
-    run = _judge(crawler.name, label, wanted, hits, usage, nginx_cpu, others, own)
-    speed = f"{run.crawling:7.2f} s {run.per_second:6.0f} pages/s"
-    print(f"{crawler.name:9} {label:11} {run.pages:6} pages {speed}", file=sys.stderr)
-    return run
-
-
-def _judge(
-    crawler: str,
-    label: str,
-    wanted: set[tuple[str, str]],
-    hits: list[Hit],
-    usage: Usage,
-    nginx_cpu: float,
-    others_cpu: float,
-    own: dict[str, Any],
-) -> Run:
-    got = [(h.host, h.path) for h in hits if h.is_page]
-    distinct = set(got)
-    return Run(
-        crawler=crawler,
-        site=label,
-        pages=len(distinct),
-        requests=len(hits),
-        wall=usage.wall,
-        crawling=usage.ended - hits[0].at if hits else 0.0,
-        requesting=hits[-1].at - hits[0].at if hits else 0.0,
-        cpu=usage.cpu,
-        nginx_cpu=nginx_cpu,
-        others_cpu=others_cpu,
-        missing=len(wanted - distinct),
-        extra=len(distinct - wanted),
-        repeated=len(got) - len(distinct),
-        failed=sum(1 for h in hits if h.status >= 400 and h.path != "/robots.txt"),
-        code=usage.code,
-        own=own,
-    )
-
-
-def _own_count(command: list[str]) -> dict[str, Any]:
-    """What the crawler itself says, where it can."""
-    if not command:
-        return {}
-    done = subprocess.run(command, capture_output=True, check=False)
-    try:
-        said: dict[str, Any] = msgspec.json.decode(done.stdout)
-    except msgspec.DecodeError:
-        return {}
-    return said
+        return run_once(crawler, sites, server, Path(folder))[0]
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
     python bench/frontier_cost.py --size 1000000 --pages 8000
 
-The load is that of `frontier_growth.py`. Each variant works on a copy of the same database; they take turns batch by
-batch in one process, in an order that changes each round, so that whatever else the machine does hits all alike.
+The load is that of `gossamer lab growth`. Each variant works on a copy of the same database; they take turns batch by
+batch in one process, in an order that changes each round, so that whatever else the machine does hits all
+alike.
 
 - `all`: as a crawl is by default: statistics kept, visits planned, two document rules per site asked;
 - `no statistics`: nothing is counted by prefix;
@@ -29,9 +30,11 @@ from functools import lru_cache
 from pathlib import Path
 from unittest import mock
 
-from frontier_growth import BATCH, WARM_UP, Load, database, make_sites, provide
 from gossamer.frontier import prefixes, sql
 from gossamer.frontier.contract import Guidance, Visit
+from gossamer.lab.studies.growth.frontier_load import BATCH, WARM_UP, Load
+from gossamer.lab.studies.growth.made_up_frontier import make_sites
+from gossamer.lab.studies.growth.table_growth import filled
 from gossamer.model.records import Task
 from gossamer.model.site import key64
 from gossamer.parse.rules import DocumentRule, RuleBook
@@ -77,8 +80,9 @@ VARIANTS: dict[str, tuple[Guidance, Callable[[], contextlib.AbstractContextManag
 class _LinkLoad(Load):
     """The same load, with the links that a strategy wants to see."""
 
-    def _visit(self, site: str, task: Task) -> Visit:
-        visit = super()._visit(site, task)
+    def visit(self, site: str, task: Task) -> Visit:
+        """With the page's links."""
+        visit = super().visit(site, task)
         if self.frontier.guidance.strategy.links is not None:
             known = self.sites[site]
             numbers = [self.random.randrange(known.size) for _ in range(80)]
@@ -86,12 +90,12 @@ class _LinkLoad(Load):
         return visit
 
 
-def measure(folder: Path, size: int, pages: int) -> dict[str, float]:
+def measure(database: Path, folder: Path, size: int, pages: int) -> dict[str, float]:
     """Median microseconds of CPU per page of each variant."""
     loads = {}
     for place, (name, (guidance, _)) in enumerate(VARIANTS.items()):
         copy = folder / f"variant-{place}.db"
-        shutil.copyfile(database(folder, size), copy)
+        shutil.copyfile(database, copy)
         loads[name] = _LinkLoad(copy, size, guidance=guidance)
     times: dict[str, list[float]] = {name: [] for name in VARIANTS}
     names = list(VARIANTS)
@@ -100,9 +104,9 @@ def measure(folder: Path, size: int, pages: int) -> dict[str, float]:
             with VARIANTS[name][1]():
                 step = loads[name].step()
             if round_ >= WARM_UP:
-                times[name].append(sum(step["cpu"].values()) / BATCH * 1e6)
+                times[name].append(sum(step.cpu.values()) / BATCH * 1e6)
     for load in loads.values():
-        load.db.close()
+        load.close()
     return {name: statistics.median(mine) for name, mine in times.items()}
 
 
@@ -136,8 +140,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="frontier-cost-", dir=options.data) as made:
         folder = Path(made)
-        provide(folder, options.size, options.data)
-        cost = measure(folder, options.size, options.pages)
+        database = filled(options.data or folder, options.size, print)
+        cost = measure(database, folder, options.size, options.pages)
     whole, every = cost["all"], options.page_cost
     print(f"{'variant':>14} {'cpu µs/page':>12} {'all costs more':>15} {'of the frontier':>16} {'of a page':>10}")
     for name, mine in cost.items():

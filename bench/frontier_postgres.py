@@ -2,10 +2,10 @@
 
     python bench/frontier_postgres.py --size 100000 --batches 15 --workers 1,2,4
 
-First the same batches (see frontier_growth.py) on both databases, in turns: microseconds of wall time per page, of
-which CPU of the worker, and the ratio. Then workers in processes of their own, as fast as they can, on one server:
-pages per second over all of them. Writing transactions take turns, so that is the most one database can record; the
-server's own CPU is on this machine, too.
+First the same batches (those of `gossamer lab growth`) on both databases, in turns: microseconds of wall time per
+page, of which CPU of the worker, and the ratio. Then workers in processes of their own, as fast as they can, on one
+server: pages per second over all of them. Writing transactions take turns, so that is the most one database can record;
+the server's own CPU is on this machine, too.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
-from frontier_growth import BATCH, NOW, WARM_UP, Load, fill
 from gossamer.frontier.database import Where, open_database
+from gossamer.lab.studies.growth.frontier_load import BATCH, WARM_UP, Load
+from gossamer.lab.studies.growth.made_up_frontier import NOW, fill
 from gossamer.testing.postgres import PostgresServer
 
 
@@ -54,8 +55,8 @@ def side_by_side(path: Path, url: str, size: int, batches: int) -> None:
         for name, load in loads.items():
             times = load.step()
             if number >= WARM_UP:
-                wall[name].append(sum(times["wall"].values()) / BATCH * 1e6)
-                cpu[name].append(sum(times["cpu"].values()) / BATCH * 1e6)
+                wall[name].append(sum(times.wall.values()) / BATCH * 1e6)
+                cpu[name].append(sum(times.cpu.values()) / BATCH * 1e6)
     for name in loads:
         median, own = statistics.median(wall[name]), statistics.median(cpu[name])
         ratio = median / statistics.median(wall["SQLite"])

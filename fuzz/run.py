@@ -1,6 +1,7 @@
 """Coverage-guided fuzzing of one target, or all, for a bounded time (atheris, libFuzzer).
 
-Exit code 0: nothing was found. Inputs that crash or take too long are kept in `fuzz/crashes`.
+Exit code 0: nothing was found. Inputs that crash or take too long are kept in `fuzz/crashes`. Fuzzing begins with the
+inputs in `fuzz/corpora`; `--keep` packs what it has found by now there.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+import corpora
 
 HERE = Path(__file__).parent
 SEEDS = {
@@ -48,6 +51,39 @@ SEEDS = {
         b"hub.mode=denied&hub.topic=x&hub.reason=because",
         b'<https://hub.example/>; rel="hub", </feed.xml>; rel=self; type="application/rss+xml"',
     ],
+    "urls": [
+        b"https://user:pass@WWW.Site.Example:443/a/../b;jsessionid=1?utm_source=x&b=%7e#top\n//other.example/x\n?q=1",
+        "http://münchen.example/ü?ü\nhttp://0x7f.1/\nhttp://[::ffff:127.0.0.1]/\nhttp://a..b./".encode(),
+    ],
+    "sitemaps": [
+        b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>/a</loc>'
+        b"<lastmod>2024-05-03</lastmod><changefreq>daily</changefreq><priority>0.8</priority></url></urlset>",
+        b"<sitemapindex><sitemap><loc>https://site.example/s.xml.gz</loc></sitemap></sitemapindex>",
+        b"https://site.example/a\nhttps://site.example/b\n",
+    ],
+    "robots": [
+        b"/a/b\nUser-agent: *\nDisallow: /a*/b$\nAllow: /a/%7Eb\nCrawl-delay: 2\nSitemap: https://site.example/s.xml\n",
+        b"/x\n\xef\xbb\xbfuser-agent: gossamer\nuser-agent: other\ndisallow:\n\ndisallow: /\n"
+        b"Content-Signal: ai-train=no\n",
+    ],
+    "queries": [
+        b'"solar sail" -boat moon OR mars site:example.org/news intitle:x lang:ru filetype:pdf '
+        b"after:2024 before:2025-02",
+        '«новости дня» sort:date category:"a b" -(x) −y 新闻'.encode(),
+    ],
+    "settings": [
+        b'[crawl]\ncontact = "a@example.org"\nworkers = 2\n[scope]\nmode = "list"\nhosts = ["*.example.org"]\n'
+        b'filters = [{allow = true, prefix = "https://a.example/"}]\n',
+        b'[schedules.nightly]\nrun = "rank"\nat = "sun 03:30"\n[sites."a.example"]\ncookies = {a = "b"}\n'
+        b'javascript = "auto"\n',
+        b'[alerts]\nsmtp_host = "mail.example"\noperators = ["a@example.org"]\n[network]\nallow = ["10.0.0.0/8"]\n',
+    ],
+    "responses": [
+        b"\x01HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
+        b"\x40HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"5\r\nhello\r\n0\r\n\r\n",
+        b"\x10HTTP/1.0 301 Moved\r\nLocation: /b\r\nSet-Cookie: a=b; Path=/\r\n\r\n",
+    ],
     "addresses": [
         b"https://www.site.example:8080/2024/05/03/a-page-of-news.html?id=7&utm_source=x",
         b"news/12/index.php?a=1&b=2;c\n//a//b/../%2e%2e/\nhttp://[::1]/?=&=",
@@ -64,7 +100,7 @@ def fuzz_one(name: str, seconds: int, inputs: list[str]) -> int:
         import targets
     target = targets.TARGETS[name]
     corpus = HERE / "corpus" / name
-    corpus.mkdir(parents=True, exist_ok=True)
+    corpora.unpack(name, corpus)
     for number, seed in enumerate(SEEDS[name]):
         (corpus / f"seed-{number}").write_bytes(seed)
     crashes = HERE / "crashes" / name
@@ -88,7 +124,12 @@ def main() -> int:
     parser.add_argument("target", nargs="?", choices=[*SEEDS, "all"], default="all")
     parser.add_argument("inputs", nargs="*", help="files to run again instead of fuzzing")
     parser.add_argument("--seconds", type=int, default=60, help="time for each target")
+    parser.add_argument("--keep", action="store_true", help="pack what was found worth keeping, and fuzz nothing")
     options = parser.parse_args()
+    if options.keep:
+        for name in SEEDS if options.target == "all" else [options.target]:
+            corpora.pack(name, HERE / "corpus" / name)
+        return 0
     if options.target != "all":
         return fuzz_one(options.target, options.seconds, options.inputs)
     failed = []

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from datetime import date
 from urllib.parse import parse_qsl
 
+import stranger_targets
+
 from gossamer.crawl.parser_config import ParserConfig
 from gossamer.crawl.reading import PageReader
 from gossamer.dedup.near.registry import near_method
@@ -208,7 +210,8 @@ def addresses(data: bytes) -> None:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    target.__name__: target for target in (pages, dates, rules, fingerprints, feeds, push, addresses)
+    **{target.__name__: target for target in (pages, dates, rules, fingerprints, feeds, push, addresses)},
+    **stranger_targets.TARGETS,
 }
 
 
