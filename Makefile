@@ -4,15 +4,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 BENCH_PACKAGES := wrk redis-tools postgresql python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
-  installation-guide-amd64 installation-guide-i386 libboost1.74-doc libboost1.81-doc
+  installation-guide-amd64 installation-guide-i386 libboost1.74-doc
 
-.PHONY: help demo test test-only lint bench bench-setup docs soak fuzz lock clean
+.PHONY: help demo test test-only lint bench bench-setup docs site audit wheel-check soak fuzz lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-# What the tests need of Debian: a browser for the search page, a database server and network namespaces for many machines.
-NEEDED := $(if $(shell command -v chromium),,chromium) \
+# What the tests need of Debian: a browser, curl for the commands in the docs, a database server and network namespaces
+# for many machines.
+NEEDED := $(if $(shell command -v chromium),,chromium) $(if $(shell command -v curl),,curl) \
   $(if $(wildcard /usr/lib/postgresql/*/bin/postgres)$(shell command -v postgres),,postgresql) \
   $(if $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v ip),,iproute2)
 
@@ -36,8 +37,8 @@ demo: $(VENV)/.ready ## crawl a small bundled web, offline, and search it
 test: lint test-only ## everything that must hold
 
 test-only: $(VENV)/.tools
-	# In the order of the folders: the slow ones of many machines begin early and mostly wait.
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	# In the order of the folders: the slow ones of many machines begin early and mostly wait; hence one more than cores.
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.ready ## style, types, layers
 	$(BIN)/ruff check .
@@ -50,7 +51,8 @@ fuzz: $(VENV)/.ready ## pages, feeds, dates, rules, URLs and fingerprints, some 
 	$(BIN)/python -m pytest -q fuzz
 	$(BIN)/python fuzz/run.py --seconds 60
 
-soak: $(VENV)/.ready ## 1,000 kills
+soak: $(VENV)/.ready ## an hour at full load with kills (docs/soak.md), then 1,000 kills in small crawls
+	$(BIN)/python tests/soak/run.py --for 1h
 	$(BIN)/python -m pytest -m soak -n 3 tests/faults
 
 bench-setup: $(VENV)/.ready ## what the benchmarks need beside the project
@@ -61,19 +63,17 @@ bench-setup: $(VENV)/.ready ## what the benchmarks need beside the project
 
 bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/crawl.py
+	$(BIN)/python bench/peers.py
 	$(BIN)/python bench/polite.py
 	$(BIN)/python bench/frontier_growth.py
 	$(BIN)/python bench/latency.py
 	$(BIN)/python bench/index.py
 	$(BIN)/python bench/query.py
-	$(BIN)/python bench/levels.py
+	$(BIN)/python bench/under_load.py
 	$(BIN)/python bench/extraction.py
 	$(BIN)/python bench/dates.py
-	$(BIN)/python bench/duplicates.py
 	$(BIN)/python bench/useful.py
-	$(BIN)/python bench/filters.py
 	$(BIN)/python bench/qrank.py
-	$(BIN)/python bench/revisit.py
 	$(BIN)/python bench/feeds.py
 	$(BIN)/python bench/frontier_cost.py
 	$(BIN)/python bench/frontier_postgres.py
@@ -83,8 +83,22 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/kv.py
 	$(BIN)/python bench/shards.py
 
-docs: $(VENV)/.ready ## docs/settings.md from the code
-	$(BIN)/python -m gossamer.cli.reference > docs/settings.md
+docs: $(VENV)/.ready ## the pages of docs/ that are made from the code
+	for page in settings cli api metrics; do $(BIN)/python -m gossamer.cli.reference $$page > docs/$$page.md || exit 1; done
+
+site: docs ## the documentation as a website, in site/
+	$(BIN)/mkdocs build --strict --quiet
+
+audit: $(VENV)/.ready ## known vulnerabilities of what we depend on, and a list of it all (sbom.json, CycloneDX); asks the network
+	$(BIN)/pip-audit --requirement requirements.lock --no-deps --disable-pip
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --of JSON -o sbom.json $(BIN)/python
+
+wheel-check: $(VENV)/.tools ## the wheel in an empty environment: demo and tutorials work, without a network
+	rm -rf dist .venv-wheel && $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv .venv-wheel && .venv-wheel/bin/pip install --quiet --disable-pip-version-check dist/gossamer-*.whl
+	cd dist && unshare -rn sh -c 'ip link set lo up && ../.venv-wheel/bin/gossamer demo --no-serve'
+	GOSSAMER_BIN=$(CURDIR)/.venv-wheel/bin $(BIN)/python -m pytest -q tests/docs -k "in_their_order and tutorial"
+	rm -rf .venv-wheel
 
 lock: ## requirements.lock from pyproject.toml, in a fresh environment
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
@@ -93,4 +107,4 @@ lock: ## requirements.lock from pyproject.toml, in a fresh environment
 	rm -rf .venv-lock
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) site sbom.json .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
