@@ -44,6 +44,7 @@ from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
 from gossamer.testing import FakeClock, FakeWeb, Log, violations
 from gossamer.testing.postgres import PostgresServer
+from gossamer.testing.schema import back_to_version_5
 
 pytestmark = pytest.mark.usefixtures("dialect")
 
@@ -260,7 +261,7 @@ class TestServersOfOthers:
         crew = Crew(frontier)
         crew.add(page(A))
         today = columns(frontier.db)
-        older(frontier.db)
+        back_to_version_5(frontier.db)
         assert columns(frontier.db) != today
         frontier.db.close()
         again = sql_on(open_database(place_of_database(tmp_path)), BUDGETS)
@@ -313,17 +314,6 @@ def columns(db: Database) -> list[tuple[Any, ...]]:
         "SELECT table_name, column_name, data_type, is_nullable, collation_name, column_default "
         "FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY 1, 2"
     )
-
-
-def older(db: Database) -> None:
-    """The tables as version 5 wrote them."""
-    tables = [name.split()[2] for name in schema.UPGRADES[5] if name.startswith("CREATE TABLE")]
-    columns = [text.split("ADD COLUMN ")[1].split()[0] for text in schema.UPGRADES[5] if "ADD COLUMN" in text]
-    for statement in (
-        *(f"ALTER TABLE sites DROP COLUMN {name}" for name in columns), *(f"DROP TABLE {name}" for name in tables),
-        "UPDATE meta SET value = '5' WHERE key = 'schema'",
-    ):  # fmt: skip
-        db.execute(statement)
 
 
 class TestPlans:

@@ -31,6 +31,7 @@ from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
 from gossamer.testing import FakeClock
 from gossamer.testing.postgres import PostgresServer
+from gossamer.testing.schema import back_to_version_5
 
 NOW = 1_700_000_000.0
 
@@ -243,7 +244,7 @@ class TestClearErrors:
         url = server.database()
         frontier = frontier_on(url)
         frontier.register("old", time.time())
-        older(frontier)
+        back_to_version_5(frontier.db)
         self.fails(DatabaseError, "workers of that version are at work .old.", lambda: open_database(url))
         frontier.db.execute("DELETE FROM workers")
         assert open_database(url).execute("SELECT paused FROM sites") == []
@@ -278,19 +279,6 @@ class TestClearErrors:
         assert second.only_one("index")
         first.close()
         assert second.only_one("crawl")
-
-
-def older(frontier: SqlFrontier) -> None:
-    """The tables as version 5 wrote them."""
-    tables = [text.split()[2] for text in schema.UPGRADES[5] if text.startswith("CREATE TABLE")]
-    indexes = [text.split()[2] for text in schema.UPGRADES[5] if text.startswith("CREATE INDEX segments")]
-    columns = [text.split("ADD COLUMN ")[1].split()[0] for text in schema.UPGRADES[5] if "ADD COLUMN" in text]
-    for statement in (
-        *(f"ALTER TABLE sites DROP COLUMN {name}" for name in columns), *(f"DROP TABLE {name}" for name in tables),
-        *(f"DROP INDEX {name}" for name in indexes),
-        "UPDATE meta SET value = '5' WHERE key = 'schema'",
-    ):  # fmt: skip
-        frontier.db.execute(statement)
 
 
 def test_a_reader_does_not_wait_for_a_server_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from gossamer.courtesy import give_way
 give_way(7)
 group = Path("/proc/self/autogroup")
-print(os.nice(0), group.read_text().split()[-1] if group.exists() else "")
+print(os.nice(0), *(group.read_text().split()[-1:] if group.exists() else []))
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilt
 from gossamer.frontier.inspect import all_urls, find_url
 from gossamer.model.records import Discovered
 from gossamer.model.site import site_of
-from gossamer.scope.automatic import Evidence
+from gossamer.scope.automatic import Evidence, FilterConfig, is_probe
 from gossamer.scope.statistics import Counts
 
 EVIDENCE = Evidence(
@@ -65,7 +66,8 @@ def with_tags(console: ConsoleUnderTest, site: str, count: int = 3) -> list[str]
     """URLs that wait and that the filter matches."""
     from gossamer.cli.common import settings_of_crawl
 
-    urls = [f"http://{site}/tag/word{number}" for number in range(count)]
+    every = (f"http://{site}/tag/word{number}" for number in itertools.count())
+    urls = list(itertools.islice((url for url in every if not is_probe(url, FilterConfig().probe)), count))
     frontier = console.folder.open_frontier(settings_of_crawl(console.data))
     frontier.add([Discovered(url) for url in urls], 1_700_000_000.0)
     frontier.db.close()

@@ -1,0 +1,21 @@
+"""A database as an earlier version of this program left it."""
+
+from __future__ import annotations
+
+from gossamer.frontier import schema
+from gossamer.frontier.database import Database
+
+
+def back_to_version_5(db: Database) -> None:
+    """Take out of the tables what the upgrade from version 5 brings."""
+    upgrade = schema.UPGRADES[5]
+    tables = [text.split()[2] for text in upgrade if text.startswith("CREATE TABLE")]
+    indexes = [text.split() for text in upgrade if text.startswith("CREATE INDEX")]
+    columns = [text.split() for text in upgrade if "ADD COLUMN" in text]
+    for statement in (
+        *(f"ALTER TABLE {words[2]} DROP COLUMN {words[5]}" for words in columns),
+        *(f"DROP INDEX {words[2]}" for words in indexes if words[4] not in tables),
+        *(f"DROP TABLE {name}" for name in tables),
+        "UPDATE meta SET value = '5' WHERE key = 'schema'",
+    ):
+        db.execute(statement)
