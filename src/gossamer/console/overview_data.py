@@ -65,14 +65,17 @@ class Watch:
         self._disk: tuple[float, Disk] | None = None
 
     def look(self) -> Look:
-        """How it stands now, or stood a moment ago."""
+        """How it stands now; its figures may be those of a moment ago."""
         with self._lock:
             now = self._crawl.clock.now()
             if self._look is None or not self._look.at <= now < self._good_until:
                 self._look = self._reader.ask(lambda db: self._ask(db, now))
                 took = self._crawl.clock.now() - now
                 self._good_until = now + max(_GOOD_FOR, 20 * took)
-            return self._look
+                return self._look
+            # Who has just paused the crawl, on this server or by a command, sees it paused.
+            activity, since = self._reader.ask(lambda db: _activity(db, now))
+            return msgspec.structs.replace(self._look, activity=activity, since=since)
 
     def _ask(self, db: Database, now: float) -> Look:
         standing = status(db, now)
@@ -84,7 +87,7 @@ class Watch:
         while len(self._readings) > 2 and self._readings[1][0] <= now - _MEASURED:
             self._readings.popleft()
         (then, fetched, pages), passed = self._readings[0], now - self._readings[0][0]
-        activity, since = _activity(db, standing, now)
+        activity, since = _activity(db, now)
         measured = passed >= 0.5 and then <= now
         return Look(
             at=now, standing=standing, activity=activity, since=since,
@@ -107,7 +110,7 @@ class Watch:
         return self._disk[1]
 
 
-def _activity(db: Database, standing: Status, now: float) -> tuple[Activity, float | None]:
+def _activity(db: Database, now: float) -> tuple[Activity, float | None]:
     paused = controls.paused(db)
     if paused is not None:
         return "paused", paused.since or None

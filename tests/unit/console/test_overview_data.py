@@ -81,6 +81,17 @@ def test_a_paused_crawl_is_paused_whoever_is_at_work_and_says_why(db: Database, 
     assert overview(db, crawl, NOW).pause_reason == "the network is being mended"
 
 
+def test_a_pause_shows_at_once_although_the_figures_are_of_a_moment_ago(db: Database, crawl: Crawl) -> None:
+    watch = Watch(crawl)
+    before = watch.look()
+    controls.pause_crawl(db, "", NOW)
+    paused = watch.look()
+    assert (before.activity, paused.activity, paused.since) == ("stopped", "paused", NOW)
+    assert paused.standing is before.standing
+    controls.resume_crawl(db, NOW)
+    assert watch.look().activity == "stopped"
+
+
 def test_the_speed_is_what_was_fetched_between_looks(db: Database, crawl: Crawl, clock: FakeClock) -> None:
     site = add_site(db, "a.test", fetched=100)
     watch = Watch(crawl)
@@ -115,7 +126,7 @@ def test_all_who_look_at_the_same_time_share_one_look(db: Database, crawl: Crawl
     site, watch = add_site(db, "a.test"), Watch(crawl)
     first = watch.look()
     db.execute("UPDATE sites SET fetched = 9 WHERE id = ?", (site,))
-    assert watch.look() is first
+    assert watch.look().standing is first.standing
     clock.advance(2.0)
     assert watch.look().standing.fetched == 9
 
