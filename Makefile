@@ -6,7 +6,7 @@ SHELL := /bin/bash
 BENCH_PACKAGES := wrk redis-tools postgresql python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
   installation-guide-amd64 installation-guide-i386 libboost1.74-doc
 
-.PHONY: help demo test test-only lint bench bench-setup docs site audit wheel-check soak fuzz lock clean
+.PHONY: help demo test test-short test-long lint bench bench-setup docs site audit wheel-check soak fuzz lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -34,11 +34,16 @@ $(VENV)/.ready: pyproject.toml requirements.lock
 demo: $(VENV)/.ready ## crawl a small bundled web, offline, and search it
 	$(BIN)/gossamer demo
 
-test: lint test-only ## everything that must hold
+test: lint test-short ## what must hold after each change, in minutes
 
-test-only: $(VENV)/.tools
-	# In the order of the folders: the slow ones of many machines begin early and mostly wait; hence one more than cores.
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+# In the order of the folders: what mostly waits begins early; hence one more than cores.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+test-short: $(VENV)/.tools
+	$(PYTEST) -m 'not soak and not long'
+
+test-long: $(VENV)/.tools ## the rest: browsers, clusters, kills, faults, the commands of the documentation
+	$(PYTEST) -m long
 
 lint: $(VENV)/.ready ## style, types, layers
 	$(BIN)/ruff check .
