@@ -10,6 +10,16 @@ import pytest
 from console_kit import ConsoleUnderTest, finished_crawl, small_console
 from web_kit import MemoryService, MemoryStories, client
 
+from gossamer.frontier import passwords
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords() -> Iterator[None]:
+    """Checking one takes no fifth of a second; what it costs elsewhere is tested with the accounts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "COST", (4, 8, 1))
+        yield
+
 
 @pytest.fixture(scope="module")
 def service() -> MemoryService:

@@ -19,7 +19,7 @@ LEAST = 10
 MOST = 1000
 """Bytes of a password: more is not typed by a person."""
 
-_COST = (14, 8, 5)
+COST = (14, 8, 5)
 """16 MiB and about a fifth of a second: what a guess costs. The same work as N = 2^17, p = 1 would be with less memory,
 so that a server with little can check one while it answers searches."""
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -29,7 +29,7 @@ _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 def hashed(password: str) -> str:
     """What is stored of a password."""
     salt = secrets.token_bytes(16)
-    return "$".join(("scrypt", *map(str, _COST), _text(salt), _text(_key(password, salt, *_COST))))
+    return "$".join(("scrypt", *map(str, COST), _text(salt), _text(_key(password, salt, *COST))))
 
 
 def fits(password: str, stored: str) -> bool:
@@ -43,7 +43,7 @@ def fits(password: str, stored: str) -> bool:
 
 def fits_nobody(password: str) -> bool:
     """False, after the same work as for an account that exists."""
-    _key(password, bytes(16), *_COST)
+    _key(password, bytes(16), *COST)
     return False
 
 

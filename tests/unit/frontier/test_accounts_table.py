@@ -16,6 +16,14 @@ PASSWORD = "orb-weaver-99"
 MOST = 3
 
 
+COST = passwords.COST
+
+
+@pytest.fixture(autouse=True)
+def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "COST", (4, 8, 1))
+
+
 @pytest.fixture
 def ada(db: Database) -> str:
     return accounts.add(db, 100.0, "Ada ", "operator", PASSWORD).name
@@ -32,6 +40,14 @@ def test_neither_password_nor_token_is_stored(db: Database, ada: str) -> None:
     token = logins.begin(db, 100.0, ada, 60.0)
     tables = [db.execute(f"SELECT * FROM {table}") for table in ("accounts", "logins")]
     assert PASSWORD not in str(tables) and token not in str(tables)
+
+
+def test_a_guess_costs_sixteen_mebibytes_and_five_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "COST", COST)
+    stored = passwords.hashed(PASSWORD)
+    kind, log_n, r, p = stored.split("$")[:4]
+    assert (kind, 128 * int(r) * 2 ** int(log_n), int(p)) == ("scrypt", 16 << 20, 5)
+    assert passwords.fits(PASSWORD, stored) and not passwords.fits(PASSWORD + "x", stored)
 
 
 def test_equal_passwords_are_stored_differently() -> None:

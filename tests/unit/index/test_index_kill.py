@@ -15,6 +15,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from random import Random
 
+import pytest
 from indexing_kit import Batch, contents, documents, expected, model_at, new_index, open_writer, page
 
 from gossamer.index import commits
@@ -111,6 +112,7 @@ def test_twenty_five_kills_lose_nothing_and_double_nothing(tmp_path):
     assert left == counting, "nothing is left of the killed ones"
 
 
+@pytest.mark.long
 def test_a_kill_before_any_change_of_the_disk_leaves_the_old_state_or_the_new_one(tmp_path):
     """Every step of an update with replaced, new and removed pages and a merge that comes in, one after the other."""
     base = new_index(tmp_path / "base")

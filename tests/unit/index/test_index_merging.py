@@ -60,6 +60,7 @@ class Segments:
         self.rewrites.append(rewrites)
 
 
+@pytest.mark.long
 def test_a_year_of_an_update_a_minute_rewrites_no_document_more_than_five_times_and_keeps_segments_few():
     segments, dice, most = Segments(), Random(1), 0
     for _ in range(MINUTES_OF_A_YEAR):
@@ -76,6 +77,7 @@ def test_a_year_of_an_update_a_minute_rewrites_no_document_more_than_five_times_
 @pytest.mark.parametrize(
     ("changing", "limit"), [(1.0, 5), (0.2, 10)], ids=["all pages change", "one page of five changes"]
 )
+@pytest.mark.long
 def test_pages_that_stay_are_hardly_rewritten_more_often_because_others_change(changing, limit):
     """A month of an update a minute, document by document, on an index of 20,000 pages that does not grow.
 

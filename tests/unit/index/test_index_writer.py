@@ -85,6 +85,7 @@ TestIndexAgainstDictionary.settings = settings(
 )
 
 
+@pytest.mark.long
 def test_many_batches_with_merges_under_way_end_as_the_model_and_in_few_segments(tmp_path):
     folder, dice = new_index(tmp_path), Random(5)
     writer = open_writer(folder)

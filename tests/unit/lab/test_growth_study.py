@@ -130,6 +130,7 @@ def found(tmp_path_factory) -> tuple[Findings, Path]:
     return find(Options(quick=True, cache=cache), (5000, 6000), 2 * BATCH, 3), cache / "growth"
 
 
+@pytest.mark.long
 def test_every_size_is_measured_while_it_grows(found):
     measured = found[0].measured
     assert [one.size for one in measured] == [5000, 6000]
