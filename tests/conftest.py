@@ -5,10 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# The same examples each time: a change is judged by what it changes. `make fuzz` looks for new ones.
-settings.register_profile("repeatable", derandomize=True)
+# The same examples each time: a change is judged by what it changes. `make fuzz` looks for new ones. A slow machine
+# is no failure, and a fixture that serves all examples is meant to.
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 settings.load_profile("repeatable")
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.store.place import Place, PlaceMissing
@@ -144,7 +144,7 @@ class PlaceContract:
             thread.join()
         assert failed == []
 
-    @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=6)
     @given(st.dictionaries(_NAMES, st.binary(max_size=20), max_size=6))
     def test_it_is_a_dictionary_of_names(self, open_place: Callable[[], Place], files: dict[str, bytes]) -> None:
         place = open_place()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.engine.exchange import PartWriter, partition_of, range_of, read_part, write_parts
@@ -50,7 +50,6 @@ def rows_of(place: LocalPlace, names: list[str], part: int) -> list[tuple[int, s
     return [(row["number"], row["text"]) for batch in read_part(place, names, part) for row in batch.to_pylist()]
 
 
-@settings(deadline=None)  # files, synced to the disk
 @given(files=st.lists(ROWS, max_size=3), memory=st.sampled_from([1, 200, 3000, 1 << 20]))
 def test_every_row_is_in_its_part_once_and_in_order(
     folder: Path, files: list[list[tuple[int, int, str]]], memory: int
@@ -125,7 +124,6 @@ def test_files_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
         list(read_part(place, ["broken"], 0))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=50), st.integers(1, 1000))
 def test_a_key_always_has_the_same_part(keys: list[int], parts: int) -> None:
     found = partition_of(np.array(keys, np.int64), parts)
@@ -144,7 +142,6 @@ def test_keys_that_look_alike_are_spread_evenly(shift: int) -> None:
     assert max(sizes.values()) < 1.15 * min(sizes.values())
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=50), st.integers(1, 1000))
 def test_parts_by_range_follow_each_other(keys: list[int], parts: int) -> None:
     found = range_of(np.array(sorted(keys), np.int64), parts).tolist()

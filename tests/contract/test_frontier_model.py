@@ -395,7 +395,6 @@ class BothFrontiers(RuleBasedStateMachine):
 BothFrontiers.TestCase.settings = settings(
     max_examples=300,
     stateful_step_count=45,
-    deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )

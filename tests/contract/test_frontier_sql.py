@@ -235,7 +235,7 @@ class TestMemory:
         cache.clear()
         assert not any(key in cache for _, key in story)
 
-    @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=20, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(batches=st.lists(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=5), max_size=8))
     def test_a_small_cache_gives_the_same_answers(self, tmp_path_factory: Any, batches: Any, dialect: str) -> None:
         if dialect != "sqlite":

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.cli.reference import settings_page
@@ -86,7 +86,6 @@ def test_a_value_of_the_wrong_type_is_told_with_its_place(tmp_path: Path, settin
 
 
 @given(VALUES)
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_values_survive_toml(value: Any) -> None:
     assert tomllib.loads(f"x = {toml_value(value)}")["x"] == value
 

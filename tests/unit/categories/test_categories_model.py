@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from category_texts import UNSEEN, examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.categories.model import Model, model_of
@@ -17,14 +17,12 @@ COPY = Model.from_bytes(MODEL.to_bytes())
 WORDS = sorted({word for _, title, text in UNSEEN for word in words(f"{title} {text}")})
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(WORDS) | st.text(max_size=12), max_size=60).map(" ".join), st.text(max_size=40))
 def test_a_stored_model_says_the_same(text: str, title: str) -> None:
     assert COPY.predict(title, text) == MODEL.predict(title, text)
     assert COPY.explain(title, text) == MODEL.explain(title, text)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_has_an_answer(text: str) -> None:
     category, confidence = MODEL.predict(text, text)
@@ -47,7 +45,6 @@ def test_a_shortened_model_is_refused(cut: int) -> None:
         Model.from_bytes(MODEL.to_bytes()[:cut])
 
 
-@settings(deadline=None)
 @given(st.integers(0, len(MODEL.to_bytes()) - 1), st.integers(1, 255))
 def test_a_changed_byte_is_noticed(place: int, change: int) -> None:
     data = bytearray(MODEL.to_bytes())

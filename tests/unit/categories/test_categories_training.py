@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 from category_texts import SENTENCES, UNSEEN, examples
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.categories.examples import MIN_EXAMPLES, Example, category_name, examples_from_pages
@@ -73,7 +73,7 @@ def test_the_words_that_decided_are_named(model: Model) -> None:
     assert sum(opinion.confidences.values()) == pytest.approx(1.0, abs=1e-5)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_the_examples_does_not_matter(model: Model, chance: random.Random) -> None:
     shuffled = examples()

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from gossamer.crawl import configuration
@@ -123,9 +123,7 @@ def exported(folder: Path, secrets: bool = True) -> Configuration:
         db.close()
 
 
-@settings(
-    max_examples=8, phases=[Phase.explicit, Phase.generate], deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+@settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
 @given(CONFIGURATIONS)
 def test_what_was_exported_and_imported_is_exported_again(wanted: Configuration) -> None:
     with tempfile.TemporaryDirectory() as place:
@@ -138,9 +136,7 @@ def test_what_was_exported_and_imported_is_exported_again(wanted: Configuration)
         assert differences(exported(second), wanted) == []
 
 
-@settings(
-    max_examples=5, phases=[Phase.explicit, Phase.generate], deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+@settings(max_examples=5, phases=[Phase.explicit, Phase.generate])
 @given(CONFIGURATIONS, CONFIGURATIONS)
 def test_replacing_leaves_nothing_of_what_was_there_and_merging_all_of_it(
     old: Configuration, new: Configuration
@@ -157,7 +153,7 @@ def test_replacing_leaves_nothing_of_what_was_there_and_merging_all_of_it(
         assert imported(folder, new, both) == new
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(CONFIGURATIONS)
 def test_without_secrets_nothing_secret_is_in_the_file(wanted: Configuration) -> None:
     bare = without_secrets(wanted)
@@ -176,7 +172,6 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.dictionaries(PLAIN, VALUES, max_size=4))
 def test_tables_survive_toml(tables: dict[str, Any]) -> None:
     assert tomllib.loads(toml_text(tables)) == tables
@@ -221,7 +216,6 @@ def test_a_file_that_is_wrong_is_told(text: str, said: str) -> None:
         from_text(text, "file")
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.text(max_size=80) | st.binary(max_size=80).map(lambda raw: raw.decode("utf-8", "replace")))
 def test_any_text_is_a_configuration_or_a_sentence(text: str) -> None:
     try:

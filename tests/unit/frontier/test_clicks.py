@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.dedup.near.registry import near_method
@@ -137,7 +137,7 @@ def test_a_visit_that_should_have_been_is_made_now(frontier: SqlFrontier) -> Non
     assert handed_out(frontier, now) == {POPULAR}
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20)
 @given(
     st.lists(
         st.tuples(

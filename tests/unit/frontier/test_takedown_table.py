@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier import removals, removing, restoring, table_statistics
@@ -127,7 +127,6 @@ WHAT = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(WHAT, max_size=4), URLS)
 def test_the_filter_refuses_exactly_what_is_covered(whats: list[str], url: str) -> None:
     """Workers go by the filter, commits by the table: both must mean the same."""

@@ -45,7 +45,7 @@ def samples(links: list[tuple[str, str]], cuts: int = 1) -> dict[str, list[str]]
         return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(LINKS, st.integers(0, 2**32), st.integers(1, 5))
 def test_any_order_and_any_repetition_give_the_same_sample(links, seed, cuts):
     dice = Random(seed)
@@ -54,7 +54,7 @@ def test_any_order_and_any_repetition_give_the_same_sample(links, seed, cuts):
     assert samples(again, cuts) == samples(links)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(LINKS)
 def test_at_most_so_many_different_texts_are_kept_and_all_where_there_are_fewer(links):
     found = samples(links, 3)
@@ -144,7 +144,7 @@ def test_unprintable_texts_do_no_harm(store):
     assert store.texts(key64(B)) == ["nul \0 inside"]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.just(A), st.text(st.characters())), max_size=20))
 def test_no_text_is_an_error(links):
     samples(links)

@@ -116,7 +116,7 @@ def test_pages_that_stay_are_hardly_rewritten_more_often_because_others_change(c
     assert sum(written) < 8 * len(home), "what is deleted is not kept for ever"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 2000), min_size=1, max_size=30), st.integers(0, 2**32))
 def test_no_mix_of_update_sizes_rewrites_a_document_more_than_five_times(kinds, seed):
     segments, dice = Segments(), Random(seed)
@@ -157,7 +157,6 @@ def test_a_merge_makes_a_segment_several_times_as_large_as_its_parts(sizes):
             assert whole > 4.7 * max(parts)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 12_000_000) | st.integers(1, 20_000), max_size=200))
 def test_what_is_left_is_few_of_each_size(sizes):
     segments = Segments()

@@ -81,7 +81,7 @@ class IndexAgainstDictionary(RuleBasedStateMachine):
 
 TestIndexAgainstDictionary = IndexAgainstDictionary.TestCase
 TestIndexAgainstDictionary.settings = settings(
-    max_examples=12, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=12, stateful_step_count=12, suppress_health_check=list(HealthCheck)
 )
 
 

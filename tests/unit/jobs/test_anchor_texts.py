@@ -46,7 +46,7 @@ def texts_of(graph: GraphFiles) -> dict[str, list[AnchorText]]:
     return {url: anchor_texts(graph, node) for node, url in enumerate(graph.urls(range(graph.info.nodes)))}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(visits, max_size=10), min_size=1, max_size=3), st.integers(1, 3), st.sampled_from([12, 1000]))
 def test_each_page_has_its_most_frequent_texts(history: list[list[Seen]], most: int, block: int) -> None:
     expected = Expected(history)

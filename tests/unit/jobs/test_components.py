@@ -50,7 +50,7 @@ def by_job(pairs: list[tuple[int, int]], parts: int, files: int = 2) -> dict[int
 
 
 @given(edges, st.sampled_from([1, 2, 5]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_components_are_those_of_a_search(pairs: list[tuple[int, int]], parts: int) -> None:
     assert by_job(pairs, parts) == by_search(pairs)
 

@@ -60,7 +60,7 @@ def doc(url: str, *targets: str, time: float = 1.0) -> Seen:
     return Seen(url, time, links=[Link(target) for target in targets])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(histories, st.sets(st.sampled_from(PREFIXES)), st.sampled_from([8, 25, 1000]))
 def test_the_graph_is_what_the_history_means(history: list[list[Seen]], removed: set[str], block: int) -> None:
     expected = Expected(history, sorted(removed))

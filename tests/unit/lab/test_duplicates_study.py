@@ -95,7 +95,7 @@ def test_pages_that_repeat_another_are_counted_once_a_group():
     assert repeated(texts, true_pairs(texts)) == pytest.approx(4 / 7)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6))
 def test_no_true_pair_is_overlooked(seed):
     dice = Random(seed)

@@ -67,7 +67,7 @@ def test_the_history_of_a_recorded_web_has_its_pages_from_their_birth_on() -> No
 
 
 @given(step=st.integers(1, 5), pages=st.integers(1, 12), seed=st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_each_nth_page_keeps_its_changes(step: int, pages: int, seed: int) -> None:
     whole = poisson_history(np.full(pages, 5 / YEAR), YEAR, seed)
     part = whole.every(step)

@@ -68,7 +68,7 @@ def count_by_hand(policy: Policy, load: Load, updates: int) -> tuple[Counter[int
 class TestYear:
     """What is counted without an index."""
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.sampled_from(sorted(POLICIES)), LOADS, st.integers(1, 60))
     def test_every_version_of_every_page_is_counted_as_by_hand(self, name: str, load: Load, updates: int) -> None:
         course = simulate(POLICIES[name], load, updates)

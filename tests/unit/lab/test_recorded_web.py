@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.errors import UsageError
@@ -79,7 +79,7 @@ def webs(draw: st.DrawFn) -> RecordedWeb:
     )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(web=webs())
 def test_a_web_that_was_saved_is_loaded_as_it_was(tmp_path: Path, web: RecordedWeb) -> None:
     file = tmp_path / "made-up.web.parquet"

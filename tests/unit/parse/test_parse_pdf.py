@@ -191,7 +191,7 @@ def test_a_document_that_is_built_to_hurt_is_read_like_any_other(name: str) -> N
     assert len(page.headings) <= 100
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_damage_never_raises(data: st.DataObject) -> None:
     body = bytearray(pdf(PROSE, PROSE, info={"Title": "Webs", "CreationDate": "D:20240517"}, links=["http://b.test/"]))

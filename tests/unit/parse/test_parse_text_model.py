@@ -98,7 +98,7 @@ def test_the_verdict_does_not_depend_on_pages_read_before():
     assert text_of(PAGE) == before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.sampled_from([*TAGS, *TEXTS]),

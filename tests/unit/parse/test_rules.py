@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parse_kit import NOW, parse
 
@@ -293,13 +293,11 @@ many_rules = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(many_rules)
 def test_what_is_written_as_toml_is_read_as_the_same_rules(rules: list[DocumentRule]) -> None:
     assert read_rules(write_rules(rules), "f") == rules
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), words | st.lists(words, max_size=3) | st.integers(), max_size=6))
 def test_whatever_stands_in_a_rule_it_is_read_or_refused_by_a_usage_error(values: dict[str, object]) -> None:
     text = "[[rule]]\n" + "\n".join(f"{key} = {toml_value(value)}" for key, value in values.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parse_kit import NOW
 
@@ -57,7 +57,6 @@ def test_a_url_shows_the_template_that_made_it(path: str, template: str) -> None
 some_parts = st.text("abcxyz0123456789-_.%&=?é", max_size=12) | st.sampled_from(["2024", "05", "17", "tag", "a-b-c"])
 
 
-@settings(deadline=None)
 @given(st.lists(some_parts, max_size=5))
 def test_the_template_of_a_url_fits_it_or_is_refused(parts: list[str]) -> None:
     url = Canonicalizer().parse(f"{HOST}/{'/'.join(parts)}")

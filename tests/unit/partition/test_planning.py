@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.partition.assignment import Assignment, drift
@@ -70,7 +70,6 @@ def test_a_site_that_is_hardly_known_is_cut_by_urls() -> None:
     assert drift(loads(made, pages("/docs/", 3000))) < 0.1
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 300), min_size=1), st.integers(2, 6), st.data())
 def test_mending_makes_parts_even_and_changes_nothing_else(
     before: dict[str, int], parts: int, data: st.DataObject

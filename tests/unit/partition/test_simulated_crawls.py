@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.partition.assignment import Assignment
@@ -93,7 +93,6 @@ def test_a_part_that_has_nothing_to_fetch_waits() -> None:
     assert run.waiting == pytest.approx(10 / 21)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=150), st.integers(1, 5), st.booleans())
 def test_in_parts_nothing_is_fetched_twice_and_nothing_is_lost(
     links: list[tuple[int, int]], parts: int, seeded: bool

@@ -7,7 +7,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import UsageError
@@ -31,10 +31,6 @@ TIMES = st.builds(
         TimeOfDay, st.just(at.hour), st.just(at.minute), st.none(), st.none() | st.integers(1, 31)
     )
 )  # fmt: skip
-
-
-CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""A busy machine is no reason to fail."""
 
 
 def moment(text: str, zone: ZoneInfo = ZURICH) -> float:
@@ -74,7 +70,6 @@ def test_a_time_that_comes_twice_is_a_start_once() -> None:
     assert shown(next_at(parse_at("02:30"), first, ZURICH)) == "2026-10-26 02:30:00"
 
 
-@CALM
 @given(TIMES, MOMENTS, st.sampled_from(ZONES))
 def test_a_start_is_later_and_none_lies_between(at: TimeOfDay, after: int, zone: ZoneInfo) -> None:
     found = next_at(at, after, zone)
@@ -85,7 +80,6 @@ def test_a_start_is_later_and_none_lies_between(at: TimeOfDay, after: int, zone:
     assert next_at(at, found, zone) > found
 
 
-@CALM
 @given(st.integers(0, 23), st.integers(0, 59), MOMENTS, st.sampled_from(ZONES))
 def test_every_day_has_one_start_even_where_the_clocks_change(
     hour: int, minute: int, begin: int, zone: ZoneInfo
@@ -99,7 +93,6 @@ def test_every_day_has_one_start_even_where_the_clocks_change(
     assert len(set(days)) >= len(days) - 1  # Samoa once left a day out, and what was due on it came a day later
 
 
-@CALM
 @given(TIMES, MOMENTS, st.sampled_from(ZONES))
 def test_the_clock_on_the_wall_shows_the_time_or_has_just_skipped_it(at: TimeOfDay, after: int, zone: ZoneInfo) -> None:
     wall = datetime.fromtimestamp(next_at(at, after, zone), zone)
@@ -110,7 +103,6 @@ def test_the_clock_on_the_wall_shows_the_time_or_has_just_skipped_it(at: TimeOfD
     assert at.is_on(wall.date()) or at.is_on(wall.date() + timedelta(days=1))
 
 
-@CALM
 @given(st.dates(date(2000, 1, 1), date(2040, 12, 28)), st.integers(1, 31))
 def test_every_month_has_exactly_one_day_of_the_month(day: date, number: int) -> None:
     month = [day.replace(day=1) + timedelta(days=n) for n in range(31)]
@@ -118,7 +110,6 @@ def test_every_month_has_exactly_one_day_of_the_month(day: date, number: int) ->
     assert sum(TimeOfDay(0, 0, day=number).is_on(one) for one in month) == 1
 
 
-@CALM
 @given(
     st.sampled_from(["10m", "1h", "1d"]) | st.just(""),
     MOMENTS,
@@ -179,7 +170,6 @@ def test_a_time_that_is_none_is_refused(text: str) -> None:
         parse_at(text)
 
 
-@CALM
 @given(st.text(max_size=12))
 def test_any_text_is_a_time_or_a_sentence(text: str) -> None:
     for parse in (parse_at, parse_every):

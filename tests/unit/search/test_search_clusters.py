@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from searcher_kit import SmallIndex, near, page
 
@@ -92,7 +92,7 @@ def test_many_results_are_counted_by_estimate_and_say_so(tmp_path: Path, monkeyp
 CLUSTERED = st.lists(st.tuples(st.integers(1, 6), st.sampled_from("ab"), st.booleans()), min_size=1, max_size=25)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(CLUSTERED)
 def test_numbers_agree_with_what_paging_shows(
     tmp_path_factory: pytest.TempPathFactory, pages: list[tuple[int, str, bool]]

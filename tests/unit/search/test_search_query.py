@@ -329,7 +329,7 @@ def within_limits(query: Query) -> None:
 # ---- laws ----
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(TYPED)
 @example("−\u200c−語")
 @example("“\u200d-b")
@@ -347,7 +347,6 @@ def test_whatever_is_typed_is_answered_and_its_rendering_means_the_same(text: st
     assert asked(parse(query.typed)) == asked(query)
 
 
-@settings(deadline=None)
 @given(TYPED)
 def test_bytes_read_as_latin_1_are_answered(text: str) -> None:
     within_limits(parse(text.encode("utf-16", "surrogatepass").decode("latin-1")))

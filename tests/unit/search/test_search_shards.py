@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from searcher_kit import near, page
 from shards_kit import DividedIndex
@@ -66,7 +66,7 @@ def test_with_one_shard_nothing_at_all_differs(tmp_path: Path) -> None:
         assert index.single.suggest(query[:3]) == index.divided.suggest(query[:3])
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), min_size=1, max_size=25),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3),

@@ -1,7 +1,7 @@
 """Did you mean, and suggestions: reasons to change a word, and reasons to leave it."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
@@ -64,7 +64,6 @@ def test_short_words_allow_one_mistake_and_the_word_itself_is_not_near() -> None
     assert VOCABULARY.closest("te") == []
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.text("abcя", min_size=1, max_size=8), st.integers(1, 99)), max_size=40),
     st.text("abcя", max_size=8),
@@ -143,7 +142,6 @@ def test_a_query_of_very_many_unknown_words_is_answered() -> None:
     assert corrected is not None and len(corrected) == 1000 and corrected[0] == "machine"
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(), max_size=5), st.integers(0, 100))
 def test_any_words_are_answered_one_for_one(words: list[str], found: int) -> None:
     corrected = did_you_mean(words, VOCABULARY, found)
@@ -199,7 +197,6 @@ def test_suggestions_differ_from_each_other_and_from_what_is_typed() -> None:
     assert complete("", [("a", 1)], ["b"]) == complete("  ", [("a", 1)], ["b"]) == []
 
 
-@settings(deadline=None)
 @given(
     st.text(),
     st.lists(st.tuples(WORD, st.integers(1, 9)), max_size=9),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from searcher_kit import SmallIndex, page
 
@@ -127,7 +127,7 @@ def test_nothing_that_can_be_typed_is_an_error(small: SmallIndex, query: str) ->
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 def test_any_text_is_a_query(small: SmallIndex, query: str) -> None:
     answer = small.search(query)
     assert answer.total >= len(answer.hits)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
@@ -137,7 +137,6 @@ SKEWED = st.lists(st.integers(0, 50).map(lambda x: int(1.3**x)), max_size=150).m
 )
 
 
-@settings(deadline=None)
 @given(SIZES | SKEWED)
 def test_a_group_is_ten_or_more_of_one_size_class_in_order(sizes):
     groups = plan(sizes, FULL)
@@ -153,7 +152,6 @@ def test_a_group_is_ten_or_more_of_one_size_class_in_order(sizes):
         assert total - sizes[group[-1]] < FULL or len(group) == ENOUGH
 
 
-@settings(deadline=None)
 @given(SIZES | SKEWED)
 def test_nothing_is_left_to_merge_but_nine_of_a_class(sizes):
     left = dict(sizes)
@@ -164,7 +162,6 @@ def test_nothing_is_left_to_merge_but_nine_of_a_class(sizes):
     assert all(classes.count(digits) < ENOUGH for digits in classes)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=400))
 def test_a_byte_is_copied_once_per_digit_and_few_segments_remain(arrivals):
     """A whole life: segments arrive one by one, and the plan is carried out after each."""

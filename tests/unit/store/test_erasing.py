@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.model.records import PageRow
@@ -25,7 +25,7 @@ def links_of(segments: LocalSegments, segment: str) -> list[tuple[str, float]]:
     return [(row["source"], row["fetched_at"].timestamp()) for row in rows]
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=30), st.booleans())
 def test_what_goes_is_gone_and_what_stays_is_as_it_was(
     page: Callable[..., PageRow], segment: Callable[..., str], visits: list[tuple[int, bool]], archive: bool

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.store.layout import BUILDING, new_segment_id, started_at, worker_of
@@ -15,13 +15,11 @@ workers = st.from_regex(r"[A-Za-z0-9._-]{1,20}", fullmatch=True)
 times = st.integers(0, 4_000_000_000_000).map(lambda ms: ms / 1000)
 
 
-@settings(deadline=None)
 @given(workers, times, st.integers(0, 10**9))
 def test_an_id_tells_its_worker(worker, time, n):
     assert worker_of(new_segment_id(worker, time, n)) == worker
 
 
-@settings(deadline=None)
 @given(workers, workers, times, times, st.integers(0, 10**6), st.integers(0, 10**6))
 def test_ids_sort_by_time(one, two, early, late, i, j):
     early, late = sorted((early, late))
@@ -80,7 +78,6 @@ def test_whose_worker_is_known_to_be_dead_need_not_be_old(segments, segment, pag
     assert survey(segments) == ([theirs], [])
 
 
-@settings(deadline=None)
 @given(workers, times)
 def test_an_id_tells_when_its_segment_was_begun(worker, time):
     assert abs(started_at(new_segment_id(worker, time, 1)) - time) <= 0.001

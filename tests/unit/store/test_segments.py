@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import CorruptError, StorageError
@@ -61,7 +61,6 @@ def test_the_columns_are_the_fields_of_the_records():
     assert [column.name for column in schema.LINKS] == list(LinkRow.__struct_fields__)
 
 
-@settings(deadline=None)
 @given(st.lists(ROWS, max_size=8))
 def test_rows_come_back_as_they_were(rows):
     """Whatever characters a page holds: NUL, controls, bidi marks, astral planes, nothing at all."""
@@ -70,7 +69,6 @@ def test_rows_come_back_as_they_were(rows):
         assert [read_page(LocalSegments(Path(folder)), segment_id, i) for i in range(len(rows))] == rows
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(TEXT, st.lists(st.builds(Link, TEXT, TEXT, TEXT, TEXT), max_size=4)), max_size=6))
 def test_links_come_back_page_after_page(pages):
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import io
 
 import pytest
 from fastwarc.warc import ArchiveIterator as FastIterator
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
@@ -174,7 +174,6 @@ _LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\
 _NAME = st.from_regex(r"X-[A-Za-z-]{1,12}", fullmatch=True)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.lists(st.tuples(_NAME, _LINE), max_size=4), st.binary(max_size=300)), max_size=6))
 def test_round_trip(responses):
     """Any header text and any body come back as they were, found by offset alone."""
