@@ -31,12 +31,16 @@ SHORT = [
 ]
 """What of that is run at each change all the same: the verbs, politeness, and a loop of kills."""
 
+FIRST = [HERE / name for name in ("docs/test_documented_commands.py", "faults/test_kill_loop.py")]
+"""The longest of all, on one core each: nobody should wait for them in the end."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is long."""
-    missing = [str(path) for path in LONG + SHORT if not path.exists()]
+    """Mark what is long, and begin with the longest."""
+    missing = [str(path) for path in LONG + SHORT + FIRST if not path.exists()]
     if missing:
         raise pytest.UsageError(f"tests/conftest.py names what is not there: {', '.join(missing)}")
     for item in items:
         if any(item.path.is_relative_to(path) for path in LONG) and item.path not in SHORT:
             item.add_marker(pytest.mark.long)
+    items.sort(key=lambda item: item.path not in FIRST)
