@@ -242,6 +242,8 @@ def test_one_page_alone_can_be_taken_down(crawled: Crawled) -> None:
         ("//a.org/x/", "//a.org/x/"),
         ("a.org", "a.org"),
         ("A.ORG/", "a.org"),
+        ("//a.org/", "//a.org/"),
+        ("https://a.org/p?id=1", "https://a.org/p?id=1"),
         ("a.org:8080", "//a.org:8080/"),
         ("=https://a.org/x", "=https://a.org/x"),
     ],
@@ -249,6 +251,32 @@ def test_one_page_alone_can_be_taken_down(crawled: Crawled) -> None:
 def test_what_is_typed_means_a_url_a_beginning_or_a_host(typed: str, meant: str) -> None:
     assert covering(typed, Settings()) == meant
     assert covering(meant, Settings()) == meant
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "https://a.org/?utm_source=newsletter",
+        "https://a.org/#about",
+        "a.org/?",
+        "https://a.org/p?id=1&utm_source=newsletter",
+        "https://a.org/a;jsessionid=12",
+        "https://a.org/a/../",
+    ],
+)
+def test_a_page_that_is_typed_in_full_never_takes_others_with_it(typed: str) -> None:
+    """Its canonical form is shorter, and more begins with that."""
+    with pytest.raises(UsageError, match="for that page alone"):
+        covering(typed, Settings())
+    assert covering(f"={typed}", Settings()).startswith("=https://a.org/" if "//" in typed else "=http")
+
+
+def test_a_site_goes_without_others_on_its_host(tmp_path: Path) -> None:
+    """As the console removes it: with the address of the site, not with the name of the host."""
+    out = removals.Covered([covering("//intranet.example/", Settings())])
+    assert out("http://intranet.example/a") and out("https://intranet.example/")
+    assert not out("http://intranet.example:8080/wiki")
+    assert removals.Covered([covering("intranet.example", Settings())])("http://intranet.example:8080/wiki")
 
 
 def test_a_removal_that_broke_off_is_carried_on_by_the_next(tmp_path: Path) -> None:

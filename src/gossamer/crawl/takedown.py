@@ -68,19 +68,44 @@ class _Handfuls:
 def covering(text: str, settings: Settings, exact: bool = False) -> str:
     """What a person means by a URL, a beginning of URLs or a host, as the table of removals has it.
 
-    With a scheme: what begins so. Without one: under both; a mere host means all of it, on every port. `exact`, or a
-    `=` before it: this URL and no other.
+    With a scheme: what begins so. Without one: under both; a mere host means all of it, on every port, and `//HOST/`
+    on the usual ones. `exact`, or a `=` before it: this URL and no other.
     """
     text = text.strip()
     if exact or text.startswith("="):
         return f"={canonical_or_error(text.removeprefix('='), settings)}"
     bare = text.removeprefix("//")
     url = canonical_or_error(bare, settings)
+    if _is_wider(bare, url):
+        raise UsageError(
+            f"{text} is the same page as {url}, and everything that begins so would go: write ={url} for that page "
+            "alone, or the beginning that is meant"
+        )
     if "//" in bare:
         return url
     site = site_of(url)
-    is_host = bare.rstrip("/").count("/") == 0 and "?" not in bare
+    is_host = text.rstrip("/").count("/") == 0 and "?" not in bare
     return host_of(site) if is_host and host_of(site) == site else url[url.index("//") :]
+
+
+def _is_wider(typed: str, url: str) -> bool:
+    """Whether more URLs begin with a canonical form than with what was typed: it leaves out fragments, tracking and
+    session parameters, and steps back."""
+    path, _, fragment = typed.partition("#")
+    path, asks, query = path.partition("?")
+    kept, still_asks, rest = url.partition("?")
+    own, left = path.partition("//")[2] if "//" in path else path, kept.partition("//")[2]
+    return (
+        bool(fragment)
+        or (bool(asks) and not still_asks)
+        or _parameters(query) > _parameters(rest)
+        or (";" in own and ";" not in left)
+        or own.rstrip("/").count("/") > left.count("/")
+    )
+
+
+def _parameters(query: str) -> int:
+    return sum(1 for one in query.split("&") if one)
 
 
 def take_down(

@@ -160,7 +160,8 @@ class SitePages:
         if not reason:
             raise UsageError("say why the site is removed: it is kept with the removal. Nothing was changed")
         crawl = self._crawl
-        done = take_down_within(crawl.folder, crawl.settings(), name, reason, now, _WAIT)
+        # A mere name would mean the host on every port, and so sites that this page does not speak of.
+        done = take_down_within(crawl.folder, crawl.settings(), f"//{name}/", reason, now, _WAIT)
         urls = words.counted(done.urls, "URL")
         sentence = f"{name} is removed with {urls}, and stays out of the crawl and of searches."
         if not done.is_done:
