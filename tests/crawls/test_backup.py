@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from crawl_kit import GOSSAMER, crawl, exported, kill, run, settings_of, start, wait_until, write_settings
 from table_kit import problems
@@ -19,7 +20,7 @@ from table_kit import problems
 from gossamer.clock import SystemClock
 from gossamer.crawl import backup as backup_module
 from gossamer.crawl.backup import back_up, verify
-from gossamer.crawl.backup_files import copy_segment, read_manifest
+from gossamer.crawl.backup_files import copy_segment, read_manifest, write_manifest
 from gossamer.crawl.compacting import SegmentsHeldError, compact_once, swap
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.restoring import restore
@@ -350,6 +351,32 @@ def test_damage_is_found_before_it_is_restored(data: Path, tmp_path: Path, name:
     assert not (tmp_path / "restored").exists() and not (tmp_path / "restored.restoring").exists()
 
 
+@pytest.mark.parametrize("damage", ["cut", "lost"])
+def test_the_next_backup_mends_what_was_damaged_at_the_place(data: Path, tmp_path: Path, damage: str) -> None:
+    folder, place = DataFolder(data), tmp_path / "backup"
+    segment = back_up(folder, place, FakeClock(NOW)).manifest.segments[0]
+    path = place / "segments" / segment / "pages.parquet"
+    whole = path.read_bytes()
+    path.unlink()
+    if damage == "cut":
+        path.write_bytes(whole[: len(whole) // 2])
+    again = back_up(folder, place, FakeClock(NOW))
+    assert again.new_segments == 1
+    assert path.read_bytes() == whole
+    verify(place)
+
+
+@pytest.mark.parametrize("hidden", ["snapshots/{}/x/../../../victim", "/etc/victim", "snapshots/../victim"])
+def test_a_manifest_that_leads_elsewhere_is_refused(data: Path, tmp_path: Path, hidden: str) -> None:
+    place = tmp_path / "backup"
+    manifest = back_up(DataFolder(data), place, FakeClock(NOW)).manifest
+    item = msgspec.structs.replace(manifest.items[0], path=hidden.format(manifest.snapshot))
+    write_manifest(place, msgspec.structs.replace(manifest, items=(*manifest.items, item)))
+    with pytest.raises(CorruptError, match="which is not in a backup"):
+        restore(place, tmp_path / "restored", FakeClock(NOW))
+    assert sorted(path.name for path in tmp_path.iterdir() if path != data) == ["backup"]
+
+
 def test_a_segment_that_is_lost_does_not_prevent_a_backup_of_the_rest(data: Path, tmp_path: Path) -> None:
     folder = DataFolder(data)
     db = folder.read()
@@ -400,6 +427,31 @@ def test_a_restore_never_touches_a_folder_that_is_not_empty(data: Path, tmp_path
     (tmp_path / "empty").mkdir()
     restore(tmp_path / "backup", tmp_path / "empty", FakeClock(NOW))
     assert (tmp_path / "empty" / "frontier.db").exists()
+
+
+def test_a_restore_into_the_present_folder_or_through_a_link_works(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(DataFolder(data), tmp_path / "backup", FakeClock(NOW))
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    restore(tmp_path / "backup", tmp_path / "link", FakeClock(NOW))
+    monkeypatch.chdir(tmp_path / "here")
+    restore(tmp_path / "backup", Path(), FakeClock(NOW))
+    assert exported("pages", tmp_path / "here") == exported("pages", tmp_path / "there") == exported("pages", data)
+
+
+def test_a_restore_onto_a_disk_is_refused_before_anything_is_copied(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(DataFolder(data), tmp_path / "backup", FakeClock(NOW))
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    monkeypatch.setattr(Path, "is_mount", lambda path: path == disk)
+    with pytest.raises(UsageError, match="restore into a folder on it"):
+        restore(tmp_path / "backup", disk, FakeClock(NOW))
+    assert list(disk.iterdir()) == []
 
 
 def test_a_restore_beside_the_original_s_segments_deletes_none_of_them(data: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from gossamer.errors import BusyError, CorruptError, GossamerError, OperationErr
 from gossamer.frontier.database import read_database
 from gossamer.frontier.snapshots import check_file, copy_database
 from gossamer.settings import FILE_NAME
-from gossamer.store import durable
+from gossamer.store import durable, layout
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.segment_folder import LocalSegments
 
@@ -157,9 +157,21 @@ class _Backup:
         return items
 
     def _kept(self, target: LocalSegments, segment_id: str) -> list[Item]:
-        """A segment that an earlier backup brought, or one that was killed: then it is read."""
-        paths = sorted((target.root / segment_id).iterdir())
-        return [self._earlier.get(self._name(path)) or files.item_of(self._place, path) for path in paths]
+        """A segment that an earlier backup brought, or one that was killed: then it is read. What was lost or cut
+        since is copied once more: it must not count because of what is left of it."""
+        named = self._earlier.get(segment_id)
+        if named is None:
+            return [files.item_of(self._place, path) for path in sorted((target.root / segment_id).iterdir())]
+        if all(self._is_whole(item) for item in named):
+            return named
+        log.warning("segment %s at %s is damaged, and is copied once more", segment_id, self._place)
+        if self._folder.segments.size(segment_id, layout.PAGES) is not None:
+            target.discard(segment_id)
+        return self._added(target, segment_id)
+
+    def _is_whole(self, item: Item) -> bool:
+        path = self._place / item.path
+        return path.is_file() and path.stat().st_size == item.bytes
 
     def _item(self, path: Path, digest: str) -> Item:
         return Item(self._name(path), path.stat().st_size, digest)
@@ -167,14 +179,17 @@ class _Backup:
     def _name(self, path: Path) -> str:
         return path.relative_to(self._place).as_posix()
 
-    def _known_items(self) -> dict[str, Item]:
-        """The files of the last finished backup at this place that are as long as they were."""
+    def _known_items(self) -> dict[str, list[Item]]:
+        """The files of each segment that the last finished backup at this place has."""
         try:
             items = files.read_manifest(self._place).items
         except GossamerError:
             return {}
-        sizes = {item: (self._place / item.path) for item in items if item.path.startswith(files.SEGMENTS)}
-        return {item.path: item for item, path in sizes.items() if path.is_file() and path.stat().st_size == item.bytes}
+        found: dict[str, list[Item]] = {}
+        for item in items:
+            if item.path.startswith(f"{files.SEGMENTS}/"):
+                found.setdefault(item.path.split("/")[1], []).append(item)
+        return found
 
     def _clear_unfinished(self) -> None:
         target = files.stored_segments(self._place)

@@ -74,7 +74,16 @@ def read_manifest(place: Path) -> Manifest:
         raise CorruptError(f"{place / MANIFEST} cannot be read ({error}): use another backup") from error
     if found.version != VERSION:
         raise UsageError(f"{place} was made by another version of Gossamer ({found.version}): restore it with that one")
+    for name in (*(item.path for item in found.items), *found.segments, found.snapshot):
+        # A backup may come from a stranger: it says nothing about what lies beside it.
+        if not _is_inside(name) or (name in (*found.segments, found.snapshot) and "/" in name):
+            raise CorruptError(f"{place / MANIFEST} names {name!r}, which is not in a backup: use another one")
     return found
+
+
+def _is_inside(path: str) -> bool:
+    parts = path.split("/")
+    return bool(path) and not any(part in ("", ".", "..") for part in parts) and "\0" not in path
 
 
 def write_manifest(place: Path, manifest: Manifest) -> None:

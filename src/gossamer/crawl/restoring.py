@@ -39,6 +39,7 @@ def restore(
     manifest = files.read_manifest(place)
     storage = StorageConfig(database, segments)
     storage.check()
+    root = root.resolve()
     _check_empty(root)
     building = root.with_name(root.name + _UNFINISHED)
     shutil.rmtree(building, ignore_errors=True)
@@ -60,6 +61,8 @@ def restore(
 def _check_empty(root: Path) -> None:
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise UsageError(f"{root} is not empty: restore into a new folder, and move it where it belongs afterwards")
+    if root.is_mount():
+        raise UsageError(f"{root} is where a disk is mounted: restore into a folder on it, such as {root / 'crawl'}")
 
 
 class _Restore:
