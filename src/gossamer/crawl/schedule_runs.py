@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from datetime import UTC, tzinfo
+from functools import cache
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -16,6 +18,8 @@ from gossamer.frontier.database import Database
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import DEFAULT, words
 from gossamer.schedule.times import next_start, rhythm
+
+log = logging.getLogger(__name__)
 
 _LOCAL = Path("/etc/localtime")
 
@@ -71,9 +75,21 @@ def local_zone() -> tzinfo:
     """The time zone of this machine with all its rules, not only its present offset."""
     name = os.environ.get("TZ", "").lstrip(":")
     try:
-        if name:
-            return ZoneInfo(name)
-        with _LOCAL.open("rb") as file:
-            return ZoneInfo.from_file(file, key=str(_LOCAL.resolve()))
-    except (OSError, ValueError, ZoneInfoNotFoundError):
+        return (_named_zone(name) if name else None) or _zone_of(_LOCAL)
+    except (OSError, ValueError):
         return UTC
+
+
+@cache
+def _named_zone(name: str) -> ZoneInfo | None:
+    """What the environment names, as a zone or as a file; said once where it is neither."""
+    try:
+        return _zone_of(Path(name)) if name.startswith("/") else ZoneInfo(name)
+    except (OSError, ValueError, ZoneInfoNotFoundError):
+        log.warning("TZ=%s is no time zone: schedules go by %s; set TZ to one such as Europe/Rome", name, _LOCAL)
+        return None
+
+
+def _zone_of(path: Path) -> ZoneInfo:
+    with path.open("rb") as file:
+        return ZoneInfo.from_file(file, key=str(path.resolve()))

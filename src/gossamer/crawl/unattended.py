@@ -147,7 +147,7 @@ class Unattended:
     def _wait_before_next(self, name: str, began_at: float, code: int, last: str) -> None:
         stable = self._clock.now() - began_at > _STABLE
         deaths = self._deaths[name] = 1 if stable else self._deaths.get(name, 0) + 1
-        wait = min(_FIRST_WAIT * 2 ** (deaths - 1), _LONGEST_WAIT)
+        wait = rest_after(deaths)
         self._not_before[name] = time.monotonic() + wait
         log.warning("%s ended with exit code %d and is started again in %.0f s: %s", name, code, wait, last)
 
@@ -172,3 +172,8 @@ def _is_ahead(one: Standing, now: float) -> bool:
 
 def _is_due(one: Standing, now: float) -> bool:
     return one.wanted or (one.next_at is not None and one.next_at <= now)
+
+
+def rest_after(deaths: int) -> float:
+    """Seconds until something that died so often in a row is started again."""
+    return min(_FIRST_WAIT * 2.0 ** min(deaths - 1, 20), _LONGEST_WAIT)

@@ -146,9 +146,10 @@ def list_messages(db: Database, limit: int = 200) -> list[Waiting]:
 
 
 def failing(db: Database, tries: int) -> list[tuple[str, int, str]]:
-    """Channels with a message that failed so often: channel, how many messages, a problem of theirs."""
+    """Channels with a message that failed so often and still waits: channel, how many messages, a problem of theirs."""
     rows = db.execute(
-        "SELECT channel, COUNT(*), MAX(problem) FROM messages WHERE attempts >= ? AND problem <> '' "
+        "SELECT channel, COUNT(*), MAX(problem) FROM messages "
+        "WHERE attempts >= ? AND problem <> '' AND due_at IS NOT NULL "
         "GROUP BY channel ORDER BY channel",
         (tries,),
     )

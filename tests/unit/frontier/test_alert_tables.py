@@ -234,11 +234,13 @@ def test_waits_double_up_to_a_day_and_end_after_five_days_with_the_problem_kept(
         if waiting.due_at is None:
             break
         waits.append(waiting.due_at - clock.now())
+        assert bool(outbox.failing(db, 3)) == (len(waits) >= 3)
         clock.set(waiting.due_at)
     assert waits[:4] == [MINUTE, 2 * MINUTE, 4 * MINUTE, 8 * MINUTE]
     assert max(waits) == DAY
     assert 5 * DAY <= clock.now() - NOW <= 6 * DAY
     assert waiting.problem == "gone for good"
+    assert outbox.failing(db, 3) == [], "an alarm is about what still waits"
     assert outbox.retry(db, clock.now(), waiting.id) == 1
     got.down = ""
     assert send_due(db, got, clock).taken == 1
