@@ -4,7 +4,7 @@ The merged segment is written and synced first; one transaction then makes it co
 and points the old ones at it, so a page's stored place needs no rewriting; only
 then are the old folders deleted. A crash leaves an orphan at worst.
 
-Segments that somebody holds (`frontier.holds`: a backup copies them) are left alone.
+Segments that somebody holds (`frontier.holds`: a backup copies them, a ranking reads them) are left alone.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def swap(db: Database, ids: list[str], result: CompactedSegment, now: float = 0.
     with db.transaction():
         if holds.are_held(db, now):
             raise SegmentsHeldError(
-                f"a backup or an export of {db.where} is under way and needs its segments: wait until it is done"
+                f"a backup, an export or a ranking of {db.where} is under way and needs its segments: wait for its end"
             )
         if not all_count(db, ids):
             raise SegmentsReplacedError(f"segments of {db.where} were replaced or withdrawn by somebody else")

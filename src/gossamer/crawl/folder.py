@@ -230,10 +230,6 @@ class DataFolder:
         with self._alone(THINNER, f"old visits of {self.root} are being thinned out already"):
             yield
 
-    def is_ranked(self) -> bool:
-        """Whether a ranking is at work here."""
-        return self._is_locked("rank")
-
     @contextlib.contextmanager
     def sender_lock(self) -> Iterator[bool]:
         """Whether this is the only one of this folder that sends messages and raises alarms, for as long as it is."""

@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 import msgspec
 import numpy as np
 
+from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.holding import held
 from gossamer.engine.contract import Engine
 from gossamer.errors import CorruptError, UsageError
 from gossamer.frontier.database import Database
@@ -21,6 +23,7 @@ from gossamer.graph.config import RankConfig
 from gossamer.graph.pagerank import Rules
 from gossamer.jobs.anchor_texts import collect_anchor_texts
 from gossamer.jobs.graph_files import (
+    CURRENT,
     GraphFiles,
     GraphInfo,
     RankFiles,
@@ -40,7 +43,7 @@ Say = Callable[[str], None]
 """Told in a few words what is done now."""
 
 _TRIES = 5
-"""How often the graph is begun anew because a segment was merged into another meanwhile."""
+"""How often the graph is begun anew because a segment was merged into another meanwhile, although it was held."""
 _RUN = "run.json"
 
 
@@ -70,8 +73,12 @@ def run_ranking(
 ) -> RankRun:  # fmt: skip
     """Make graph and ranks anew; with `cold` the ranks do not start from the last ones."""
     generation = f"{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%S%f}"
-    graph, source = _graph(folder, db, engine, place, generation, now, say)
-    texts = collect_anchor_texts(engine, graph, source.segments, config.anchors, _stages(say)) if config.anchors else 0
+    _drop_all_but(place, _current(place))  # what rankings left that were killed or failed
+    # Segments are read twice, and a crawl beside this merges the small ones every few seconds.
+    with held(folder, SystemClock()):
+        graph, source = _graph(folder, db, engine, place, generation, now, say)
+        limit = config.anchors
+        texts = collect_anchor_texts(engine, graph, source.segments, limit, _stages(say)) if limit else 0
     before = None if cold else _earlier(place)
     rules = Rules(config.form, config.damping, config.tolerance, config.iterations)
     seeds = _seeds(db, graph) if config.personalise == "seeds" else ()
@@ -84,8 +91,7 @@ def run_ranking(
         last = ColdStart(files.info.iterations, rules, config.personalise)
     if last is not None:
         place.put(f"{files.prefix}{_RUN}", msgspec.json.encode(last))
-    for kind in ("graph", "ranks"):
-        drop_generations(place, kind, generation)
+    _drop_all_but(place, generation)
     comparable = last if last is not None and (last.rules, last.personalise) == (rules, config.personalise) else None
     return RankRun(graph.info, files.info, config.personalise, texts, comparable)
 
@@ -109,6 +115,18 @@ def _graph(
         place.delete(list(place.names(graph.prefix)))
         raise UsageError(f"{folder.root} holds no pages yet, only visits that brought none: crawl on, then rank")
     raise AssertionError
+
+
+def _current(place: Place) -> str:
+    try:
+        return place.get(CURRENT).decode().strip()
+    except PlaceMissing:
+        return ""
+
+
+def _drop_all_but(place: Place, generation: str) -> None:
+    for kind in ("graph", "ranks"):
+        drop_generations(place, kind, generation)
 
 
 def _removed(db: Database) -> list[str]:

@@ -47,8 +47,7 @@ def _thin_all(folder: DataFolder, db: Database, keep: float, now: float) -> int:
     visits = 0
     due = db.patiently(lambda: _due(db, keep, now))
     for number, (segment, current) in enumerate(sorted(due.items())):
-        # A ranking reads all segments, and would have to begin again.
-        if holds.are_held(db, now) or folder.is_ranked():
+        if holds.are_held(db, now):
             break
         try:
             visits += _thin(folder, db, segment, current, new_segment_id(THINNER, now, number), now - keep)

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from gossamer.clock import SystemClock
+from gossamer.crawl import compacting
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.ranking_run import run_ranking
 from gossamer.crawl.turns import Turns
@@ -59,7 +61,7 @@ def ranked(folder: DataFolder, engine: Any = None, now: float = 5.0) -> Any:
 
 
 class Merging(InlineEngine):
-    """Before the first task all segments are merged into one, as a crawl would do it."""
+    """Before the first task all segments are merged into one, as a crawl would do it if it were let to."""
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
@@ -88,6 +90,49 @@ def test_segments_that_are_merged_meanwhile_are_found_again(folder: DataFolder) 
     run = ranked(folder, engine)
     assert engine.merged and len(folder.segments.ids()) == 1
     assert (run.graph.nodes, run.graph.edges, run.graph.segments) == (2, 2, 1)
+
+
+def merged_by_the_crawl(folder: DataFolder) -> int:
+    """How many segments a crawl merges at this moment, where two are many enough for it."""
+    db = folder.open_database()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compacting, "plan", lambda sizes: [sorted(sizes)] if len(sizes) > 1 else [])
+        merged = compacting.compact_once(db, folder.segments, SystemClock().now(), set())
+    db.close()
+    return merged
+
+
+class BesideCrawl(InlineEngine):
+    """Before each task the crawl merges what it may."""
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._folder = folder
+        self.merged: list[int] = []
+
+    def run(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        self.merged.append(merged_by_the_crawl(self._folder))
+        yield from super().run(function, arguments)
+
+
+def test_segments_are_not_merged_away_under_a_ranking(folder: DataFolder) -> None:
+    """It reads them for the links, and once more for the texts of links."""
+    engine = BesideCrawl(folder)
+    run = ranked(folder, engine)
+    assert (run.graph.nodes, run.graph.edges, run.graph.segments) == (2, 2, 2)
+    assert len(engine.merged) > 1 and set(engine.merged) == {0}
+    assert merged_by_the_crawl(folder) == 2
+
+
+def test_what_failed_rankings_left_goes_with_the_next(folder: DataFolder) -> None:
+    ranked(folder)
+    lost = folder.segments.ids()[0]
+    (folder.root / "segments" / lost).rename(folder.root / "away")
+    for now in (9.0, 10.0, 11.0):
+        with pytest.raises(SegmentMissingError):
+            ranked(folder, now=now)
+    assert len([path for path in (folder.root / "graph").iterdir() if path.is_dir()]) <= 2
+    (folder.root / "away").rename(folder.root / "segments" / lost)
+    assert ranked(folder, now=12.0).ranks.warm
 
 
 def test_a_segment_that_is_lost_is_an_error_and_the_ranks_before_stay(folder: DataFolder) -> None:
