@@ -49,6 +49,8 @@ log = logging.getLogger(__name__)
 _STEP_PAGES = 1_000
 """Stored visits of one commit: few enough for a commit a second on a slow machine."""
 _LINKS_REMEMBERED = 10_000
+_LINKS_TRIED = 5
+"""How often a segment that is merged at every look is looked for."""
 
 Progress = Callable[[int, int], None]
 """Called with stored visits done and in all."""
@@ -234,31 +236,39 @@ class Indexer:
 
     def _read_links(self, segments: Iterable[changes.NewSegment]) -> None:
         for segment in segments:
-            place = place_of(self._db, segment.id, 0)
-            if place is not None and place[0] not in self._links_read:
-                self._add_links(place[0])
+            self._read_links_of(segment.id)
+
+    def _read_links_of(self, segment: str) -> None:
+        """Wherever they lie now: the segment may be merged into another one while it is looked for."""
+        for _ in range(_LINKS_TRIED):
+            place = place_of(self._db, segment, 0)
+            if place is None or place[0] in self._links_read or self._add_links(place[0]):
+                return
+        log.error("anchor texts are missing from the index: segment %s is not where the database says", segment)
 
     def _holds(self, url: str) -> bool:
         return self._cut.is_whole or self._cut.holds(key64(url))
 
     def _read_all_links(self) -> None:
         for name in segment_ids(self._db):
-            self._add_links(name)
+            self._read_links_of(name)
 
-    def _add_links(self, name: str) -> None:
-        """The anchor texts of a segment; reading it twice would change nothing, only take time."""
+    def _add_links(self, name: str) -> bool:
+        """The anchor texts of a segment, False where it is gone; reading it twice would change nothing, only take
+        time."""
         sites = {row[0] for row in self._db.execute("SELECT name FROM sites")}
         try:
             self._anchors.add(
                 link for link in self._rows.links(name) if site_of(link[0]) in sites and self._holds(link[0])
             )
         except SegmentMissingError:
-            return  # merged into another one meanwhile, which is read instead
+            return False
         except CorruptError as error:
             log.error("anchor texts are missing from the index: %s", error)
         if len(self._links_read) > _LINKS_REMEMBERED:
             self._links_read.clear()
         self._links_read.add(name)
+        return True
 
 
 def _first(segments: Sequence[changes.NewSegment], pages: int) -> list[changes.NewSegment]:
