@@ -26,6 +26,7 @@ from gossamer.fetch.browser_messages import Answer, Ask, Done, Headers, Page, Se
 
 LOADED = frozenset(("script", "xhr", "fetch", "stylesheet", "image", "font", "media"))
 """Types that may be loaded where they are not blocked; all others are refused."""
+_UNSAYABLE = frozenset("\0\r\n")
 _OURS = frozenset(
     ("content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "content-disposition",
      "location", "refresh", "alt-svc", "report-to", "reporting-endpoints", "nel", "strict-transport-security",
@@ -204,7 +205,7 @@ class PageRun:
         """The first navigation is ours and gets the document; each later one is the wish of a script."""
         if not self._given:
             self._given = True
-            await route.fulfill(status=200, headers=_headers(self._page.headers), body=self._page.body)
+            await route.fulfill(status=200, headers=headers_told(self._page.headers), body=self._page.body)
             return
         url = request.url.partition("#")[0]
         if request.method != "GET":
@@ -230,7 +231,7 @@ class PageRun:
         try:
             answer = await self._ask(ask)
             if answer.status:
-                await route.fulfill(status=answer.status, headers=_headers(answer.headers), body=answer.body)
+                await route.fulfill(status=answer.status, headers=headers_told(answer.headers), body=answer.body)
                 self._active_at = self._loop.time()
             else:
                 await route.abort("blockedbyclient")
@@ -272,12 +273,13 @@ async def _closed(context: BrowserContext) -> bool:
     return True
 
 
-def _headers(headers: Headers) -> dict[str, str]:
-    """Headers as Chromium may know them; several of one name become one."""
+def headers_told(headers: Headers) -> dict[str, str]:
+    """A response's headers as Chromium may know them; several of one name become one. On one that it cannot represent
+    it would wait for ever."""
     kept: dict[str, str] = {}
     for name, value in headers:
         lower = name.lower()
-        if lower not in _OURS:
+        if lower not in _OURS and not _UNSAYABLE.intersection(value):
             between = "\n" if lower == "set-cookie" else ", "
             kept[lower] = f"{kept[lower]}{between}{value}" if lower in kept else value
     return kept
