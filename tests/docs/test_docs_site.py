@@ -62,6 +62,19 @@ def test_every_page_has_a_place_in_one_of_the_four_parts() -> None:
     assert written - fragments == {name for name in listed if not name.startswith("project/")}
 
 
+def test_the_first_page_leads_to_every_other() -> None:
+    """Studies and decisions have lists of their own."""
+    docs = ROOT / "docs"
+    found = re.findall(r"\]\(([^)#:]+)", (docs / "index.md").read_text(encoding="utf-8"))
+    linked = {(docs / one).resolve() for one in found}
+    listed = {
+        ROOT / name.removeprefix("project/") if name.startswith("project/") else docs / name
+        for name in pages(navigation())
+        if name != "index.md" and not re.match(r"decisions/|studies/\w+/", name)
+    }
+    assert listed - linked == set()
+
+
 def test_every_page_of_the_navigation_is_built(site: Path) -> None:
     for name in pages(navigation()):
         built = re.sub(r"README\.md$", "index.md", name).removesuffix(".md") + ".html"

@@ -25,6 +25,18 @@ def test_the_page_of_the_command_line_has_every_verb_and_its_sub_commands() -> N
         assert re.search(rf"^#+ gossamer {verb}\n\n[A-Z].+\.$", page, re.MULTILINE), verb
 
 
+def test_code_is_shown_as_it_stands() -> None:
+    """Inside backticks Markdown shows an entity as it is written."""
+    for name, page in PAGES.items():
+        assert re.findall(r"`[^`\n]*&\w+;[^`\n]*`", page()) == [], name
+
+
+def test_a_setting_without_a_default_is_not_set() -> None:
+    page = PAGES["settings"]()
+    assert re.search(r"^\| `ip_delay` \| .* \| not set \| ", page, re.MULTILINE)
+    assert '"None"' not in page
+
+
 def test_every_option_of_the_command_line_has_a_sentence() -> None:
     """A word in capitals is explained by the sentence of its verb; an option must say what it does."""
     options = re.findall(r"^\| `-.*$", PAGES["cli"](), re.MULTILINE)

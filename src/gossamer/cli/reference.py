@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from gossamer import settings
 from gossamer.cli.api_page import api_page
@@ -17,6 +18,7 @@ def settings_page() -> str:
         "# Settings",
         "",
         "Generated from the code by `make docs`. They stand in `gossamer.toml` in the data folder, a table a section.",
+        "`gossamer init` writes them all behind a `#`: take it off to set one. A section may stand only once.",
     ]
     section = ""
     for setting in settings.describe():
@@ -24,11 +26,16 @@ def settings_page() -> str:
             section = setting.section
             lines += ["", f"## [{settings.header(section)}]", "", settings.section_sentence(section), ""]
             lines += ["| setting | type | default | meaning |", "|---|---|---|---|"]
-        default = settings.toml_value(setting.default)
-        default = default if len(default) <= 60 else default[:57] + "…"
-        cells = (f"`{setting.name}`", f"`{setting.type}`", f"`{default}`", setting.sentence)
+        cells = (f"`{setting.name}`", f"`{setting.type}`", _default(setting.default), setting.sentence)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _default(value: Any) -> str:
+    if value is None:
+        return "not set"
+    text = settings.toml_value(value)
+    return f"`{text if len(text) <= 60 else text[:57] + '…'}`"
 
 
 def metrics_page() -> str:

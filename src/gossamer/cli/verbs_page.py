@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,7 @@ Generated from the code by `make docs`; `gossamer VERB --help` says the same. Wo
 their order; those with `…` may be several. Exit code 0: done, 1: failed, 2: wrong usage, 130: interrupted.
 """
 _WORDS = {str: "text", int: "whole number", float: "number", Path: "path", bool: "switch"}
+_CODE_OR_TAG = re.compile(r"`[^`]*`|<")
 
 
 def cli_page() -> str:
@@ -101,5 +103,6 @@ def _row(*cells: str) -> str:
 
 
 def _flat(text: str | None) -> str:
-    """On one line, and nothing in it that Markdown would take for HTML."""
-    return " ".join((text or "").split()).replace("<", "&lt;")
+    """On one line, and nothing in it that Markdown would take for HTML; code it shows as it stands."""
+    line = " ".join((text or "").split())
+    return _CODE_OR_TAG.sub(lambda found: "&lt;" if found[0] == "<" else found[0], line)

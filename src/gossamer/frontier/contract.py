@@ -41,7 +41,7 @@ from gossamer.revisit.config import FeedConfig, RevisitConfig
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """How much of everything (S4.6)."""
+    """How much of everything a crawl takes on."""
 
     batch: int = 1000
     """URLs handed out at once, over all the sites that are leased at once."""

@@ -71,9 +71,9 @@ class PriorityConfig(msgspec.Struct, frozen=True):
     """How strategies weigh; which are used says `crawl.strategy`."""
 
     fit: float = 1.0
-    """Score of a URL that fits a document rule, or whose domain has no rules (s_fit)."""
+    """Score of a URL that fits a document rule, or whose domain has no rules."""
     unfit: float = 2.0**-12
-    """Score of a URL that fits none of its domain's rules (s_n)."""
+    """Score of a URL that fits none of its domain's rules."""
     opic_window: float = 0.0
     """Seconds over which adaptive OPIC adds up what a page was given; 0: since the beginning."""
     ranks: str = ""

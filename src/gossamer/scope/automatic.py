@@ -40,7 +40,7 @@ class FilterConfig(msgspec.Struct, frozen=True):
     mode: Literal["off", "shadow", "on"] = "on"
     """`shadow` makes filters and tells what they would have refused, and refuses nothing."""
     useful: int = 20
-    """Useful URLs that a site must have before its filters are made (n_d of the mission)."""
+    """Useful URLs that a site must have before its filters are made."""
     known: int = 20
     """URLs that the smallest filter covers."""
     chance: float = 0.001
