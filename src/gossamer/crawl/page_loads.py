@@ -35,6 +35,9 @@ _HOPS = 5
 _BORROW_TRIES = 4
 _BORROW_PAUSE = 0.5
 """Seconds between two tries to borrow a channel: who has it is done in a moment, or works on the site."""
+_OTHERS = 100
+"""Other sites that the pages of one site may load from, in a worker's life: each is a site of the crawl from then on,
+and a server can make up as many names as it likes."""
 _PUBLIC = AddressPolicy(contact="anybody")
 """Tells public addresses from all others."""
 
@@ -70,6 +73,8 @@ class Supply:
         self.shop, self.borrowing = shop, borrowing
         self.guarded = frozenset(guarded)
         """Hosts that the operator has access to."""
+        self.others: dict[str, set[str]] = {}
+        """Site → the other sites that its pages have loaded from."""
         self.resources = Resources()
         self.under_way: set[asyncio.Task[Any]] = set()
         """Requests of pages."""
@@ -164,6 +169,10 @@ class Loads:
         page = self._runner.channel.address
         if not _PUBLIC.check(address).allowed and (page is None or _PUBLIC.check(page.address).allowed):
             raise Trouble(Outcome.ADDRESS_REFUSED, f"{address} is not public, and the page is")
+        others = self._supply.others.setdefault(self._runner.site, set())
+        if site not in others and len(others) >= _OTHERS:
+            raise Trouble(Outcome.REFUSED, f"pages of {self._runner.site} load from more than {_OTHERS} other sites")
+        others.add(site)
 
     async def _borrow(self, site: str) -> Channel | Rest:
         found = await self._supply.borrowing.borrow(site)

@@ -97,3 +97,16 @@ def test_a_site_that_is_given_back_cuts_its_page_off() -> None:
     loads = loads_of(Site("app.test", Rest(1_000.0, ""), is_left=True), {})
     asyncio.run(loads.fetch(SubRequest("https://app.test/data.json", "fetch")))
     assert loads.put_off and loads.is_cut_off
+
+
+def test_a_server_that_makes_up_names_does_not_fill_the_crawl_with_sites() -> None:
+    names = [f"n{number}.evil.test" for number in range(120)]
+    loads = loads_of(Site("evil.test"), dict.fromkeys(names, PUBLIC))
+    for name in names:
+        loads._supply.resources.keep(name, f"https://{name}/", "fetch", answer(f"https://{name}/"), 1_000.0)
+
+    def loaded() -> list[str]:
+        return [name for name in names if asyncio.run(loads.fetch(SubRequest(f"https://{name}/", "fetch"))).status]
+
+    assert loaded() == names[:100]
+    assert loaded() == names[:100], "those it has loaded from stay"
