@@ -103,6 +103,9 @@ def compact(segments: Segments, ids: Sequence[str], new_id: str) -> CompactedSeg
     except BaseException:
         segments.discard(new_id)
         raise
+    finally:
+        # A process that merges once an hour would keep what the largest merge took.
+        pa.default_memory_pool().release_unused()
     return CompactedSegment(new_id, first_rows, pages, links, size)
 
 
