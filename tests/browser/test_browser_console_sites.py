@@ -30,11 +30,13 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleUnderTe
 
 
 def give_a_past(data: Path) -> None:
-    """Half an hour at two pages a second, up to five minutes ago."""
+    """Half an hour at two pages a second, up to five minutes ago, and nothing else: a crawl that ran over the turn of
+    a minute has figures of its own."""
     from gossamer.crawl.folder import DataFolder
 
     now, db = SystemClock().now(), DataFolder(data).open_database()
     try:
+        db.execute("DELETE FROM samples")
         for minute in range(5, 35):
             figures = Figures(now - minute * MINUTE, fetched=120 * (100 - minute), pages=60 * (100 - minute))
             samples.note(db, figures)
