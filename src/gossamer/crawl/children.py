@@ -39,6 +39,8 @@ class Child:
         self._command = [sys.executable, "-m", module, *arguments]
         self._process: subprocess.Popen[bytes] | None = None
         self._started = self._not_before = self._waited = 0.0
+        self.code: int | None = None
+        """How it ended when it did so last, as a process tells it."""
 
     def watch(self) -> None:
         """Start it, or start it again."""
@@ -84,6 +86,7 @@ class Child:
             self._close(self._process)
 
     def _bury(self, process: subprocess.Popen[bytes]) -> None:
+        self.code = process.returncode
         fields = {"child": self._name, "code": process.returncode, "seconds": time.monotonic() - self._started}
         if process.returncode == 0:
             log.info("the %s is done", self._name, extra=fields)

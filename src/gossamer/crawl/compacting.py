@@ -5,23 +5,33 @@ and points the old ones at it, so a page's stored place needs no rewriting; only
 then are the old folders deleted. A crash leaves an orphan at worst.
 
 Segments that somebody holds (`frontier.holds`: a backup copies them, a ranking reads them) are left alone.
+
+Small segments are merged by the crawl itself, in a moment; large ones by a process of its own (`merge_large`), since
+that takes a while, in which workers may die, and half a gigabyte of memory, which a process gives back at its end.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Set
 
+from gossamer.clock import Clock
+from gossamer.crawl.folder import MERGER, DataFolder
 from gossamer.errors import BusyError, CorruptError
 from gossamer.frontier import holds
 from gossamer.frontier.database import Database
 from gossamer.frontier.lists import marks
-from gossamer.store.compaction import CompactedSegment, compact, plan
+from gossamer.store.compaction import FULL, CompactedSegment, compact, plan
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segment_folder import Segments, delete_segments
 
 log = logging.getLogger(__name__)
 
 _WORKER = "compact"
+LARGE = 10**6
+"""Bytes from which a segment is large: a border between two size classes, so that nobody else merges those."""
+_AGAIN = 3600.0
+"""Seconds after which segments are tried again that did not come to be merged: one of them may be damaged."""
 
 
 class SegmentsHeldError(BusyError):
@@ -32,20 +42,29 @@ class SegmentsReplacedError(BusyError):
     """Somebody else has replaced or withdrawn them."""
 
 
-def compact_once(db: Database, segments: Segments, now: float, damaged: set[str]) -> int:
-    """Merge what is due; returns how many segments were merged away.
+def due(
+    db: Database, now: float, least: int = 0, below: int = FULL, damaged: Set[str] = frozenset()
+) -> list[list[str]]:
+    """Which segments of `least` bytes, and of less than `below`, are to be merged; none while somebody holds them."""
+    if holds.are_held(db, now):
+        return []
+    rows = db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
+    return plan({segment: size for segment, size in rows if least <= size < below and segment not in damaged})
+
+
+def compact_once(
+    db: Database, segments: Segments, now: float, damaged: set[str], least: int = 0, below: int = FULL,
+    worker: str = _WORKER,
+) -> int:  # fmt: skip
+    """Merge what is due; returns how many segments were merged away. `worker`: in the names of the new ones.
 
     A damaged file must not end a crawl: its neighbours stay unmerged, are named in the
     log and remembered in `damaged`. Whoever reads the file is told what to do.
     """
-    if holds.are_held(db, now):
-        return 0
-    rows = db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
-    sizes: dict[str, int] = {segment: size for segment, size in rows if segment not in damaged}
     merged = 0
-    for number, ids in enumerate(plan(sizes)):
+    for number, ids in enumerate(due(db, now, least, below, damaged)):
         try:
-            replace(db, segments, ids, compact(segments, ids, new_segment_id(_WORKER, now, number)), now)
+            replace(db, segments, ids, compact(segments, ids, new_segment_id(worker, now, number)), now)
             merged += len(ids)
         except SegmentsHeldError:
             return merged
@@ -57,6 +76,30 @@ def compact_once(db: Database, segments: Segments, now: float, damaged: set[str]
             damaged.update(ids)
             log.warning("segments are not merged: %s", error)
     return merged
+
+
+def merge_large(folder: DataFolder, db: Database, now: float) -> int:
+    """Merge large segments that are due; returns how many were merged away."""
+    with folder.merging_lock():
+        return compact_once(db, folder.segments, now, set(), least=LARGE, worker=MERGER)
+
+
+class LargeSegments:
+    """Whether a process has to be started to merge them."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db, self._clock = db, clock
+        self._tried: list[list[str]] = []
+        self._tried_at = 0.0
+
+    def are_due(self) -> bool:
+        """Whether there are some that were not tried a short time ago; these count as tried from now on."""
+        now = self._clock.now()
+        found = due(self._db, now, least=LARGE)
+        if not found or (found == self._tried and abs(now - self._tried_at) < _AGAIN):
+            return False
+        self._tried, self._tried_at = found, now
+        return True
 
 
 def replace(db: Database, segments: Segments, ids: list[str], result: CompactedSegment, now: float) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import math
 import os
 import secrets
 import shutil
@@ -54,6 +55,8 @@ _LOOKS = 20
 """How often a lock is tried that somebody may only be looking at."""
 THINNER = "thin"
 """Who writes segments anew without superseded visits: in their names, and of its lock."""
+MERGER = "merge"
+"""Who merges large segments, likewise."""
 _STORAGE = "storage.json"
 _MARK = "gossamer-crawl.id"
 """Beside the segments of a crawl that several machines share: whose they are."""
@@ -231,6 +234,12 @@ class DataFolder:
             yield
 
     @contextlib.contextmanager
+    def merging_lock(self) -> Iterator[None]:
+        """Held while large segments are merged, likewise."""
+        with self._alone(MERGER, f"large segments of {self.root} are being merged already"):
+            yield
+
+    @contextlib.contextmanager
     def sender_lock(self) -> Iterator[bool]:
         """Whether this is the only one of this folder that sends messages and raises alarms, for as long as it is."""
         self._create_run()
@@ -246,6 +255,20 @@ class DataFolder:
                 raise BusyError(f"a worker called {worker} is running on {self.root} already")
             yield
         (self._run / f"{worker}.lock").unlink(missing_ok=True)
+
+    def last_turn(self, name: str) -> float | None:
+        """When something that is done every so often was done last."""
+        try:
+            last = float((self._run / f"{name}.turn").read_text())
+        except (OSError, ValueError):
+            return None
+        return last if math.isfinite(last) else None
+
+    def note_turn(self, name: str, now: float) -> None:
+        """It was done now; where that cannot be kept, it is done too often."""
+        with contextlib.suppress(OSError):
+            self._create_run()
+            (self._run / f"{name}.turn").write_text(repr(now))
 
     def is_alive(self, worker: str) -> bool:
         """Whether a worker of this machine still holds its lock."""
@@ -292,8 +315,7 @@ class DataFolder:
         # Whether a worker of another machine lives, its signs of life tell, and its lease.
         here = self.machine()
         alive = {worker for worker, machine in workers if machine != here or self.is_alive(worker)}
-        if self._is_locked(THINNER):  # what it has written counts in a moment
-            alive.add(THINNER)
+        alive |= {name for name in (THINNER, MERGER) if self._is_locked(name)}  # what they wrote counts in a moment
         for worker, _ in workers:
             if worker not in alive:
                 frontier.retire(worker, now)

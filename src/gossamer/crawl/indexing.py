@@ -28,8 +28,8 @@ from gossamer.crawl.alerting import Alerting
 from gossamer.crawl.categorising import categoriser
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_rows import StoredRows
-from gossamer.errors import CorruptError
-from gossamer.frontier import changes
+from gossamer.errors import CorruptError, OperationError
+from gossamer.frontier import changes, forgetting
 from gossamer.frontier.database import Database
 from gossamer.frontier.delays import announced, note_searchable
 from gossamer.frontier.inspect import place_of, segment_ids
@@ -54,6 +54,10 @@ _LINKS_TRIED = 5
 
 Progress = Callable[[int, int], None]
 """Called with stored visits done and in all."""
+
+
+class IndexBehindError(OperationError):
+    """The changes that an index has to follow next are forgotten."""
 
 
 class IndexPlace(msgspec.Struct, frozen=True):
@@ -168,7 +172,13 @@ class Indexer:
                 brought_by[page.key] = segment.seq
                 places.append((key64(site_of(page.url)), page.key))
         # What left goes first, however many pages wait to come in: somebody may have asked for it to be taken down.
-        gone = self._gone(changes.departed(self._db, max(start, self._gone_until), last)) - found.keys()
+        departed = changes.departed(self._db, max(start, self._gone_until), last)
+        if max(start, self._gone_until) < forgetting.forgotten(self._db):  # asked now: what was just read may lack some
+            raise IndexBehindError(
+                f"the index in {self._generations.root} is so far behind that what left meanwhile is forgotten: "
+                "it is built anew at the next start"
+            )
+        gone = self._gone(departed) - found.keys()
         began = self._clock.now()
         self._commit(found, gone, until, brought_by)
         self._gone_until = last
@@ -283,14 +293,15 @@ def _first(segments: Sequence[changes.NewSegment], pages: int) -> list[changes.N
 
 
 def _fits(generations: IndexFolder, generation: str, db: Database, cut: Cut) -> bool:
-    """Whether a generation can be carried on: of this version, of this crawl and not ahead of it."""
+    """Whether a generation can be carried on: of this version, of this crawl, not ahead of it nor too far behind."""
     folder = generations.tantivy(generation)
     try:
         payload = commits.read(folder).payload
     except commits.IndexVersionError:
         return False
     commits.check_cut(folder, payload, cut)
-    return payload.crawl == _crawl_id(db) and payload.position <= changes.last_change(db)
+    followed = forgetting.forgotten(db) <= payload.position <= changes.last_change(db)
+    return payload.crawl == _crawl_id(db) and followed
 
 
 def _crawl_id(db: Database) -> str:

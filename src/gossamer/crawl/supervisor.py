@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from gossamer.clock import Clock, SystemClock
 from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.children import Child
-from gossamer.crawl.compacting import compact_once
+from gossamer.crawl.compacting import LARGE, LargeSegments, compact_once
 from gossamer.crawl.crew import Crew
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.forgetting import FORGET_EVERY
 from gossamer.crawl.pushing import HubCaller
 from gossamer.crawl.sampling import Sampler
 from gossamer.crawl.thinning import thinning_every
@@ -27,6 +28,7 @@ from gossamer.errors import OperationError, StorageError
 from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.settings import Settings
+from gossamer.store.compaction import FULL
 
 log = logging.getLogger(__name__)
 
@@ -83,13 +85,15 @@ class Supervisor:
         self._hubs = HubCaller(folder.database, settings, settings.push, clock)
         filters = settings.filters.every if settings.filters.mode != "off" else 0.0
         splits = SPLIT_EVERY if settings.partition.mode != "off" else 0.0
+        thinning = thinning_every(settings.storage.keep_old)
+        large = LargeSegments(frontier.db, clock)
         self._turns = [
-            Turns("search for filters", "gossamer.crawl.filter_process", folder.root, filters),
-            Turns("search for sites to split", "gossamer.crawl.split_process", folder.root, splits),
-            Turns(
-                "thinning out", "gossamer.crawl.thin_process", folder.root, thinning_every(settings.storage.keep_old)
-            ),
-            Turns("ranking", "gossamer.crawl.rank_process", folder.root, settings.rank.every),
+            Turns("search for filters", "gossamer.crawl.filter_process", folder, filters),
+            Turns("search for sites to split", "gossamer.crawl.split_process", folder, splits),
+            Turns("merging of large segments", "gossamer.crawl.merge_process", folder, _COMPACT_EVERY, large.are_due),
+            Turns("thinning out", "gossamer.crawl.thin_process", folder, thinning),
+            Turns("forgetting of old changes", "gossamer.crawl.forget_process", folder, FORGET_EVERY),
+            Turns("ranking", "gossamer.crawl.rank_process", folder, settings.rank.every),
         ]
 
     def stop(self) -> None:
@@ -108,12 +112,12 @@ class Supervisor:
             self._crew.stop()
         finally:
             self._crew.kill()
-            self._folder.recover(self._frontier, self._clock.now())
             for turns in self._turns:
                 turns.kill()
+            self._folder.recover(self._frontier, self._clock.now())
             for child in self._children:
                 child.ask_to_finish()
-        self._compact()
+        self._compact(everything=not self._stopping)  # whoever stops a crawl waits for nothing that can be done later
         self._wait_for_children()
         self._alerts.finish()
         standing = status(self._frontier.db, self._clock.now())
@@ -183,8 +187,9 @@ class Supervisor:
             )
             log.warning(words, wrong, extra={"seconds": round(wrong)})
 
-    def _compact(self) -> None:
-        compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged)
+    def _compact(self, everything: bool = False) -> None:
+        below = FULL if everything else LARGE
+        compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged, below=below)
 
     def _wait_for_children(self) -> None:
         """The index takes in what is left; whoever cannot wait kills the crawl and loses nothing."""

@@ -1,6 +1,7 @@
 """What a running crawl does every so often, each in a process of its own: filters, plans of large sites, ranks.
 
-All such a process does to the table is done in transactions, so it may be killed at any time.
+All such a process does to the table is done in transactions, so it may be killed at any time. When one was last done
+is kept in the data folder: a crawl that is started every night comes to what is done once a week.
 """
 
 from __future__ import annotations
@@ -20,25 +21,43 @@ from gossamer.frontier.database import Database, open_database
 from gossamer.settings import Settings, load
 
 
+def _always() -> bool:
+    return True
+
+
 class Turns:
     """Starts a process when it is time; a crawl calls `tick` now and then, and `kill` at its end."""
 
-    def __init__(self, name: str, module: str, root: Path, every: float) -> None:
-        """`every`: seconds between two starts; 0: never."""
-        self._name, self._module, self._root, self._every = name, module, root, every
-        self._next = time.monotonic() + every
+    def __init__(
+        self, name: str, module: str, folder: DataFolder, every: float, needed: Callable[[], bool] = _always
+    ) -> None:
+        """`every`: seconds between two starts; 0: never. `needed`: asked when it is time."""
+        self._name, self._module, self._folder, self._every, self._needed = name, module, folder, every, needed
         self._environment = environment_with_clock()
         self._child: Child | None = None
+        self._next = time.monotonic() + self._wait() if every else 0.0
+
+    def _wait(self) -> float:
+        """Seconds until it is time, by what the data folder says of the last turn."""
+        now = SystemClock().now()
+        last = self._folder.last_turn(self._module)
+        if last is None:
+            self._folder.note_turn(self._module, now)
+        return self._every if last is None else min(max(last + self._every - now, 0.0), self._every)
 
     def tick(self) -> None:
         """See whether it is time; one that still runs is waited for."""
         if self._child is not None and not self._child.is_running:
             self._child.wait(0)
+            if self._child.code == 0:
+                self._folder.note_turn(self._module, SystemClock().now())
             self._child = None
         if self._child is None and self._every and time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
-            self._child = Child(self._name, self._module, [str(self._root)], environment=self._environment)
-            self._child.watch()
+            if self._needed():
+                arguments = [str(self._folder.root)]
+                self._child = Child(self._name, self._module, arguments, environment=self._environment)
+                self._child.watch()
 
     def kill(self) -> None:
         """End it at once; what it committed stays."""

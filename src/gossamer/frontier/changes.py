@@ -5,6 +5,8 @@ order: a follower that has read up to n never finds a smaller number later.
 
 What a document *is* now is asked of the table, not of the segment that once held it: the
 follower ends where the table stands, however far behind it was.
+
+Changes are not kept for ever: a follower that is further behind than `forgetting.forgotten` starts anew.
 """
 
 from __future__ import annotations

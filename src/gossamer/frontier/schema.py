@@ -348,6 +348,7 @@ CREATE TABLE segments (
 );
 CREATE INDEX segments_seq ON segments (seq) WHERE seq IS NOT NULL;
 CREATE INDEX segments_merged ON segments (merged_into) WHERE merged_into IS NOT NULL;
+CREATE INDEX segments_counting ON segments (created_at, id) WHERE merged_into IS NULL;
 CREATE TABLE departures (
     seq BIGINT NOT NULL,
     site_id BIGINT NOT NULL,
@@ -568,6 +569,7 @@ UPGRADES: dict[int, tuple[str, ...]] = {
     ),
     5: (
         "CREATE INDEX segments_merged ON segments (merged_into) WHERE merged_into IS NOT NULL",
+        "CREATE INDEX segments_counting ON segments (created_at, id) WHERE merged_into IS NULL",
         "ALTER TABLE sites ADD COLUMN paused TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE sites ADD COLUMN least_delay DOUBLE PRECISION NOT NULL DEFAULT 0",
         "ALTER TABLE sites ADD COLUMN most_pages BIGINT NOT NULL DEFAULT 0",

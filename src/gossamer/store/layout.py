@@ -40,20 +40,14 @@ def new_segment_id(worker: str, now: float, n: int) -> str:
 
 
 def time_of(segment_id: str) -> float:
-    """When the name was given: seconds since 1970, to the millisecond."""
-    digits = segment_id.partition("-")[0]
-    return datetime.strptime(f"{digits}000+0000", "%Y%m%dT%H%M%S%f%z").timestamp()
+    """When a segment was begun, by the clock of its worker: seconds since 1970, to the millisecond."""
+    return datetime.strptime(f"{segment_id[:18]}000+0000", "%Y%m%dT%H%M%S%f%z").timestamp()
 
 
 def worker_of(segment_id: str) -> str | None:
     """Whose segment it is; None where the name is not a segment's."""
     match = _ID.fullmatch(segment_id)
     return match["worker"] if match else None
-
-
-def started_at(segment_id: str) -> float:
-    """When a segment was begun, by the clock of its worker."""
-    return datetime.strptime(f"{segment_id[:18]}000+0000", "%Y%m%dT%H%M%S%f%z").timestamp()
 
 
 def is_orphan(segment_id: str, live_workers: Set[str], older_than: float = 0.0, now: float = 0.0) -> bool:
@@ -64,4 +58,4 @@ def is_orphan(segment_id: str, live_workers: Set[str], older_than: float = 0.0, 
     worker = worker_of(segment_id)
     if worker is None or worker in live_workers:
         return False
-    return older_than <= 0 or now - started_at(segment_id) >= older_than
+    return older_than <= 0 or now - time_of(segment_id) >= older_than

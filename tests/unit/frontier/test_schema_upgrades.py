@@ -52,7 +52,8 @@ def older(path: Path, version: int) -> None:
             for name in added_columns:
                 table, column = name.split(".")
                 db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    db.execute("DROP INDEX segments_merged")  # of version 6
+    for name in ("segments_merged", "segments_counting"):  # of version 6
+        db.execute(f"DROP INDEX {name}")
     db.execute(
         "INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at, outcome) "
         "VALUES (1, 2, 'https://a.org/', 0, 2, 'page', 'seed', 0, 0, 0, 5.0, 'document')"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.store.layout import BUILDING, new_segment_id, started_at, worker_of
+from gossamer.store.layout import BUILDING, new_segment_id, time_of, worker_of
 from gossamer.store.orphans import delete_orphans, survey
 from gossamer.store.segment_folder import LocalSegments, segment_bytes
 from gossamer.store.segments import SegmentWriter, read_page
@@ -80,7 +80,7 @@ def test_whose_worker_is_known_to_be_dead_need_not_be_old(segments, segment, pag
 
 @given(workers, times)
 def test_an_id_tells_when_its_segment_was_begun(worker, time):
-    assert abs(started_at(new_segment_id(worker, time, 1)) - time) <= 0.001
+    assert abs(time_of(new_segment_id(worker, time, 1)) - time) <= 0.001
 
 
 def test_what_is_committed_after_the_survey_is_not_deleted(segments, segment, page):

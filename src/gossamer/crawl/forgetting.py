@@ -1,0 +1,34 @@
+"""Keeps the database bounded while a crawl goes on for years: once a day, it forgets changes of more than a week ago.
+
+What is forgotten is how things came to be, never what is: no URL, no page, no text.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.frontier import forgetting, holds
+from gossamer.frontier.database import Database
+from gossamer.store.layout import time_of
+
+log = logging.getLogger(__name__)
+
+KEPT = 7 * 86_400.0
+"""Seconds for which an index may rest, and then go on where it was."""
+FORGET_EVERY = 86_400.0
+
+
+def forget_old_changes(folder: DataFolder, db: Database, now: float) -> int:
+    """Forget changes that are old enough; returns how many segments are forgotten. Nothing while somebody holds
+    segments: whoever reads them may still look for those that they were merged from."""
+    if holds.are_held(db, now):
+        return 0
+    forgetting.forget_departures(db, forgetting.last_change_before(db, now - KEPT))
+    # One whose files were left behind must be told from one that a living worker is about to commit.
+    left_behind = set(folder.segments.ids())
+    unused = db.patiently(lambda: forgetting.unused_segments(db))
+    old = {segment for segment in unused - left_behind if time_of(segment) < now - KEPT}
+    gone = forgetting.forget_segments(db, old)
+    log.info("old changes are forgotten", extra={"segments": gone})
+    return gone

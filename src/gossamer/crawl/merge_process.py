@@ -1,0 +1,9 @@
+"""Large segments are merged once, started by `gossamer crawl` when some are due; ends by itself."""
+
+from __future__ import annotations
+
+from gossamer.crawl.compacting import merge_large
+from gossamer.crawl.turns import take_turn
+
+if __name__ == "__main__":
+    take_turn(lambda folder, db, _settings, now: merge_large(folder, db, now))

@@ -1,0 +1,77 @@
+"""Changes that nobody follows any longer: without this, two tables would grow with every commit ever made.
+
+`segments` has a row for each commit, which says where its rows lie after it was merged. That is asked for as long as a
+URL has its page from it. `departures` says what left with which change, for the index: one that has missed what is
+forgotten cannot know what to delete, so it is built anew (`forgotten`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from functools import partial
+
+from gossamer.frontier.database import Database
+from gossamer.frontier.lists import chunks, marks
+
+_FORGOTTEN = "forgotten"
+_CHANGES_AT_ONCE = 1_000
+
+
+def forgotten(db: Database) -> int:
+    """Up to which number changes can no longer be followed."""
+    rows = db.execute("SELECT value FROM meta WHERE key = ?", (_FORGOTTEN,))
+    return int(rows[0][0]) if rows else 0
+
+
+def last_change_before(db: Database, time: float) -> int:
+    """The number of the last change that stored pages before a time."""
+    sql = "SELECT seq FROM segments WHERE seq IS NOT NULL AND created_at < ? ORDER BY seq DESC LIMIT 1"
+    rows = db.execute(sql, (time,))
+    return int(rows[0][0]) if rows else 0
+
+
+def forget_departures(db: Database, until: int) -> None:
+    """Forget what left in the changes up to this one."""
+    before = forgotten(db)
+    if until <= before:
+        return
+    # First of all: a follower must not take what is half gone for all there was.
+    db.patiently(partial(_note, db, until))
+    for start in range(before, until, _CHANGES_AT_ONCE):
+        db.patiently(partial(_forget_span, db, start, min(start + _CHANGES_AT_ONCE, until)))
+
+
+def _forget_span(db: Database, after: int, until: int) -> None:
+    with db.transaction():
+        db.execute("DELETE FROM departures WHERE seq > ? AND seq <= ?", (after, until))
+
+
+def _note(db: Database, until: int) -> None:
+    with db.transaction():
+        db.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (_FORGOTTEN, str(until)),
+        )
+
+
+def unused_segments(db: Database) -> set[str]:
+    """Segments that were merged into others, and from which no URL has its page."""
+    merged = {row[0] for row in db.iterate("SELECT id FROM segments WHERE merged_into IS NOT NULL")}
+    for (segment,) in db.iterate("SELECT DISTINCT segment FROM urls WHERE segment IS NOT NULL"):
+        merged.discard(segment)
+    return merged
+
+
+def forget_segments(db: Database, segments: Set[str]) -> int:
+    """Forget where the rows of merged segments lie, those aside through which the way to others leads; returns how
+    many are forgotten."""
+    return sum(db.patiently(partial(_forget, db, [*chunk])) for chunk in chunks(sorted(segments)))
+
+
+def _forget(db: Database, segments: list[str]) -> int:
+    with db.transaction():
+        return db.change(
+            f"DELETE FROM segments WHERE id IN ({marks(segments)}) AND merged_into IS NOT NULL "
+            "AND NOT EXISTS (SELECT 1 FROM segments older WHERE older.merged_into = segments.id)",
+            segments,
+        )

@@ -1,0 +1,129 @@
+"""Large segments are merged by a process of its own, once, and beside everything else that a crawl does."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gossamer.crawl import compacting
+from gossamer.crawl.compacting import LARGE, LargeSegments, compact_once, merge_large
+from gossamer.crawl.folder import MERGER, DataFolder
+from gossamer.frontier import holds
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import place_of, segment_ids
+from gossamer.model.records import PageRow
+from gossamer.settings import load
+from gossamer.store.compaction import ENOUGH, compact, size_class
+from gossamer.store.layout import new_segment_id, worker_of
+from gossamer.store.segments import SegmentWriter, iter_pages
+from gossamer.testing.clock import FakeClock
+
+NOW = 1_700_000_000.0
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    folder = DataFolder(tmp_path)
+    folder.create()
+    return folder
+
+
+@pytest.fixture
+def db(folder: DataFolder) -> Iterator[Database]:
+    db = folder.open_database()
+    yield db
+    db.close()
+
+
+def add(folder: DataFolder, db: Database, number: int, size: int) -> str:
+    """A segment of one page, of which the table says that it has so many bytes."""
+    writer = SegmentWriter(folder.segments, new_segment_id("w1", NOW, number), archive=False)
+    writer.write_links([])
+    writer.write_pages([PageRow(f"http://a.org/{number}", "a.org", "a.org", NOW, "document", 200, text="hello")])
+    writer.sync()
+    db.execute(
+        "INSERT INTO segments (id, worker, created_at, pages, bytes) VALUES (?, 'w1', ?, 1, ?)",
+        (writer.segment_id, NOW + number, size),
+    )
+    return writer.segment_id
+
+
+@pytest.fixture
+def small(folder: DataFolder, db: Database) -> list[str]:
+    return [add(folder, db, number, LARGE - 1) for number in range(ENOUGH)]
+
+
+@pytest.fixture
+def large(folder: DataFolder, db: Database) -> list[str]:
+    return [add(folder, db, 100 + number, LARGE) for number in range(ENOUGH)]
+
+
+def test_the_border_lies_between_two_classes() -> None:
+    """So the segments of a group are all small or all large."""
+    assert size_class(LARGE) == size_class(LARGE - 1) + 1
+
+
+def test_each_merges_its_own(folder: DataFolder, db: Database, small: list[str], large: list[str]) -> None:
+    assert compact_once(db, folder.segments, NOW, set(), below=LARGE) == ENOUGH
+    assert {place_of(db, old, 0) for old in large} == {(old, 0) for old in large}
+    assert merge_large(folder, db, NOW) == ENOUGH
+    assert len(segment_ids(db)) == 2 and set(folder.segments.ids()) == set(segment_ids(db))
+    for number, old in enumerate(large):
+        place = place_of(db, old, 0)
+        assert place is not None and worker_of(place[0]) == MERGER
+        assert urls(folder, place[0])[place[1]] == f"http://a.org/{100 + number}"
+
+
+def urls(folder: DataFolder, segment: str) -> list[str]:
+    return [url for batch in iter_pages(folder.segments, [segment], ["url"]) for url in batch["url"].to_pylist()]
+
+
+def test_the_process_of_a_crawl_merges_them_and_ends(folder: DataFolder, db: Database, large: list[str]) -> None:
+    subprocess.run([sys.executable, "-m", "gossamer.crawl.merge_process", str(folder.root)], check=True, timeout=120)
+    [merged] = segment_ids(db)
+    assert worker_of(merged) == MERGER and folder.segments.ids() == [merged]
+
+
+def test_what_it_has_written_is_no_orphan_before_it_counts(folder: DataFolder, db: Database, large: list[str]) -> None:
+    """A worker that dies has the crawl tidy up, at any moment of merging."""
+    frontier = folder.open_frontier(load(folder.root))
+    written = compact(folder.segments, large, new_segment_id(MERGER, NOW, 0)).segment_id
+    with folder.merging_lock():
+        assert folder.recover(frontier, NOW) == []
+        assert written in folder.segments.ids()
+    assert folder.recover(frontier, NOW) == [f"deleted unfinished segment {written}"]
+    frontier.db.close()
+
+
+class TestWhetherAProcessIsStarted:
+    def test_not_for_small_ones_nor_while_somebody_holds_them(
+        self, folder: DataFolder, db: Database, small: list[str]
+    ) -> None:
+        waiting = LargeSegments(db, FakeClock(NOW))
+        assert not waiting.are_due()
+        large = [add(folder, db, 100 + number, LARGE) for number in range(ENOUGH)]
+        holds.take(db, "backup", NOW)
+        assert not waiting.are_due()
+        holds.release(db, "backup")
+        assert waiting.are_due() and compacting.due(db, NOW, least=LARGE) == [large]
+
+    def test_segments_that_could_not_be_merged_are_tried_again_in_an_hour_or_with_others(
+        self, folder: DataFolder, db: Database, large: list[str], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        clock = FakeClock(NOW)
+        waiting = LargeSegments(db, clock)
+        (folder.root / "segments" / large[3] / "pages.parquet").write_bytes(b"PAR1 no more PAR1")
+        assert waiting.are_due()
+        with caplog.at_level(logging.WARNING):
+            assert merge_large(folder, db, NOW) == 0
+        assert "segments are not merged" in caplog.text and large[3] in caplog.text
+        assert not waiting.are_due()
+        clock.advance(3601)
+        assert waiting.are_due() and not waiting.are_due()
+        add(folder, db, 200, LARGE)
+        assert waiting.are_due()
