@@ -70,8 +70,11 @@ _decode = msgspec.msgpack.Decoder(StoredDocument).decode
 
 
 def decode(document: tantivy.Document) -> StoredDocument:
-    """The stored value of a document that was found."""
-    return _decode(document.get_first(PAGE) or b"")
+    """The stored value of a document that was found; `ValueError` where the index is damaged."""
+    page = document.get_first(PAGE)
+    if not isinstance(page, bytes):  # a flipped bit in the type of a field
+        raise ValueError("a document is stored without its page")
+    return _decode(page)
 
 
 def build() -> tantivy.Schema:

@@ -196,5 +196,5 @@ def test_files_are_not_deleted_while_a_reader_opens_them_nor_opened_while_they_a
         assert garbage in lying(place)
         fcntl.flock(other, fcntl.LOCK_UN)
         for waiting in (collecting, reading):
-            waiting.join(30)
+            waiting.join(120)
     assert lying(place) == counting(place)

@@ -116,7 +116,7 @@ def run(what: str, folder: Path, *before: str) -> dict[str, Any]:
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_index_full_disk as t; t.{what}()"
     )
     command = [*before, sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return report
@@ -127,10 +127,11 @@ def files_may_not_grow() -> None:
     folder = new_index(Path("index").absolute())
     writer = open_writer(folder)
     Batch(1).apply(writer)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4 * KILOBYTE, resource.RLIM_INFINITY))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4 * KILOBYTE, before[1]))
     said = _said(writer.apply, documents([large_page(1)]), (), 2, 1.0)
     kept = contents(folder) == expected(model_at(1)) and writer.position == 1
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
     Batch(2).apply(writer)
     print(json.dumps({**said, "kept": kept, "goes on": contents(folder) == expected(model_at(2))}))
 

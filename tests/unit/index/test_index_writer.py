@@ -168,7 +168,7 @@ def held_merge(monkeypatch):
     merge, go_on = writer_module.merge, threading.Event()
 
     def hold(scratch):
-        assert go_on.wait(60)
+        assert go_on.wait(240)
         return merge(scratch)
 
     monkeypatch.setattr(writer_module, "merge", hold)
