@@ -16,6 +16,8 @@ from pathlib import Path
 import psycopg
 
 _PLACES = ("/usr/lib/postgresql", "/usr/local/pgsql")
+_PORTS = 5
+"""How many ports are tried."""
 
 
 class PostgresServer:
@@ -25,14 +27,28 @@ class PostgresServer:
         """`durable`: whether it syncs, for tests that kill it."""
         self._folder = folder or Path(tempfile.mkdtemp(prefix="gossamer-postgres-"))
         self._data = self._folder / "data"
-        self.port = _free_port()
+        self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._user = _user_of_server()
         if self._user:
             shutil.chown(self._folder, self._user)
-        self._run("initdb", "-D", str(self._data), "-U", "gossamer", "-A", "trust", "-E", "UTF8", "--no-sync")
+        self._run(
+            "initdb", "-D", str(self._data), "-U", "gossamer", "-A", "trust", "-E", "UTF8", "--locale", "C.UTF-8",
+            "--no-sync",
+        )  # fmt: skip
         self._settings = [] if durable else ["-c", "fsync=off", "-c", "full_page_writes=off"]
-        self.start()
+        self._start_first()
+
+    def _start_first(self) -> None:
+        """Start it on a port that nobody has: one that was free may be taken by the time it is used."""
+        for _ in range(_PORTS):
+            self.port = _free_port()
+            try:
+                return self.start()
+            except psycopg.OperationalError:
+                if self._process is None or self._process.poll() is None:
+                    raise
+        raise RuntimeError(f"the server did not start: see {self._folder / 'log'}")
 
     def start(self) -> None:
         """Start it, also again after it was stopped or killed."""
@@ -45,11 +61,14 @@ class PostgresServer:
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=log, cwd=self._folder, user=self._user, start_new_session=True
             )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while True:
             try:
-                psycopg.connect(self.url("postgres"), connect_timeout=2).close()
-                return
+                with psycopg.connect(self.url("postgres"), connect_timeout=10) as connection:
+                    found = connection.execute("SHOW data_directory").fetchone()
+                if found == (str(self._data),):
+                    return
+                raise psycopg.OperationalError(f"port {self.port} is another server's")
             except psycopg.OperationalError:
                 if time.monotonic() > deadline or self._process.poll() is not None:
                     raise
@@ -80,7 +99,10 @@ class PostgresServer:
         """End it, and delete everything."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)  # at once: nobody needs its data any more
-            self._process.wait(30)
+            try:
+                self._process.wait(60)
+            except subprocess.TimeoutExpired:
+                self.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def url(self, database: str) -> str:
