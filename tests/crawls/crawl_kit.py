@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from gossamer.clock import SystemClock
+from gossamer.frontier import holds
+from gossamer.frontier.database import open_database
 from gossamer.testing import FakeWeb
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli"]
@@ -48,7 +52,7 @@ def start(*arguments: str, data: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def run(*arguments: str, data: Path, timeout: float = 120, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, data: Path, timeout: float = 240, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """A gossamer command, to its end."""
     command = [*GOSSAMER, *arguments, "--data", str(data)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, input=stdin, check=False)
@@ -60,6 +64,19 @@ def crawl(web: FakeWeb, data: Path, seeds: Sequence[str], *options: str, **secti
     done = run("crawl", *seeds, "--json", *options, data=data)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
+
+
+@contextlib.contextmanager
+def unmerged(data: Path) -> Iterator[None]:
+    """Meanwhile segments stay as they are written: a slow machine commits more often, and ten would become one."""
+    data.mkdir(parents=True, exist_ok=True)
+    db = open_database(data / "frontier.db")
+    try:
+        holds.take(db, "several segments", SystemClock().now())
+        yield
+        holds.forget_all(db)
+    finally:
+        db.close()
 
 
 def exported(what: str, data: Path) -> list[dict[str, Any]]:
@@ -74,13 +91,11 @@ def descendants(pid: int) -> list[int]:
     found, todo = [], [pid]
     while todo:
         parent = todo.pop(0)
-        for task in Path(f"/proc/{parent}/task").glob("*/children"):
-            try:
-                children = [int(child) for child in task.read_text().split()]
-            except OSError:
-                continue
-            found += children
-            todo += children
+        with contextlib.suppress(OSError):  # it may end while it is looked at
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                children = [int(child) for child in (task / "children").read_text().split()]
+                found += children
+                todo += children
     return found
 
 
@@ -104,7 +119,7 @@ def kill(pid: int) -> bool:
     return True
 
 
-def wait_until(condition: Any, timeout: float = 30.0) -> None:
+def wait_until(condition: Any, timeout: float = 120.0) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"

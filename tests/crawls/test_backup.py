@@ -14,10 +14,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from crawl_kit import GOSSAMER, crawl, exported, kill, run, settings_of, start, wait_until, write_settings
+from crawl_kit import GOSSAMER, crawl, exported, kill, run, settings_of, start, unmerged, wait_until, write_settings
 from table_kit import problems
 
-from gossamer.clock import SystemClock
 from gossamer.crawl import backup as backup_module
 from gossamer.crawl.backup import back_up, verify
 from gossamer.crawl.backup_files import copy_segment, read_manifest, write_manifest
@@ -50,13 +49,8 @@ def web() -> Iterator[FakeWeb]:
 def crawled(web: FakeWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished crawl; whoever changes it takes a copy."""
     data = tmp_path_factory.mktemp("backup") / "data"
-    data.mkdir()
-    db = open_database(data / "frontier.db")
-    # A slow machine commits more often: ten segments would be merged into one, and tests here want several.
-    holds.take(db, "several segments", SystemClock().now())
-    crawl(web, data, [web.url("kept.test")], crawl={"commit_seconds": 0.05, "commit_pages": 5, "index": True})
-    holds.forget_all(db)
-    db.close()
+    with unmerged(data):
+        crawl(web, data, [web.url("kept.test")], crawl={"commit_seconds": 0.05, "commit_pages": 5, "index": True})
     (data / "qrank.model").write_bytes(b"a model")
     return data
 
@@ -183,10 +177,12 @@ def test_a_restored_crawl_goes_on_and_its_sites_keep_their_rest(web: FakeWeb, da
 
 def test_a_backup_of_a_running_crawl_is_one_moment_and_can_be_finished(web: FakeWeb, tmp_path: Path) -> None:
     data, place, back = tmp_path / "data", tmp_path / "backup", tmp_path / "restored"
-    write_settings(data, settings_of(web, crawl={"commit_seconds": 0.05, "workers": 1}))
+    # So slow that it is under way as long as the backups take.
+    sections = {"crawl": {"commit_seconds": 0.05, "workers": 1}, "politeness": {"delay": 0.03}}
+    write_settings(data, settings_of(web, **sections))
     process = start("crawl", web.url("long.test"), "--quiet", data=data)
     try:
-        wait_until(lambda: _fetched(data) > 100, 60)
+        wait_until(lambda: _fetched(data) > 100)
         for _ in range(3):
             done = run("backup", str(place), data=data)
             assert done.returncode == 0, done.stderr
@@ -325,7 +321,7 @@ def test_a_full_disk_is_told_and_the_earlier_backup_stays(data: Path, tmp_path: 
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
     command = [*GOSSAMER, "backup", str(place), "--data", str(data)]
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=no_room, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=no_room, check=False, timeout=240)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert str(place) in done.stderr and ("disk" in done.stderr or "file" in done.stderr)
     assert read_manifest(place) == before

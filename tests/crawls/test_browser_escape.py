@@ -107,8 +107,10 @@ class Trap:
             while True:
                 peer, _ = self._tcp.accept()
                 peer.settimeout(0.5)
-                with contextlib.suppress(OSError), peer:
-                    self.seen.append(f"tcp {peer.recv(200)!r}")
+                with peer:
+                    self.seen.append("tcp")
+                    with contextlib.suppress(OSError):
+                        self.seen[-1] += f" {peer.recv(200)!r}"
 
     def _hear(self) -> None:
         with contextlib.suppress(OSError):
@@ -122,7 +124,7 @@ class Trap:
             peer.sendall(b"knock")
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
             peer.sendto(b"knock", ("127.0.0.1", self.port))
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while len(self.seen) < before + 2 and time.monotonic() < deadline:
             time.sleep(0.01)
         return len(self.seen) == before + 2
@@ -153,7 +155,7 @@ class Crawl:
 
 def rendered_all(pages: Sequence[str], crawl: Crawl, isolate: bool, **values: float) -> list[Rendered]:
     async def work() -> list[Rendered]:
-        config = BrowserConfig(**{"timeout": 8.0, "settle": 1.5, "block": (), **values})  # type: ignore[arg-type]
+        config = BrowserConfig(**{"timeout": 60.0, "settle": 2.0, "block": (), **values})  # type: ignore[arg-type]
         headers = [("Content-Type", "text/html"), ("Link", "</early>; rel=preload; as=script")]
         found = []
         async with Renderer(config, "Gossamer/0 (test)", isolate=isolate) as renderer:
@@ -248,7 +250,7 @@ def test_a_private_address_is_refused_by_the_guard_with_its_reason(
     site.redirect("/led.js", f"{at}/led")
     site.page("/led", "<body><div id=root></div><script src='/led.js'></script>")
     network = {"allow": ["127.0.83.0/24"], "resolve": {**web.resolve, "inside.test": "10.0.0.7"}}
-    write_settings(tmp_path, settings_of(web, network=network, browser={"mode": "auto", "timeout": 15.0}))
+    write_settings(tmp_path, settings_of(web, network=network, browser={"mode": "auto", "timeout": 60.0}))
     with web:
         done = run("crawl", site.url(), site.url("/led"), "--workers", "1", data=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -27,7 +27,7 @@ def test_pages_of_a_copying_shape_wait_behind_the_others(tmp_path: Path) -> None
         site.page(f"/print/{n}", f"{story(5000)} Printed as number {n}.")
     with web:
         # Slowly, and a few at a time: what was learnt can only help those that are not handed out yet.
-        settings = {"budget": {"copies": 1000, "per_site": 5}, "politeness": {"delay": 0.03}}
+        settings = {"budget": {"copies": 1000, "per_site": 5}, "politeness": {"delay": 0.1}}
         crawl(web, tmp_path, [site.url("/")], "--workers", "1", **settings)
         asked = [path for path in (entry.path for entry in web.log()) if path.startswith(("/news", "/print"))]
         answer = gossamer("explain", site.url("/print/59"), "--json", data=tmp_path).json

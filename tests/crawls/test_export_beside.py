@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from crawl_kit import crawl
+from crawl_kit import crawl, unmerged
 
 from gossamer.crawl import compacting, exporting
 from gossamer.crawl.folder import DataFolder
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> DataFolder:
     """A crawl whose pages lie in several segments."""
     web = FakeWeb()
     web.site("a.test", pages=PAGES)
-    with web:
+    with web, unmerged(tmp_path / "data"):
         crawl(web, tmp_path / "data", [web.url("a.test")], crawl={"commit_pages": 9}, politeness={"delay": 0.01})
     return DataFolder(tmp_path / "data")
 

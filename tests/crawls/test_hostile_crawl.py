@@ -21,6 +21,8 @@ from inside import gossamer
 from gossamer.testing import Log, violations
 from gossamer.testing.hostile import BEHAVIOURS, HOST, HostileWeb, Pace, by_name
 
+pytestmark = pytest.mark.timeout(900)
+
 WORKERS = 2
 NETWORK = "127.0.26"
 MEMORY = 1 << 30
@@ -35,8 +37,9 @@ MOST = 80
 SETTINGS: dict[str, dict[str, Any]] = {
     "politeness": {"delay": 0.0, "backoff_first": 0.01, "backoff_cap": 0.02, "retry_after_cap": 0.05,
                    "crawl_delay_cap": 0.05},
-    "crawl": {"linger": 1.0, "parse_timeout": 15.0, "parsers": 1},
-    "fetch": {"connect_timeout": 2.0, "idle_timeout": 1.0, "total_timeout": 2.0},
+    "crawl": {"linger": 1.0, "parse_timeout": 60.0, "parsers": 1},
+    # Long enough for ten megabytes on a busy machine, and shorter than the server's `Pace.hang`.
+    "fetch": {"connect_timeout": 10.0, "idle_timeout": 3.0, "total_timeout": 6.0},
     "budget": {"retries": 2, "patience": 2, "pages_per_site": 3000, "similar_paths": MOST, "refused_per_site": 200_000},
     "scope": {
         "hosts": INTERNAL,
@@ -195,7 +198,7 @@ def seeds_of(web: HostileWeb) -> Iterator[str]:
 def warm_up(web: HostileWeb) -> None:
     """Have the large replies built, so that the server is not busy with them while the crawler's time-outs run."""
     for name in ("gzip-bomb", "zstd-bomb", "br-bomb", "deflate-bomb", "page-10mb", "attribute-10mb", "links-100000"):
-        connection = http.client.HTTPConnection(web.resolve[HOST], web.port, timeout=60)
+        connection = http.client.HTTPConnection(web.resolve[HOST], web.port, timeout=240)
         connection.request("GET", f"/{name}", headers={"Host": f"{HOST}:{web.port}", "Accept-Encoding": "gzip"})
         connection.getresponse().read()
         connection.close()
@@ -217,7 +220,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
         peaks = Peaks(main.pid)
         peaks.start()
         try:
-            out, err = main.communicate(timeout=150)
+            out, err = main.communicate(timeout=600)
         finally:
             main.kill()
         everything = web.log()

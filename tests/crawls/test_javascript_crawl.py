@@ -74,7 +74,7 @@ def pages_of(data: Path) -> dict[str, dict[str, Any]]:
 
 
 def browser(**values: Any) -> dict[str, Any]:
-    return {"mode": "auto", "timeout": 20.0, "settle": 0.3, **values}
+    return {"mode": "auto", "timeout": 60.0, "settle": 0.3, **values}
 
 
 class Town(NamedTuple):
@@ -294,7 +294,7 @@ def test_pages_that_never_end_are_ended_and_the_crawl_goes_on(tmp_path: Path) ->
     site = web.site(HOST)
     listed(site, HOSTILE)
     site.handler("/data", lambda ask: Reply("x", content_type="text/plain"))
-    limits = browser(timeout=3.0, requests=10, memory=500)
+    limits = browser(timeout=8.0, requests=10, memory=500)
     with web:
         crawl(web, tmp_path / "data", [site.url()], "--workers", "1", browser=limits)
         outcomes = {row["url"]: row["outcome"] for row in exported("urls", tmp_path / "data")}
@@ -326,7 +326,7 @@ def under_way(site: Any, data: Path) -> Iterator[subprocess.Popen[str]]:
 def slow_app(web: FakeWeb) -> Any:
     """An app whose data take a while to come."""
     site = single_page_app(web)
-    late = site.content.replies["/api/start.json"].after(1.0)
+    late = site.content.replies["/api/start.json"].after(3.0)
     site.reply("/api/start.json", late)
     return site
 
@@ -338,7 +338,7 @@ def test_a_page_whose_browser_is_killed_is_rendered_by_the_next(tmp_path: Path) 
     with web, under_way(site, data) as main:
         wait_until(lambda: any(request.path == "/api/start.json" for request in web.log()))
         assert [kill(pid) for pid in chromiums(main.pid)] != []
-        _, errors = main.communicate(timeout=60)
+        _, errors = main.communicate(timeout=240)
         assert main.returncode == 0, errors
         pages = pages_of(data)
     assert all(text in pages[site.url("/" if name == "start" else f"/{name}")]["text"] for name, text in TEXTS.items())
@@ -368,7 +368,7 @@ def test_a_crawl_that_is_stopped_leaves_no_browser_and_loses_no_page(tmp_path: P
         wait_until(lambda: any(request.path == "/data" for request in web.log()))
         browsers = chromiums(main.pid)
         main.send_signal(signal.SIGINT)
-        _, errors = main.communicate(timeout=30)
+        _, errors = main.communicate(timeout=120)
         assert "Traceback" not in errors
         assert browsers
         wait_until(lambda: not any("remote-debugging" in command_of(pid) for pid in browsers))

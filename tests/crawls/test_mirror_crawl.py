@@ -187,4 +187,4 @@ def test_a_mirror_rejected_while_the_crawl_runs_is_fetched_again(tmp_path: Path)
             assert process.poll() is None
         finally:
             process.terminate()
-            process.communicate(timeout=60)
+            process.communicate(timeout=120)

@@ -19,7 +19,8 @@ from gossamer.frontier.audit import entries
 from gossamer.testing import FakeWeb, violations
 
 DELAY = 0.12
-PAGES = 50
+PAGES = 120
+"""Of each site: a worker looks every two seconds what operators have said, and all is to be under way then."""
 ONE, TWO = "one.test", "two.test"
 LOOK = 1.5
 """Seconds for which nothing is asked: at `DELAY`, a dozen requests of each site if the pause did not hold."""
@@ -80,9 +81,9 @@ def test_a_paused_crawl_asks_nothing_survives_a_kill_and_goes_on_where_it_stoppe
             time.sleep(LOOK)
             assert requests(web) == before < 2 * PAGES
             assert main.poll() is None, "the crawl waits to be resumed"
-            destroy(main)
             assert main.stderr is not None
-            assert "paused: storm" in main.stderr.read()
+            assert any("paused: storm" in line for line in main.stderr)  # read until it is said
+            destroy(main)
         with crawling(data) as main:
             wait_until(lambda: status(data)["workers"] == 2)
             time.sleep(LOOK)
@@ -90,7 +91,7 @@ def test_a_paused_crawl_asks_nothing_survives_a_kill_and_goes_on_where_it_stoppe
             assert (standing["paused"], standing["sites_active"]) == ("storm", 0)
             assert requests(web) == before
             assert gossamer("resume", data=data).code == 0
-            main.communicate(timeout=60)
+            main.communicate(timeout=240)
             assert main.returncode == 0
         assert len(exported("pages", data)) == 2 * PAGES
         assert problems(data) == []
@@ -102,7 +103,7 @@ def test_a_paused_site_is_given_back_while_the_crawl_ends_with_the_others(tmp_pa
         with crawling(data, web.url(ONE), web.url(TWO)) as main:
             wait_until(lambda: requests(web, ONE) > 8 and requests(web, TWO) > 8)
             assert gossamer("pause", web.url(ONE), "--reason", "they asked us to", data=data).code == 0
-            main.communicate(timeout=60)
+            main.communicate(timeout=240)
             assert main.returncode == 0
         stopped = requests(web, ONE)
         standing = status(data)

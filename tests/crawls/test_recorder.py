@@ -12,9 +12,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from crawl_kit import crawl
+from crawl_kit import crawl, unmerged
 from inside import gossamer
-from time_kit import DAY, crawl_later
+from time_kit import DAY, crawl_later, later
 
 from gossamer.crawl import compacting
 from gossamer.crawl.folder import DataFolder
@@ -96,14 +96,16 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     rules.write_text('[[rule]]\ndomain = "paper.test"\nurls = ["/{slug}"]\nnot_urls = ["/copy"]\n')
     began = time.time()
     with web:
-        crawl(web, data, [site.url("/")], crawl={"workers": 1})
+        with unmerged(data):
+            crawl(web, data, [site.url("/")], crawl={"workers": 1})
         first = record(DataFolder(data))
         assert gossamer("rules", "import", str(rules), data=data).code == 0
         site.page("/changing", html("changing", "/late", text=prose("something quite different")))
         site.reply("/feed.xml", rss(site, "/listed", "/b", "/undated", dated={"/news": PUBLISHED}))
         for name in ("late", "news", "undated"):
             site.page(f"/{name}", html(name))
-        crawl_later(data, WEEKS)
+        with later(WEEKS), unmerged(data):
+            crawl_later(data, WEEKS)
         yield Recorded(site, data, first, record(DataFolder(data), "paper"), began)
 
 

@@ -176,7 +176,7 @@ def test_rules_imported_while_a_crawl_runs_are_taken_over_and_removed_ones_forgo
             assert process.poll() is None
         finally:
             process.terminate()
-            process.communicate(timeout=60)
+            process.communicate(timeout=120)
     assert gossamer("rules", "remove", "news.test", data=data).code == 0
     assert gossamer("rules", "list", data=data).out == "There are no rules.\n"
 

@@ -124,7 +124,8 @@ def news(tmp_path_factory: pytest.TempPathFactory) -> Iterator[News]:
     login.handler("/", doormen[0])
     public.handler("/", doormen[1])
     access = {"cookies": {"pass": "abc", "lang": "en"}, "basic_auth": ("user", "secret"), "headers": {"X-Key": "k1"}}
-    sections: dict[str, dict[str, Any]] = {f'sites."{login.name}"': access}
+    # One parser: of two pages with the same text, the first to be fetched is the first to be read.
+    sections: dict[str, dict[str, Any]] = {f'sites."{login.name}"': access, "crawl": {"parsers": 1}}
     requests: dict[str, list[str]] = {}
     with web:
         crawl(web, data, [site.url("/"), login.url("/"), public.url("/")], "--contact", "me@example.org", **sections)

@@ -17,7 +17,7 @@ from pathlib import Path
 from doc_commands import STOP, Step, steps_of
 from small_internet import small_internet
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds for one command."""
 READY = 20.0
 """Seconds until a command that lasts has said something."""
@@ -91,7 +91,7 @@ def _ends(step: Step, process: subprocess.Popen[bytes], said: Path) -> bool:
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(60)
+            process.wait(120)
         except subprocess.TimeoutExpired:
             print(f"did not end: {step.command}")
             return False

@@ -107,7 +107,7 @@ def small_internet(folder: Path) -> Iterator[dict[str, str]]:
     ready, stop = threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(_serve(context, ready, stop)), daemon=True)
     thread.start()
-    assert ready.wait(20), "the small internet did not start"
+    assert ready.wait(120), "the small internet did not start"
     try:
         yield {"SSL_CERT_FILE": str(authority)}
     finally:

@@ -10,14 +10,17 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import exported, run, write_settings
+from crawl_kit import exported, start, wait_until, write_settings
 
 from gossamer.demo.message import Ask, Reply
 from gossamer.demo.server import Server
@@ -45,9 +48,16 @@ LURES = (
 HOPS = tuple(lure for lure in LURES if lure.startswith("http"))
 
 
+ASKED: list[tuple[float, str]] = []
+"""When the attacker was asked, and for what."""
+LOOK = 10.0
+"""Seconds for which lures are followed, or not."""
+
+
 def answer(ask: Ask) -> Reply:
     """The attacker's site."""
     path = ask.path
+    ASKED.append((time.monotonic(), path))
     if path.startswith("/later"):
         # A chain of slow pages: there is always one more, whenever the name changes.
         number = int(path[7:] or 0)
@@ -100,15 +110,18 @@ class Victims:
     def __init__(self) -> None:
         self.connected: list[str] = []
         self.meant: list[str] = []
-        self._sockets = []
+        self._sockets: list[socket.socket] = []
         for address in VICTIMS:
-            family = socket.AF_INET6 if ":" in address else socket.AF_INET
-            listening = socket.socket(family)
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((address, 80))
-            listening.listen(50)
-            self._sockets.append(listening)
-            threading.Thread(target=self._accept, args=(address, listening), daemon=True).start()
+            with contextlib.suppress(OSError) if ":" in address else contextlib.nullcontext():  # IPv6 may be missing
+                self._listen(address)
+
+    def _listen(self, address: str) -> None:
+        listening = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((address, 80))
+        listening.listen(50)
+        self._sockets.append(listening)
+        threading.Thread(target=self._accept, args=(address, listening), daemon=True).start()
 
     def _accept(self, address: str, listening: socket.socket) -> None:
         while True:
@@ -142,6 +155,18 @@ def rebind(hosts: Path) -> None:
         file.truncate()
 
 
+def crawl_until(seen: Callable[[float], bool], data: Path, *seeds: str) -> tuple[int, str]:
+    """Crawl until enough was seen, given when it began; the crawl has no end of its own. Exit code and last words."""
+    began = time.monotonic()
+    process = start("crawl", *seeds, "--quiet", data=data)
+    try:
+        wait_until(lambda: seen(began) or process.poll() is not None)
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, words = process.communicate(timeout=120)
+    return process.returncode, words
+
+
 def main(folder: Path, mode: str) -> None:
     """Crawl the attacker: `guarded`, as everybody does; `open`, where the operator allowed all of it."""
     import asyncio
@@ -153,10 +178,10 @@ def main(folder: Path, mode: str) -> None:
         server = Server(answer)
         await server.listen([ATTACKER], 80)
         started.set()
-        await asyncio.sleep(600)
+        await asyncio.sleep(3600)
 
     threading.Thread(target=lambda: asyncio.run(serve()), daemon=True).start()
-    assert started.wait(10)
+    assert started.wait(60)
     data = folder / "data"
     inside = [
         "127.0.0.1",
@@ -180,15 +205,31 @@ def main(folder: Path, mode: str) -> None:
             "fetch": {"connect_timeout": 2.0},
         },
     )
-    first = run("crawl", "http://attacker.example/", "--quiet", "--for", "12s", data=data, timeout=120)
+
+    def lured(_: float) -> bool:
+        """The attacker has been crawled for a while, and so has the name that leads inside later."""
+        later = sum(path.startswith("/later") for _, path in ASKED)
+        inside_seen = mode != "open" or len(set(victims.connected)) >= 5
+        return later > 5 and inside_seen and time.monotonic() > ASKED[0][0] + LOOK
+
+    beginning = time.monotonic()
+    first, words = crawl_until(lured, data, "http://attacker.example/")
+    start_up = ASKED[0][0] - beginning
     rebind(hosts)
-    done = run("crawl", "--quiet", "--for", "12s", data=data, timeout=120)
+
+    def led_inside(began: float) -> bool:
+        """Where nobody inside is to be connected to, there is nothing to be seen but the time."""
+        if mode == "open":
+            return "rebound.example" in victims.meant
+        return time.monotonic() > began + start_up + LOOK
+
+    second, more_words = crawl_until(led_inside, data)
     rows = exported("urls", data)
     print(
         json.dumps(
             {
-                "code": first.returncode or done.returncode,
-                "words": (first.stderr + done.stderr)[-2000:],
+                "code": first or second,
+                "words": (words + more_words)[-2000:],
                 "connected": sorted(set(victims.connected)),
                 "meant": sorted(set(victims.meant)),
                 "kept": [row["url"] for row in rows if row["outcome"] == "document"],

@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import GOSSAMER, crawl, exported, run, settings_of, write_settings
+from crawl_kit import GOSSAMER, crawl, exported, run, settings_of, unmerged, write_settings
 from inside import Done, fails, gossamer
 
 from gossamer.crawl import folder as folder_module
@@ -156,7 +156,8 @@ def original(web: FakeWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("bad") / "data"
     seeds = [web.url("good.test"), "http://closed.test:1/"]
     commits = {"commit_pages": 10, "linger": 0.5, "workers": 1}
-    status = crawl(web, data, seeds, budget={"per_site": 10}, crawl=commits, politeness={"delay": 0.01})
+    with unmerged(data):
+        status = crawl(web, data, seeds, budget={"per_site": 10}, crawl=commits, politeness={"delay": 0.01})
     assert status["pages"] == PAGES and status["segments"] > 1
     return data
 
@@ -183,7 +184,7 @@ def test_a_name_without_an_address_ends_the_crawl_with_the_reason(tmp_path: Path
     """In a network namespace without a network, so that no name server is asked."""
     write_settings(tmp_path, {"crawl": {"linger": 0.5, "contact": "me@example.org", "workers": 1}})
     command = ["unshare", "-n", *GOSSAMER, "crawl", "http://nowhere.invalid/", "--json", "--data", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     answer = gossamer("explain", "http://nowhere.invalid/", "--json", data=tmp_path).json
     assert answer["state"] in ("waiting", "scheduled", "failed")
@@ -207,7 +208,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Callable[[str], int]]:
 
 def fill_disk(web: FakeWeb, data: Path, before: Callable[[], None] | None = None) -> Done:
     done = subprocess.run([*GOSSAMER, "crawl", web.url("good.test"), "--quiet", "--data", str(data)],
-                          capture_output=True, text=True, preexec_fn=before, timeout=60, check=False)  # fmt: skip
+                          capture_output=True, text=True, preexec_fn=before, timeout=240, check=False)  # fmt: skip
     return Done(done.returncode, done.stdout, done.stderr)
 
 

@@ -37,7 +37,7 @@ def test_a_clock_that_jumps_by_a_day_disturbs_nobody(tmp_path: Path, jump: float
             wait_until(lambda: len(web.log()) > 60)
             ahead.write_text(repr(jump))
             kill(workers_of(main.pid)[0])
-            _, errors = main.communicate(timeout=120)
+            _, errors = main.communicate(timeout=240)
             assert main.returncode == 0, errors
         finally:
             for pid in [*descendants(main.pid), main.pid]:

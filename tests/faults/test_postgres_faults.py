@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from gossamer.clock import CorrectedClock
@@ -29,7 +30,6 @@ from gossamer.model.records import Discovered
 from gossamer.scope.shape import path_shape
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
-from gossamer.testing import FakeClock
 from gossamer.testing.postgres import PostgresServer
 from gossamer.testing.schema import back_to_version_5
 
@@ -54,6 +54,8 @@ class Wire:
         self.cut_after: bytes | None = None
         self.cuts = 0
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._deaf: set[socket.socket] = set()
+        """Clients that hear nothing more."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -76,18 +78,16 @@ class Wire:
                 if self.cut_after is not None and self.cut_after in data:
                     self.cut_after = None
                     self.cuts += 1
-                    # The client never hears of it, the server does.
-                    client.shutdown(socket.SHUT_RDWR)
+                    # The client never hears of it, the server does: both are cut off when it has answered.
+                    self._deaf.add(client)
                     upstream.sendall(data)
-                    time.sleep(0.3)
-                    self._close(client, upstream)
                     return
                 upstream.sendall(data)
         self._close(client, upstream)
 
     def _pump(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
-            while data := source.recv(1 << 16):
+            while (data := source.recv(1 << 16)) and target not in self._deaf:
                 target.sendall(data)
         self._close(source, target)
 
@@ -176,7 +176,17 @@ class TestBrokenConnections:
 
             def crash() -> None:
                 server.kill()
-                threading.Timer(1.0, server.start).start()
+                threading.Timer(1.0, come_back).start()
+
+            def come_back() -> None:
+                """A new server is refused while children of the killed one have not noticed that it is gone."""
+                deadline = time.monotonic() + 120
+                while True:
+                    try:
+                        return server.start()
+                    except psycopg.OperationalError:
+                        if time.monotonic() > deadline:
+                            raise
 
             reported(frontier, crash)
             check_one_page(frontier)
@@ -206,6 +216,16 @@ class TestBrokenConnections:
             with other.transaction():
                 other.execute("INSERT INTO meta VALUES ('a', 'b')")
         assert other.execute("SELECT value FROM meta WHERE key = 'a'") == [("b",)]
+
+
+class OtherClock:
+    """A clock that is wrong by some seconds, and goes on."""
+
+    def __init__(self, ahead: float) -> None:
+        self._ahead = ahead
+
+    def now(self) -> float:
+        return time.time() + self._ahead
 
 
 class TestClearErrors:
@@ -251,12 +271,12 @@ class TestClearErrors:
 
     def test_a_clock_that_is_wrong_by_an_hour(self, server: PostgresServer) -> None:
         database = open_database(server.database())
-        ahead, behind, slightly = (FakeClock(time.time() + seconds) for seconds in (3600, -3600, 40))
-        self.fails(ClockError, "3600 s ahead of.*NTP", lambda: set_by_database(CorrectedClock(ahead), database))
-        self.fails(ClockError, "3600 s behind.*NTP", lambda: set_by_database(CorrectedClock(behind), database))
+        ahead, behind, slightly = (OtherClock(seconds) for seconds in (3600, -3600, 40))
+        self.fails(ClockError, r"3[56]\d\d s ahead of.*NTP", lambda: set_by_database(CorrectedClock(ahead), database))
+        self.fails(ClockError, r"3[56]\d\d s behind.*NTP", lambda: set_by_database(CorrectedClock(behind), database))
         clock = CorrectedClock(slightly)
         set_by_database(clock, database)
-        assert clock.now() == pytest.approx(time.time(), abs=5)
+        assert clock.now() == pytest.approx(time.time(), abs=20)
 
     def test_two_crawls_cannot_share_a_place_for_segments(self, server: PostgresServer, tmp_path: Path) -> None:
         shared = str(tmp_path / "segments")
@@ -277,13 +297,14 @@ class TestClearErrors:
         assert first.only_one("crawl")
         assert not second.only_one("crawl")
         assert second.only_one("index")
+        monkeypatch.setattr("gossamer.frontier.postgres._LINGERING", 60.0)  # until the server has noticed
         first.close()
         assert second.only_one("crawl")
 
 
 def test_a_reader_does_not_wait_for_a_server_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches ask the crawl's database about copies and stories: without an answer they go on without."""
-    monkeypatch.setattr("gossamer.crawl.reader._ANSWER", 0.5)
+    monkeypatch.setattr("gossamer.crawl.reader._ANSWER", 60.0)
     server = PostgresServer()
     try:
         url = server.database()
@@ -291,9 +312,11 @@ def test_a_reader_does_not_wait_for_a_server_that_hangs(monkeypatch: pytest.Monk
         reader = SharedReader(url)
         assert reader.ask(lambda db: db.execute("SELECT 1")) == [(1,)]
         server.freeze()
+        monkeypatch.setattr("gossamer.crawl.reader._ANSWER", 0.5)
         with pytest.raises(BusyError, match="does not answer"):
             reader.ask(lambda db: db.execute("SELECT 1"))
         server.thaw()
+        monkeypatch.setattr("gossamer.crawl.reader._ANSWER", 60.0)
         assert reader.ask(lambda db: db.execute("SELECT 2")) == [(2,)]
     finally:
         server.stop()
