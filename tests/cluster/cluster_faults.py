@@ -27,8 +27,12 @@ from gossamer.store.config import StorageConfig
 from gossamer.testing import FakeWeb, Log, violations
 from gossamer.testing.postgres import PostgresServer
 
-DELAY = 0.1
-LEASE = 4.0
+pytestmark = pytest.mark.timeout(600)
+
+DELAY = 0.3
+"""Seconds: a crawl lasts much longer than a helper takes to start."""
+LEASE = 12.0
+"""Seconds: longer than a busy machine holds a worker up."""
 HOSTS = 8
 SITES = 4
 PAGES = 60
@@ -86,7 +90,7 @@ class Crawl:
         self.head = Command("crawl", *seeds_of(web), "--workers", "1", "--quiet", *self.storage, data=self.first)
         self.wait_for_requests(5)
         self.helper = Command("work", *self.storage, data=self.second)
-        wait_until(lambda: self.workers(self.second))
+        wait_until(lambda: self.workers(self.second), 120)
 
     def log(self) -> Log:
         """What the web has seen of this crawl."""
@@ -94,7 +98,7 @@ class Crawl:
 
     def wait_for_requests(self, more: int) -> None:
         wanted = len(self.log()) + more
-        wait_until(lambda: len(self.log()) >= wanted)
+        wait_until(lambda: len(self.log()) >= wanted, 120)
 
     def workers(self, data: Path) -> set[str]:
         """The names under which a machine is known to the database."""
@@ -107,9 +111,9 @@ class Crawl:
 
     def ends_well(self) -> None:
         """The crawl ends by itself, its helper when asked to."""
-        self.head.succeeds(90)
+        self.head.succeeds(200)
         self.helper.stop()
-        self.helper.succeeds(20)
+        self.helper.succeeds(60)
 
     def end(self) -> None:
         self.head.kill()
@@ -144,10 +148,10 @@ def test_a_worker_that_is_frozen_past_its_lease(crawl: Crawl, expected: dict[str
     [frozen] = workers_of(crawl.helper.pid)
     [name] = crawl.workers(crawl.second)
     os.kill(frozen, signal.SIGSTOP)
-    wait_until(lambda: not crawl.workers(crawl.second))
+    wait_until(lambda: not crawl.workers(crawl.second), 120)
     time.sleep(1)
     os.kill(frozen, signal.SIGCONT)
-    wait_until(lambda: crawl.workers(crawl.second))
+    wait_until(lambda: crawl.workers(crawl.second), 120)
     crawl.ends_well()
     assert f"worker {name} starts anew" in crawl.helper.said
     assert pages_of(crawl.first) == expected
@@ -177,7 +181,7 @@ def test_a_store_that_answers_errors_for_a_while(crawl: Crawl, store: Store, exp
 def slow_crawl(web: FakeWeb, store: Store, server: PostgresServer, tmp_path: Path) -> Iterator[Crawl]:
     """One that is still under way when other commands are done."""
     store.good_again()
-    made = Crawl(web, server, tmp_path, delay=2.0)
+    made = Crawl(web, server, tmp_path, delay=5.0)
     yield made
     made.end()
 
@@ -186,10 +190,10 @@ def test_what_cannot_work_says_why_in_one_line(slow_crawl: Crawl, server: Postgr
     crawl = slow_crawl
     database, place = crawl.storage[1], crawl.storage[3]
     write_settings(tmp_path / "third", crawl.settings)
-    wait_until(lambda: crawl.segments() > 0)
+    wait_until(lambda: crawl.segments() > 0, 120)
 
     def refused(code: int, *arguments: str) -> str:
-        done = run(*arguments, data=tmp_path / "third", timeout=60)
+        done = run(*arguments, data=tmp_path / "third", timeout=120)
         assert (done.returncode, done.stdout) == (code, ""), done
         [line] = done.stderr.splitlines()
         return line

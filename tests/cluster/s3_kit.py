@@ -24,7 +24,7 @@ from gossamer.store.file_cache import FileCache
 from gossamer.store.object_place import ObjectPlace, Patience
 
 BUCKET = "crawls"
-QUICK = Patience(retries=4, first=0.01, longest=0.05, total=10.0, timeout=2.0)
+QUICK = Patience(retries=4, first=0.01, longest=0.05)
 """Retries as in real life, with shorter waits."""
 _ERROR = "<?xml version='1.0'?><Error><Code>{}</Code><Message>so it is</Message></Error>"
 
@@ -185,7 +185,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Says nothing."""
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     """Wait for something that another process does."""
     deadline = time.monotonic() + seconds
     while not condition():

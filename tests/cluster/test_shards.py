@@ -74,7 +74,7 @@ def shard_options(data: Path, shard: int, shards: int = SHARDS) -> list[str]:
     return ["--shard", f"{shard}/{shards}", "--index", str(index_folder(data, shard))]
 
 
-def front(root: Path, shards: list[list[Server]], deadline: float = 2.0) -> Any:
+def front(root: Path, shards: list[list[Server]], deadline: float = 60.0) -> Any:
     return serving("--shards", listed(shards), data=front_folder(root / "front", shards={"deadline": deadline}))
 
 
@@ -161,7 +161,8 @@ def test_suggestions_come_from_all_shards(cluster: Cluster, prefix: str) -> None
 
 
 def test_the_command_line_asks_the_shards(cluster: Cluster, tmp_path: Path) -> None:
-    done = run("search", "spider", "--shards", listed([[one] for one in cluster.shards]), data=tmp_path)
+    asking = front_folder(tmp_path / "front", shards={"deadline": 60.0})
+    done = run("search", "spider", "--shards", listed([[one] for one in cluster.shards]), data=asking)
     assert done.returncode == 0 and "1." in done.stdout, done.stderr
 
 
@@ -182,7 +183,7 @@ def test_a_missing_shard_is_noticed_and_the_others_answer(cluster: Cluster, tmp_
             sentence = "1 of 3 shards does not answer: results may be incomplete"
             assert sentence in shown(server, "/search", q="spider").text
             assert any(sentence in notice for notice in rest["notices"])
-            said = run("search", "spider", "--shards", listed(shards), data=tmp_path)
+            said = run("search", "spider", "--shards", listed(shards), data=tmp_path / "front")
             assert said.returncode == 0 and sentence in said.stdout
 
 
@@ -190,7 +191,7 @@ def test_without_any_shard_the_page_says_that_search_is_not_available(tmp_path: 
     with serving("--shards", "http://127.0.0.1:9", data=front_folder(tmp_path / "front")) as server:
         page = shown(server, "/search", q="spider")
         assert page.status_code == 503 and "no shard of the index answers" in page.text
-        assert httpx.get(f"{server.address}/api/v1/search?q=spider", trust_env=False).status_code == 503
+        assert httpx.get(f"{server.address}/api/v1/search?q=spider", timeout=120, trust_env=False).status_code == 503
         assert shown(server, "/readyz").status_code == 503
     said = run("search", "spider", "--shards", "http://127.0.0.1:9", data=tmp_path / "front")
     assert said.returncode == 1 and "no shard of the index answers" in said.stderr
@@ -210,7 +211,7 @@ def test_a_replica_takes_over_at_once_and_the_lost_one_is_welcome_back(cluster: 
 def test_a_replica_that_hangs_does_not_hold_the_reader_up(cluster: Cluster, tmp_path: Path) -> None:
     with serving(*shard_options(cluster.data, 1), data=cluster.data) as replica:
         shards = [[replica, cluster.shards[0]], [cluster.shards[1]], [cluster.shards[2]]]
-        with front(tmp_path, shards, deadline=4.0) as server:
+        with front(tmp_path, shards, deadline=20.0) as server:
             whole = comparable(asked(server, "search", q="spider", size="100"))
             replica.process.send_signal(signal.SIGSTOP)
             for _ in range(3):
@@ -255,7 +256,7 @@ def test_a_wrong_key_is_refused(cluster: Cluster, tmp_path: Path, monkeypatch: p
             answer = asked(server, "search", q="spider")
             assert answer["incomplete"] and "The key is wrong" in answer["shards"]["problems"][0]
         monkeypatch.delenv("GOSSAMER_SHARD_KEY")
-        refused = httpx.post(f"{locked.address}/shard/statistics", content=b"", trust_env=False)
+        refused = httpx.post(f"{locked.address}/shard/statistics", content=b"", timeout=120, trust_env=False)
         assert refused.status_code == 403
 
 

@@ -29,7 +29,8 @@ from gossamer.testing import FakeWeb, Log, violations
 from gossamer.testing.log import Request
 
 DELAY = 0.2
-LEASE = 6.0
+LEASE = 15.0
+"""Seconds: longer than a busy machine holds a worker up."""
 HOSTS = 12
 SITES = 4
 """Sites that a worker has at once: as many as there are, shared out."""
@@ -64,7 +65,7 @@ class Lab:
             self.store = subprocess.Popen(moto, stdout=said, stderr=said, stdin=subprocess.DEVNULL)
             self.database = NetworkDatabase(self.folder / "database", "10.8.0.4", "10.8.0.0/24")
             self.database_url = self.database.database()
-            wait_until(self._has_bucket)
+            wait_until(self._has_bucket, 120)
 
     def _has_bucket(self) -> bool:
         try:
@@ -136,7 +137,7 @@ class Crawl:
         write_settings(self.folders[0], lab.settings(DELAY))
         before = len(lab.web.log())
         self._on(1, "crawl", *lab.seeds, "--workers", "1", "--watch", "--quiet")
-        wait_until(lambda: len(lab.web.log()) > before)
+        wait_until(lambda: len(lab.web.log()) > before, 120)
         self._on(2, "work")
         self._on(3, "work")
 
@@ -176,13 +177,14 @@ def crawl(lab: Lab) -> Iterator[Crawl]:
     made.end()
 
 
+@pytest.mark.timeout(1100)
 def test_a_crawl_survives_a_dead_machine_and_one_that_is_cut_off(lab: Lab, crawl: Crawl) -> None:
     expected = reference(lab)
     assert len(expected) == sum(60 + 10 * (n % SITES) for n in range(HOSTS + LATE))
     before = lab.web.log()
     crawl.start()
     head, second, third = crawl.commands
-    wait_until(lambda: min(len(asked_by(lab.web.log(), node)) for node in (2, 3)) > 20, 60)
+    wait_until(lambda: min(len(asked_by(lab.web.log(), node)) for node in (2, 3)) > 20, 120)
 
     lab.nodes[2].pull(lab.data)
     cut_at, sites = time.time(), {request.site for request in asked_by(lab.web.log(), 3)}
@@ -192,20 +194,20 @@ def test_a_crawl_survives_a_dead_machine_and_one_that_is_cut_off(lab: Lab, crawl
     killed_at = time.time()
     time.sleep(LEASE)
     # Cut off in its turn to write, it holds up the others until the database gives it up, for half a minute.
-    wait_until(lambda: any(taken_over(lab.web.log(), sites, cut_at)), 70)
+    wait_until(lambda: any(taken_over(lab.web.log(), sites, cut_at)), 120)
     lab.nodes[2].plug(lab.data)
     healed_at = time.time()
     # Connecting again waits as long as TCP does. Only then is there more to do, so that there is something left for it.
-    wait_until(lambda: "starts anew" in third.said, 70)
+    wait_until(lambda: "starts anew" in third.said, 120)
     crawl.inject(lab.late)
-    wait_until(lambda: crawl.counted() == len(expected), 90)
+    wait_until(lambda: crawl.counted() == len(expected), 150)
     for command in (third, head):
         command.stop()
-        command.succeeds(20)
+        command.succeeds(60)
 
     log = since(lab.web.log(), before)
     assert violations(log, DELAY, DELAY) == []
-    assert [request for request in asked_by(log, 2) if request.arrived > killed_at + 1] == []
+    assert [request for request in asked_by(log, 2) if request.arrived > killed_at + 10] == []
     assert [request for request in asked_by(log, 3) if request.arrived > healed_at]
     assert crawl.pages() == expected
     with lab.nodes[0].inside():

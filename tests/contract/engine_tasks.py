@@ -30,6 +30,17 @@ def process_of(_: object) -> int:
     return os.getpid()
 
 
+def meet(folder: str) -> int:
+    """Which process it is, told when another one has such a task, too."""
+    (Path(folder) / str(os.getpid())).touch()
+    deadline = time.monotonic() + 120
+    while len(list(Path(folder).iterdir())) < 2:
+        if time.monotonic() > deadline:
+            raise TimeoutError("no other process has a task")
+        time.sleep(0.02)
+    return os.getpid()
+
+
 def measure(data: bytes) -> tuple[int, bytes]:
     return len(data), data[::-1]
 

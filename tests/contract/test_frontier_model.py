@@ -14,6 +14,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import msgspec
+import pytest
 from frontier_kit import DELAY, LEASE, NO, NOW, POLITENESS, dump, make_memory, page, prints, shape_of, sql_on
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -400,6 +401,7 @@ BothFrontiers.TestCase.settings = settings(
 )
 
 
+@pytest.mark.timeout(1200)  # all of them are one test
 class TestBothFrontiers(BothFrontiers.TestCase):  # type: ignore[misc,valid-type]
     """Random lives, the same in every run."""
 

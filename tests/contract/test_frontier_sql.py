@@ -304,14 +304,14 @@ def test_of_two_processes_with_the_same_text_exactly_one_has_the_document(tmp_pa
     where = place_of_database(tmp_path)
     open_database(where).close()
     context = multiprocessing.get_context("spawn")
-    barrier, outcomes = context.Barrier(2, timeout=60), context.Queue()
+    barrier, outcomes = context.Barrier(2, timeout=200), context.Queue()
     names = ["left", "right"]
     children = [context.Process(target=_report_together, args=(where, name, barrier, outcomes)) for name in names]
     for child in children:
         child.start()
-    said = dict(outcomes.get(timeout=120) for _ in children)
+    said = dict(outcomes.get(timeout=240) for _ in children)
     for child in children:
-        child.join(30)
+        child.join(60)
     assert [child.exitcode for child in children] == [0, 0]
     rounds = list(zip(said["left"], said["right"], strict=True))
     assert len(rounds) == ROUNDS

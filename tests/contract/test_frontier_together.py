@@ -115,7 +115,7 @@ class TestSignsOfLife:
         def write(_: Any) -> None:
             thread = threading.Thread(target=beat)
             thread.start()
-            beats.append(renewed.wait(5))
+            beats.append(renewed.wait(60))
 
         [task] = worker.tasks(A)
         worker.report(worker.visit(task), write_pages=write)
@@ -150,7 +150,7 @@ class TestSignsOfLife:
         monkeypatch.setattr(leases, "retire", retire)
         frontier.register("other", crew.now)
         frontier.take("other", crew.now, 0, 0)
-        thread.join(10)
+        thread.join(60)
         known = bool(frontier.db.execute("SELECT 1 FROM workers WHERE id = 'slow'"))
         assert (said, known) in [(["lost"], False), (["renewed"], True)]
 
@@ -200,7 +200,7 @@ class TestTime:
         held_up(database, lambda: own.advance(200))
         ahead = database.clock_ahead(own.now)
         # By our clock the server's answer came at the end of the outage, and 200 s lie between the two clocks by then.
-        assert ahead == pytest.approx(200, abs=30)
+        assert ahead == pytest.approx(200, abs=60)
 
 
 class TestServersOfOthers:
@@ -229,12 +229,12 @@ class TestServersOfOthers:
         with first.transaction():
             thread = threading.Thread(target=follow)
             thread.start()
-            waits.wait(5)
+            waits.wait(60)
             waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
             while not first.execute(waiting):
                 pass
             first.execute("INSERT INTO meta VALUES ('a', 'b')")
-        thread.join(10)
+        thread.join(60)
         assert seen == [[("b",)]]
 
     def test_a_server_that_takes_connections_and_no_work_is_not_asked_without_pause(
@@ -462,7 +462,8 @@ class TestWorkers:
         web = FakeWeb("127.0.97")
         web.site("a.test", pages=2000, links=5)
         with web:
-            settings, folder = self.prepared(web, tmp_path, url, lease=2.0)
+            # A worker that is itself held up for seconds keeps a lease of this length.
+            settings, folder = self.prepared(web, tmp_path, url, lease=15.0)
             worker, other = Worker(settings, folder, SystemClock()), open_database(url)
 
             def names() -> list[Any]:
@@ -473,7 +474,7 @@ class TestWorkers:
                     await asyncio.sleep(0.02)
                 seen = [names()]
                 with other.transaction():
-                    await asyncio.sleep(5)
+                    await asyncio.sleep(17)
                 fetched = len(web.log())
                 while len(web.log()) < fetched + 10:
                     await asyncio.sleep(0.02)
@@ -532,7 +533,7 @@ class TestWorkers:
                     await asyncio.sleep(1)
                     worker.stop()
 
-                async with asyncio.timeout(60):
+                async with asyncio.timeout(200):
                     with pytest.raises(DatabaseError, match=r"nothing committed is lost|is the server up"):
                         await asyncio.gather(worker.run(), stop_later())
         finally:

@@ -30,7 +30,8 @@ HOSTILE = "a\n2026-01-01T00:00:00Z ERROR all is lost\r\x1b[2J\u2028b\u202ec\x85d
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every test configures for itself, and leaves nothing behind."""
     for name in (logs.FORMAT_VARIABLE, logs.LEVEL_VARIABLE, "GOSSAMER_LOG_INHERITED"):
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")  # what is not set now shall not be set in the end, whoever sets it meanwhile
+        monkeypatch.delenv(name)
     root, own = logging.getLogger(), logging.getLogger("gossamer")
     handlers, levels = list(root.handlers), (root.level, own.level)
     yield

@@ -44,12 +44,12 @@ CRAWL = st.fixed_dictionaries({}, optional={
     "workers": st.integers(0, 64), "contact": st.just("ada@example.org"), "watch": st.booleans(),
     "linger": st.floats(0, 1e4), "strategy": st.just("fit * breadth"),
 })  # fmt: skip
+FILTER_SETTINGS = {"filters": st.just([{"kind": "prefix", "action": "deny", "pattern": "https://a.org/x"}])}
+WILDCARDS = {"mode": st.just("list"), "hosts": st.lists(st.just("*.example.org"), max_size=2)}
 SETTINGS = st.fixed_dictionaries({}, optional={
     "crawl": CRAWL,
-    "scope": st.fixed_dictionaries({}, optional={
-        "hosts": st.lists(st.just("*.example.org"), max_size=2),
-        "filters": st.just([{"kind": "prefix", "action": "deny", "pattern": "https://a.org/x"}]),
-    }),
+    "scope": st.fixed_dictionaries(WILDCARDS, optional=FILTER_SETTINGS)
+    | st.fixed_dictionaries({}, optional=FILTER_SETTINGS),
     "serve": st.fixed_dictionaries({"title": WORDS}),
     "alerts": st.just({"smtp_password": "hush", "operators": ["https://hooks.example.org/hush"]}),
     "sites": st.just({"intranet.org": {"cookies": {"session": "hush"}, "javascript": "off"}}),

@@ -7,14 +7,20 @@ import contextlib
 import os
 import signal
 from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
 
 from gossamer.crawl.parser_config import ParserConfig
-from gossamer.crawl.parsers import ParserPool
-from gossamer.model.records import Kind, ParseJob
+from gossamer.crawl.parsers import ParserPool, _Conversation, _Parser
+from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
 from gossamer.scope.chain import ScopeConfig
 
+PATIENCE = 200.0
+"""Seconds for a page where time is not what a test is about: a parser may take long to start."""
 PAGE = b"<title>Page</title><p>Some words that are long enough to be a text of a page.<a href='/next'>on</a>"
 
 
@@ -48,21 +54,21 @@ async def wait_for_parsers(count: int, other_than: set[int] = frozenset()) -> li
 
 
 async def test_answers_come_to_whom_they_belong() -> None:
-    async with ParserPool(config(), 2, 20) as pool:
+    async with ParserPool(config(), 2, PATIENCE) as pool:
         answers = await asyncio.gather(*(pool.parse(job(n)) for n in range(50)))
     assert [answer.url for answer in answers] == [f"http://a.test/{n}" for n in range(50)]
     assert all(answer.ok and answer.title == "Page" and answer.follow == ["http://a.test/next"] for answer in answers)
 
 
 async def test_no_process_is_left_at_the_end() -> None:
-    async with ParserPool(config(), 2, 20) as pool:
+    async with ParserPool(config(), 2, PATIENCE) as pool:
         assert len(await wait_for_parsers(2)) == 2
         await pool.parse(job(1))
     assert parsers() == []
 
 
 async def test_a_parser_that_is_killed_is_replaced_and_no_job_is_lost() -> None:
-    async with ParserPool(config(), 1, 20) as pool:
+    async with ParserPool(config(), 1, PATIENCE) as pool:
         await pool.parse(job(0))
         (first,) = parsers()
         os.kill(first, signal.SIGSTOP)
@@ -75,7 +81,7 @@ async def test_a_parser_that_is_killed_is_replaced_and_no_job_is_lost() -> None:
 
 
 async def test_a_page_that_kills_its_parser_twice_fails_alone() -> None:
-    async with ParserPool(config(), 1, 20) as pool:
+    async with ParserPool(config(), 1, PATIENCE) as pool:
         await pool.parse(job(0))
         dead: set[int] = set()
         waiting: list[asyncio.Future[object]] = []
@@ -94,25 +100,53 @@ async def test_a_page_that_kills_its_parser_twice_fails_alone() -> None:
     assert all("crashed the parser" in answer.problem for answer in failed)  # type: ignore[attr-defined]
 
 
-async def test_a_page_that_takes_too_long_fails_and_the_others_go_on() -> None:
+async def test_a_page_that_takes_too_long_fails_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    blame = _Parser._blame
+
+    def blame_and_be_patient(parser: _Parser, waiting: Any, late: bool) -> None:
+        blame(parser, waiting, late)
+        parser._timeout = PATIENCE  # for the next process, which has to start first
+
+    monkeypatch.setattr(_Parser, "_blame", blame_and_be_patient)
     async with ParserPool(config(), 1, 4.0) as pool:
-        await pool.parse(job(0))
-        os.kill(parsers()[0], signal.SIGSTOP)
+        (parser,) = await wait_for_parsers(1)
+        os.kill(parser, signal.SIGSTOP)
         answers = await asyncio.gather(*(pool.parse(job(n)) for n in range(10)))
     assert [answer.ok for answer in answers] == [False] + [True] * 9
     assert answers[0].problem == "parsing took longer than 4 s"
 
 
+class ByHand(_Parser):
+    """A parser whose process is the test."""
+
+    async def _start_process(self) -> _Conversation:
+        self._conversation = _Conversation(self._answered)
+        return self._conversation
+
+    def _kill(self) -> None:
+        assert self._conversation is not None
+        self._conversation.process_exited()
+
+    def answer(self, number: int) -> None:
+        self._answered(msgspec.msgpack.encode(Parsed(f"http://a.test/{number}")))
+
+
 async def test_waiting_in_line_is_not_taking_long() -> None:
     """Time counts against a page only while it is at the head of the line."""
-    big = b"<p>" + b"silk and thread, " * 60_000
-    async with ParserPool(config(), 1, 4.0) as pool:
-        answers = await asyncio.gather(*(pool.parse(job(n, big)) for n in range(12)))
+    parser = ByHand(b"", 0.5)
+    await parser.start()
+    waiting = [parser.parse(job(n)) for n in range(8)]
+    # Timers of one loop come in their order however late they are: each page is at the head for less than its time.
+    for number in range(8):
+        asyncio.get_running_loop().call_later(0.3 * (number + 1), parser.answer, number)
+    answers = await asyncio.gather(*waiting)
+    await parser.close()
     assert all(answer.ok for answer in answers)
+    assert [answer.url for answer in answers] == [f"http://a.test/{n}" for n in range(8)]
 
 
 async def test_a_page_beyond_the_memory_limit_fails_and_the_parser_lives() -> None:
-    async with ParserPool(config(memory=400), 1, 20) as pool:
+    async with ParserPool(config(memory=400), 1, PATIENCE) as pool:
         await pool.parse(job(0))
         (before,) = parsers()
         huge = ParseJob("http://a.test/huge", Kind.PAGE, "text/html", b"<p>" + b"<b>x</b>" * 1_500_000)
@@ -126,7 +160,7 @@ async def test_a_page_beyond_the_memory_limit_fails_and_the_parser_lives() -> No
 
 
 async def test_another_configuration_holds_from_the_next_job_on() -> None:
-    async with ParserPool(config(), 1, 20) as pool:
+    async with ParserPool(config(), 1, PATIENCE) as pool:
         first = asyncio.ensure_future(pool.parse(job(1)))
         await asyncio.sleep(0)
         pool.configure(config("b.test"))
@@ -135,7 +169,7 @@ async def test_another_configuration_holds_from_the_next_job_on() -> None:
 
 
 async def test_a_new_configuration_survives_the_death_of_the_parser() -> None:
-    async with ParserPool(config(), 1, 20) as pool:
+    async with ParserPool(config(), 1, PATIENCE) as pool:
         await pool.parse(job(0))
         pool.configure(config("b.test"))
         os.kill(parsers()[0], signal.SIGKILL)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 import uvloop
-from fetch_kit import Get, MakeFetcher, Script, Serve, Web
+from fetch_kit import PATIENT, Get, MakeFetcher, Script, Serve, Web
 
 from gossamer.clock import SystemClock
 from gossamer.fetch import AddressPolicy, DnsConfig, FetchConfig, Fetcher, Request, Resolver
@@ -25,8 +25,8 @@ async def serve() -> AsyncIterator[Serve]:
 
     async def start(script: Script, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> Web:
         web = Web(script)
-        webs.append(web)
         await web.start(tls, host)
+        webs.append(web)
         return web
 
     yield start
@@ -46,7 +46,7 @@ async def make_fetcher() -> AsyncIterator[MakeFetcher]:
     ) -> Fetcher:
         clock, guard = SystemClock(), AddressPolicy(allow)
         dns = Resolver(DnsConfig(overrides=hosts or {}), guard, clock)
-        config = FetchConfig(**{"user_agent": "Gossamer/0.1", **settings})  # type: ignore[arg-type]
+        config = FetchConfig(**{"user_agent": "Gossamer/0.1", **PATIENT, **settings})  # type: ignore[arg-type]
         fetcher = Fetcher(config, guard, dns, clock)
         await fetcher.open()
         fetchers.append(fetcher)

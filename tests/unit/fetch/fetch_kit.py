@@ -10,6 +10,8 @@ from gossamer.fetch import Fetcher
 from gossamer.model.records import Response
 
 Script = Callable[["Visit"], Awaitable[None]]
+PATIENT = dict.fromkeys(("connect_timeout", "idle_timeout", "total_timeout", "keepalive"), 240.0)
+"""A test that is not about time does not run out of it."""
 
 
 class Visit:

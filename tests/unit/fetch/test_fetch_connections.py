@@ -6,6 +6,8 @@ import asyncio
 import base64
 import socket
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,10 +29,12 @@ from gossamer.fetch import (
 from gossamer.model.outcome import Outcome
 
 
-async def unused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """A port where nobody listens, kept so that nobody else comes to listen there."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
 
 
 # Keep-alive.
@@ -211,7 +215,8 @@ async def test_ipv6_literals_work(serve: Serve, make_fetcher: MakeFetcher) -> No
 
 async def test_a_closed_port_and_an_unknown_host_are_outcomes(make_fetcher: MakeFetcher) -> None:
     fetcher = await make_fetcher()
-    refused = await fetcher.fetch(Request(f"http://127.0.0.1:{await unused_port()}/"))
+    with closed_port() as port:
+        refused = await fetcher.fetch(Request(f"http://127.0.0.1:{port}/"))
     assert refused.outcome is Outcome.CONNECT_FAILED and refused.reason and refused.status == 0
     assert refused.started_at <= refused.answered_at <= refused.finished_at
     assert fetcher.failed("http://a/", Trouble(Outcome.DNS_FAILED, "why")).reason == "why"
@@ -277,10 +282,10 @@ async def test_https_to_a_server_without_tls_and_http_to_one_with_it_are_outcome
 ) -> None:
     plain = await serve(lambda visit: visit.page())
     secure = await serve(lambda visit: visit.page(), tls=server_tls)
-    fetcher = await make_fetcher(connect_timeout=1.0)
-    fetched = await fetcher.fetch(Request(f"https://127.0.0.1:{plain.port}/"))
+    hasty = await make_fetcher(connect_timeout=1.0)
+    fetched = await hasty.fetch(Request(f"https://127.0.0.1:{plain.port}/"))
     assert fetched.outcome in (Outcome.TLS_FAILED, Outcome.TIMEOUT)
-    fetched = await fetcher.fetch(Request(f"http://127.0.0.1:{secure.port}/"))
+    fetched = await (await make_fetcher()).fetch(Request(f"http://127.0.0.1:{secure.port}/"))
     assert fetched.outcome in (Outcome.BROKEN_RESPONSE, Outcome.CONNECT_FAILED)
 
 

@@ -97,7 +97,7 @@ async def test_a_failure_is_believed_for_the_negative_ttl_only(names: Names) -> 
 async def test_many_who_ask_at_once_are_one_question_and_a_cancelled_one_harms_nobody(names: Names) -> None:
     names.answers["a.test"] = ["8.8.8.8"]
     names.wait = 0.02
-    resolver = Resolver(DnsConfig(), LOCAL, Clock())
+    resolver = Resolver(DnsConfig(timeout=120.0), LOCAL, Clock())
     tasks = [asyncio.ensure_future(resolver.address_of("a.test")) for _ in range(20)]
     await asyncio.sleep(0)
     tasks[0].cancel()

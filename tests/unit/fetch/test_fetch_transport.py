@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from gossamer.clock import SystemClock
 from gossamer.fetch import FetchConfig
 from gossamer.fetch.reply import Reply
 from gossamer.fetch.transport import Connection
+from gossamer.model.outcome import Outcome
 
 CONFIG = FetchConfig(user_agent="Gossamer/0.1")
 RESPONSES = (
@@ -87,3 +89,62 @@ def test_a_damaged_response_ends_in_a_reply_with_or_without_trouble(
 def test_noise_is_trouble(noise: bytes) -> None:
     reply, usable = run(feed([noise]))
     assert reply.trouble is not None and not usable
+
+
+class Alarm:
+    """What is to ring at a time."""
+
+    def __init__(self, at: float, ring: Callable[[], object]) -> None:
+        self.at, self.ring, self.off = at, ring, False
+
+    def cancel(self) -> None:
+        self.off = True
+
+
+class Time:
+    """An event loop whose clock stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.alarms: list[Alarm] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def create_future(self) -> asyncio.Future[None]:
+        return asyncio.get_running_loop().create_future()
+
+    def call_at(self, when: float, ring: Callable[[], object]) -> Alarm:
+        self.alarms.append(Alarm(when, ring))
+        return self.alarms[-1]
+
+    def move(self, seconds: float) -> None:
+        """Let so much time pass; what is due rings at its time."""
+        until = self.now + seconds
+        while due := [alarm for alarm in self.alarms if alarm.at <= until and not alarm.off]:
+            first = min(due, key=lambda alarm: alarm.at)
+            first.cancel()
+            self.now = max(self.now, first.at)
+            first.ring()
+        self.now = until
+
+
+@pytest.mark.parametrize(
+    ("pause", "said"), [(0.45, ""), (0.55, "no byte came for 0.5 s"), (9.0, "no byte came for 0.5 s")]
+)
+async def test_a_slow_but_steady_page_is_not_idle(pause: float, said: str) -> None:
+    """Twenty bytes, one after each pause: far longer than the idle time together."""
+    time = Time()
+    connection = Connection(FetchConfig(user_agent="Gossamer/0.1", idle_timeout=0.5), SystemClock(), ("http", "a"))
+    connection._loop = cast(asyncio.AbstractEventLoop, time)
+    connection.connection_made(Memory(connection))
+    task = asyncio.ensure_future(connection.exchange(b"GET", accept, 60.0))
+    await asyncio.sleep(0)
+    for piece in (b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n", *[b"x"] * 20):
+        time.move(pause)
+        if not connection.closed:
+            connection.data_received(piece)
+    reply = await task
+    assert (reply.trouble.reason if reply.trouble else "") == said
+    assert reply.trouble is None or reply.trouble.outcome is Outcome.TIMEOUT
+    assert said or reply.body() == b"x" * 20

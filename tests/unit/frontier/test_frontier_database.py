@@ -195,7 +195,7 @@ def tried_by_nobody(action: str, path: Path) -> str:
     answers: multiprocessing.SimpleQueue[str] = context.SimpleQueue()
     child = context.Process(target=_as_nobody, args=(action, str(path), answers))
     child.start()
-    child.join(30)
+    child.join(120)
     assert child.exitcode == 0
     return answers.get()
 

@@ -23,7 +23,7 @@ from gossamer.store.segments import open_links, open_pages
 def demo(tmp_path_factory: pytest.TempPathFactory) -> DataFolder:
     data = tmp_path_factory.mktemp("demo") / "data"
     command = [sys.executable, "-m", "gossamer.cli", "demo", "--no-serve", "--delay", "0", "--data", str(data)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
     return DataFolder(data)
 

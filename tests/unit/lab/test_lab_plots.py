@@ -22,7 +22,8 @@ from gossamer.lab.reports.plots import LARGEST_PNG, pictures, svg_picture
 from gossamer.lab.reports.report import Figure, Panel, Series
 from gossamer.lab.reports.thinning import thin
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
+"""What other tests left open is closed whenever it is collected, and that may be here."""
 SVG = "{http://www.w3.org/2000/svg}"
 
 

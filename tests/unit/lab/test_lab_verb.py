@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import matplotlib.font_manager
 import pytest
 
 from gossamer.cli.main import main
@@ -38,6 +39,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)
     monkeypatch.delenv("GOSSAMER_WEBS", raising=False)
+    # A process without a list of fonts makes one, and says so on standard error where that takes five seconds.
+    monkeypatch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     return folder
 

@@ -67,6 +67,9 @@ class DividedIndex:
         self.single = Searcher(whole, ranking, self, clock, self.leaders)
         self.divided = ShardedSearcher(self.nodes, ranking, clock)
         self.put(*pages)
+        # A shard waits half a second at most for the words that corrections come from, so they are read before.
+        for views in (self.single._views, *(node._views for node in self.nodes.nodes.values())):
+            views.vocabulary(views.current())
 
     def of(self, keys: Any) -> list[float]:
         """Link ranks, as a searcher asks for them."""

@@ -30,7 +30,7 @@ def web():
 def raw(web, speak):
     def ask(name, path=None, **options):
         behaviour = by_name(name)
-        return speak(web, behaviour.host, path or behaviour.path, **{"patience": 0.6, **options})
+        return speak(web, behaviour.host, path or behaviour.path, **options)
 
     return ask
 
@@ -77,15 +77,13 @@ def test_it_also_runs_in_a_process_of_its_own(fetch):
         assert fetch(web, web.behaviour_url("status-418")).status == 418
 
 
-def test_its_log_serves_the_observer(fetch):
+def test_its_log_serves_the_observer(fetch, wait_until):
     with HostileWeb(pace=PACE) as web:
         for name in ("status-500", "status-502"):
             fetch(web, web.behaviour_url(name))
-        deadline = time.monotonic() + 5  # a request is entered when it comes; its status when the answer has left
-        while not all(r.status for r in web.log()) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: all(r.status for r in web.log()))  # a request is entered when it comes, its status later
         assert [(r.path, r.status) for r in web.log()] == [("/status-500", 500), ("/status-502", 502)]
-        assert [v.kind for v in violations(web.log(), delay=60.0)] == ["delay"]
+        assert [v.kind for v in violations(web.log(), delay=600.0)] == ["delay"]
 
 
 def test_one_slow_client_does_not_hold_the_others(web, fetch):
@@ -103,8 +101,13 @@ def test_slow_head_comes_byte_by_byte():
         HostileWeb(pace=Pace(drip=0.05)) as web,
         socket.create_connection((web.resolve[HOST], web.port)) as sock,
     ):
+        asked = time.monotonic()
         sock.sendall(f"GET /slow-head HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
-        assert [len(sock.recv(100)) for _ in range(5)] == [1] * 5
+        came = 0
+        while came < 9:
+            came += len(sock.recv(100))
+            drips = (time.monotonic() - asked) / 0.045  # the loop's timers count whole ms
+            assert came <= 1 + drips, "who reads late finds several, but never more than have dripped"
 
 
 def test_silence_says_nothing(raw):
@@ -135,7 +138,7 @@ def test_chunks_are_broken_as_said(raw):
 
 def test_resets_and_closes_are_told_apart(web):
     def outcome(name):
-        with socket.create_connection((web.resolve[HOST], web.port), timeout=2) as sock:
+        with socket.create_connection((web.resolve[HOST], web.port), timeout=120) as sock:
             sock.sendall(f"GET /{name} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
             try:
                 while sock.recv(1000):
@@ -162,7 +165,7 @@ def test_heads_are_odd_as_said(raw):
 
 
 def test_keep_alive_is_broken_without_a_word(web):
-    with socket.create_connection((web.resolve[HOST], web.port), timeout=2) as sock:
+    with socket.create_connection((web.resolve[HOST], web.port), timeout=120) as sock:
         sock.sendall(f"GET /close-unannounced HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
         data = b""
         while part := sock.recv(65_536):
