@@ -87,6 +87,7 @@ def main() -> None:
     try:
         settings = load(folder.root, folder.last_options())
         db = open_database(folder.database, cache_mb=4)
+        db.outlast()
         try:
             while True:
                 with folder.sender_lock() as alone:

@@ -59,6 +59,7 @@ def main() -> None:
         place = index_place(folder, settings.shards)
         with index_lock(folder, place, wait=True):
             db = open_database(folder.database, cache_mb=16)
+            db.outlast()
             indexer = Indexer.open(folder, db, clock, place=place)
             try:
                 follow(indexer, lambda: not select.select([0], [], [], 0)[0])

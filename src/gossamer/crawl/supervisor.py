@@ -103,6 +103,7 @@ class Supervisor:
 
     def run(self, until: float | None = None, watch: Watcher | None = None) -> Status:
         """Crawl; returns how it stood at the end."""
+        self._frontier.db.outlast()
         log.info("the crawl begins", extra={"data": str(self._folder.root), "workers": self._settings.workers})
         try:
             self._check_disk()

@@ -74,6 +74,7 @@ def take_turn(work: Callable[[DataFolder, Database, Settings, float], object]) -
         settings = load(folder.root, folder.last_options())
         give_way(settings.crawl.nice)
         db = open_database(folder.database, cache_mb=16)
+        db.outlast()
         try:
             work(folder, db, settings, SystemClock().now())
         finally:

@@ -118,6 +118,8 @@ class Worker:
         frontier = await thread.run(self._folder.open_frontier, settings)
         beats = await thread.run(self._folder.open_database)
         self._databases = [frontier.db, beats]
+        for database in self._databases:
+            await thread.run(database.outlast)
         if self._stop.is_set():
             self.stop()
         heart = Heartbeat(beats, settings.budget, clock)

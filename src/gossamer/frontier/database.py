@@ -96,6 +96,11 @@ class Database(ABC):
     def close(self) -> None:
         """Close the connection."""
 
+    def outlast(self) -> None:
+        """For processes of a crawl, which give way to others: whoever writes may stand still for a while, and that is
+        no reason to end. A server's clients are as patient from the beginning."""
+        return
+
     def hurry(self) -> None:
         """From another thread: whoever waits for a server that is away gives up within seconds."""
         return

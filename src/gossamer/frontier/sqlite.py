@@ -17,6 +17,9 @@ from typing import Any
 from gossamer.errors import CorruptError, DatabaseError, StorageError
 from gossamer.frontier.database import Database, Row
 
+_OUTLAST = 120_000
+"""Milliseconds that a crawl waits for a writer: one that gives way on a busy machine may get a hundredth of it."""
+
 
 class SqliteDatabase(Database):
     """A connection to a database file."""
@@ -83,6 +86,10 @@ class SqliteDatabase(Database):
     def is_empty(self) -> bool:
         """Whether there are no tables yet."""
         return not self.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+
+    def outlast(self) -> None:
+        """Wait for minutes before an error, not for as long as a person would."""
+        self.execute(f"PRAGMA busy_timeout = {_OUTLAST}")
 
     def close(self) -> None:
         """Close the connection."""

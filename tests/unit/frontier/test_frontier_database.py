@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -127,6 +128,17 @@ class TestLocks:
         assert rows(ours) == 300, "reading goes on"
         other.execute("ROLLBACK")
         write()
+        assert rows(ours) == 0
+
+    def test_a_crawl_waits_for_a_writer_that_stands_still(self, filled: Path) -> None:
+        ours = open_database(filled, wait=0.05)
+        ours.outlast()
+        other = sqlite3.connect(filled, isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        going_on = threading.Timer(1.0, lambda: other.execute("ROLLBACK"))
+        going_on.start()
+        ours.execute("DELETE FROM robots")
+        going_on.join()
         assert rows(ours) == 0
 
     def test_a_database_that_is_locked_all_over_cannot_be_made(self, path: Path) -> None:
