@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from browser_kit import LIMIT, VIOLATIONS, Watch
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 sys.path.append(str(Path(__file__).parent.parent / "web"))
 from web_kit import DOCUMENTS, MemoryService, MemoryStories, serving
@@ -29,36 +30,13 @@ from gossamer.search.searcher import Searcher
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--no-proxy-server",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )  # fmt: skip
-VIOLATIONS = """
-document.addEventListener("securitypolicyviolation", (event) =>
-    report(`${event.violatedDirective} blocked ${event.blockedURI} ${event.sample}`))
-"""
-
+"""Names of others are unknown at once: no page waits for somebody's name server."""
 OpenPage = Callable[..., Page]
 
-
-class Watch:
-    """What went wrong in the pages of a test."""
-
-    def __init__(self, base_url: str) -> None:
-        self._base_url = base_url
-        self.problems: list[str] = []
-
-    def follow(self, page: Page) -> None:
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: self._request(request.url))
-
-    def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.problems.append(f"console: {message.text}")
-
-    def _request(self, url: str) -> None:
-        if not url.startswith(self._base_url):
-            self.problems.append(f"request to {url}")
+expect.set_options(timeout=LIMIT)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +74,7 @@ def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.fail(f"the browser tests need Chromium at {CHROMIUM}: apt-get install chromium", pytrace=False)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=2 * LIMIT)
         yield chromium
         chromium.close()
 
@@ -115,7 +93,7 @@ def open_page(browser: Browser, base_url: str, watch: Watch) -> Iterator[OpenPag
 
     def open_(path: str = "/", **options: Any) -> Page:
         context = browser.new_context(base_url=base_url, **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(LIMIT)
         contexts.append(context)
         page = context.new_page()
         watch.follow(page)

@@ -77,6 +77,8 @@ PAYLOADS = (
 ALL = " ".join(PAYLOADS)
 SHORT = f"<b onclick={RUN}>{{{{7919*7919}}}}\u202e\"'><i>"
 """Many kinds at once, for fields that are short."""
+SLOW_CRAWL = 600.0
+"""Seconds that a busy machine gets for the crawl."""
 TITLE = f"Gossamer {SHORT}".replace("\u202e", "")
 """What the operator of the server calls it."""
 
@@ -109,7 +111,7 @@ def hostile_world(folder: Path) -> Hostile:
         ),
     )  # fmt: skip
     with web:
-        done = run("crawl", evil.url("/"), script.url("/"), "--quiet", data=data)
+        done = run("crawl", evil.url("/"), script.url("/"), "--quiet", data=data, timeout=SLOW_CRAWL)
         assert done.returncode == 0, done.stderr
     removed = gossamer("remove", evil.url("/page/0.html"), "--exact", "--reason", ALL[:300], data=data)
     assert removed.code == 0, removed

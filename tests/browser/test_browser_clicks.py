@@ -6,12 +6,14 @@ import json
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_kit import LIMIT
 from playwright.sync_api import Browser, Page, expect
 
 sys.path.append(str(Path(__file__).parent.parent / "web"))
@@ -91,11 +93,15 @@ def left_for(watch: Any, url: str) -> None:
 
 def wait_for_count(page: Page, library: Library, url: str, count: int) -> None:
     """The beacon travels beside the page: it may arrive later than the reader."""
-    for _ in range(300):
-        if library.counted(url) == count:
-            return
+    wait_until(page, lambda: library.counted(url) == count)
+
+
+def wait_until(page: Page, condition: Callable[[], bool]) -> None:
+    """Wait while the browser goes on telling what happens."""
+    until = time.monotonic() + LIMIT / 1000
+    while not condition():
+        assert time.monotonic() < until, "it did not happen in time"
         page.wait_for_timeout(50)
-    assert library.counted(url) == count
 
 
 def open_result(page: Page) -> list[str]:
@@ -177,14 +183,16 @@ def test_a_browser_set_to_do_not_track_sends_nothing_and_others_do(
     flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", f"--host-resolver-rules=MAP {NAME} 127.0.0.1"]
     before = library.counted(HISTORY)
     with browser.browser_type.launch_persistent_context(
-        tmp_path, executable_path="/usr/bin/chromium", args=flags
+        tmp_path, executable_path="/usr/bin/chromium", args=flags, timeout=2 * LIMIT
     ) as context:
+        context.set_default_timeout(LIMIT)
         context.route(re.compile("^https:"), lambda route: route.fulfill(body=THERE, content_type="text/html"))
         page = context.new_page()
         page.goto(base_url.replace("127.0.0.1", host) + "/search?q=rocket")
         assert page.evaluate("navigator.doNotTrack") == ("1" if wish else None)
-        assert len(open_result(page)) == (0 if wish else 1)
+        posted = open_result(page)
         wait_for_count(page, library, HISTORY, before + (0 if wish else 1))
+        wait_until(page, lambda: len(posted) == (0 if wish else 1))
 
 
 def test_without_scripts_results_open_and_nothing_is_counted(
@@ -209,6 +217,7 @@ def test_a_foreign_page_cannot_count_for_its_readers(
         }
     }"""
     with browser.new_context() as context:
+        context.set_default_timeout(LIMIT)
         page = context.new_page()
         page.goto(foreign_url)
         for media_type in ("text/uri-list", "text/plain"):

@@ -84,7 +84,7 @@ def test_figures_follow_the_crawl_without_loading_the_page(
         db.execute("UPDATE sites SET fetched = fetched + 1000")
     finally:
         db.close()
-    expect(page.locator("[data-figure=fetched]")).not_to_have_text(before, timeout=15_000)
+    expect(page.locator("[data-figure=fetched]")).not_to_have_text(before)
     expect(page.locator("[data-live-chart] svg[role=img]")).to_be_visible()
 
 

@@ -18,14 +18,16 @@ from xml.etree import ElementTree
 
 import httpx
 import pytest
+from browser_kit import LIMIT, VIOLATIONS, Watch
 from console_kit import PASSWORDS, client_of, log_in, make_accounts
 from hostile_world import ALL, EVALUATED, PAYLOADS, RUN, SHORT, TITLE, Hostile, hostile_world
 from playwright.sync_api import Browser, Page, expect
 from prometheus_client.parser import text_string_to_metric_families
 from whole_server_kit import WholeServer, whole_server
 
-from conftest import VIOLATIONS, Watch
 from gossamer.web.rendering import plain
+
+pytestmark = pytest.mark.timeout(1200)  # the first test crawls, and some open a hundred pages
 
 LOOK = """
 (evaluated) => {
@@ -135,7 +137,7 @@ def operator(server: WholeServer) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def visiting(browser: Browser, server: WholeServer) -> Iterator[Visiting]:
     context = browser.new_context(base_url=server.address)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(LIMIT)
     page, watch = context.new_page(), Watch(server.address)
     watch.follow(page)
     page.expose_function("report", lambda text: watch.problems.append(text))
@@ -211,6 +213,7 @@ def test_nothing_runs_on(path: str, visiting: Visiting, hostile: Hostile) -> Non
 
 def test_nothing_runs_before_the_login(browser: Browser, server: WholeServer) -> None:
     context = browser.new_context(base_url=server.address)
+    context.set_default_timeout(LIMIT)
     page, watch = context.new_page(), Watch(server.address)
     watch.follow(page)
     anonymous = Visiting(page, watch)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-from web_kit import DOCUMENTS, SETTINGS, MemoryService
+from web_kit import DOCUMENTS, PATIENCE, SETTINGS, MemoryService
 
 from gossamer.crawl.clicks import StoredClicks
 from gossamer.crawl.folder import DataFolder
@@ -47,11 +47,11 @@ class Library:
         thread = threading.Thread(target=server.run, args=(lambda address: ready.set(),), daemon=True)
         thread.start()
         try:
-            assert ready.wait(20), "the server did not start"
+            assert ready.wait(PATIENCE), "the server did not start"
             yield server.address
         finally:
             server.stop()
-            thread.join(20)
+            thread.join(PATIENCE)
 
     def record(self, url: str = PAGE) -> UrlRecord:
         """What the database says of a page."""

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import httpx
 import msgspec
-from web_kit import SETTINGS
+from web_kit import PATIENCE, SETTINGS
 
 from gossamer.cli.common import settings_of_crawl
 from gossamer.cli.operating import settings_now
@@ -38,7 +38,7 @@ from gossamer.web.server import WebServer
 from gossamer.web.service import Services
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import crawl
+from crawl_kit import run, settings_of, write_settings
 
 PASSWORDS = {"operator": "weaving-orbs-9", "reader": "reading-webs-7"}
 """The two accounts, each named like its role."""
@@ -58,8 +58,10 @@ def finished_crawl(data: Path) -> None:
         f'<a href="{alpha.generated[0]}">pages</a></body></html>',
     )
     alpha.redirect("/old.html", "/start.html")
+    write_settings(data, settings_of(web, crawl={"index": True, "workers": 1}))
     with web:
-        crawl(web, data, [start, beta.generated[0]], crawl={"index": True, "workers": 1})
+        done = run("crawl", start, beta.generated[0], "--quiet", data=data, timeout=4 * PATIENCE)
+    assert done.returncode == 0, done.stderr
 
 
 class ConsoleUnderTest:
@@ -102,7 +104,7 @@ def log_in(client: httpx.Client, name: str, password: str = "", **more: str) -> 
 @contextlib.contextmanager
 def client_of(address: str) -> Iterator[httpx.Client]:
     """A client that keeps cookies and follows redirects."""
-    with httpx.Client(base_url=address, timeout=30, trust_env=False, follow_redirects=True) as client:
+    with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False, follow_redirects=True) as client:
         yield client
 
 
@@ -120,18 +122,18 @@ def serving_console(
     services = Services(open_service(data, force), open_stories(data))
     crawled = Crawl(data, settings_now(data, force, clock), services, clock)
     app = create_app(
-        services.search, force.serve, stories=services.stories, extensions=[open_console(crawled, force)]
+        services.search, force.serve, clock, services.stories, extensions=[open_console(crawled, force)]
     )  # fmt: skip
     server = WebServer(app, force.serve)
     ready = threading.Event()
     thread = threading.Thread(target=server.run, args=(lambda address: ready.set(),), daemon=True)
     thread.start()
     try:
-        assert ready.wait(20), "the server did not start"
+        assert ready.wait(PATIENCE), "the server did not start"
         yield server.address
     finally:
         server.stop()
-        thread.join(20)
+        thread.join(PATIENCE)
 
 
 def make_accounts(data: Path) -> None:
@@ -145,11 +147,11 @@ def make_accounts(data: Path) -> None:
 
 
 @contextlib.contextmanager
-def console_of(data: Path, **serve: object) -> Iterator[ConsoleUnderTest]:
+def console_of(data: Path, clock: Clock | None = None, **serve: object) -> Iterator[ConsoleUnderTest]:
     """A console over a data folder that holds a crawl."""
     make_accounts(data)
     with contextlib.ExitStack() as stack:
-        address = stack.enter_context(serving_console(data, **serve))  # type: ignore[arg-type]
+        address = stack.enter_context(serving_console(data, clock, **serve))  # type: ignore[arg-type]
         clients = {role: stack.enter_context(client_of(address)) for role in PASSWORDS}
         for role, client in clients.items():
             assert log_in(client, role).status_code == 303
@@ -157,10 +159,10 @@ def console_of(data: Path, **serve: object) -> Iterator[ConsoleUnderTest]:
 
 
 @contextlib.contextmanager
-def small_console(pristine: Path) -> Iterator[ConsoleUnderTest]:
+def small_console(pristine: Path, clock: Clock | None = None) -> Iterator[ConsoleUnderTest]:
     """A console over a copy of a finished crawl: tests may change it."""
     with tempfile.TemporaryDirectory(prefix="console-") as root:
         data = Path(root) / "data"
         shutil.copytree(pristine, data)
-        with console_of(data) as console:
+        with console_of(data, clock) as console:
             yield console

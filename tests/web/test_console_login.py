@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import socket
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from console_kit import PASSWORDS, ConsoleUnderTest, client_of, csrf, log_in, make_accounts, serving_console
 
 from gossamer.console.login import local_path
+from gossamer.errors import OperationError
 from gossamer.settings import ConsoleSettings
 from gossamer.testing import FakeClock
 
@@ -118,16 +120,21 @@ def test_logging_in_again_ends_the_login_before(console: ConsoleUnderTest) -> No
 
 
 def test_two_servers_on_one_machine_do_not_log_each_other_out(data: Path, clock: FakeClock) -> None:
-    with (
-        serving_console(data, clock, port=unused_port()) as one,
-        serving_console(data, clock, port=unused_port()) as other,
-        client_of("") as client,
-    ):
-        for address in (one, other):
+    with contextlib.ExitStack() as stack:
+        addresses = [on_a_port_of_its_own(stack, data, clock) for _ in range(2)]
+        client = stack.enter_context(client_of(""))
+        for address in addresses:
             client.base_url = httpx.URL(address)
             log_in(client, "reader")
-        for address in (one, other):
+        for address in addresses:
             assert client.get(f"{address}/console/audit", follow_redirects=False).status_code == 200
+
+
+def on_a_port_of_its_own(stack: contextlib.ExitStack, data: Path, clock: FakeClock) -> str:
+    """A server whose settings name its port."""
+    while True:
+        with contextlib.suppress(OperationError):  # somebody else was faster to take the port
+            return stack.enter_context(serving_console(data, clock, port=unused_port()))
 
 
 def unused_port() -> int:
@@ -290,8 +297,8 @@ def test_where_there_is_no_account_the_page_says_how_to_make_one(crawled: Path, 
         assert log_in(client, "operator", "anything-at-all").status_code == 403
 
 
-def test_many_tries_from_one_address_are_slowed_by_the_rate_limit_too(data: Path) -> None:
-    with serving_console(data, rate=1, burst=5) as address, client_of(address) as client:
+def test_many_tries_from_one_address_are_slowed_by_the_rate_limit_too(data: Path, clock: FakeClock) -> None:
+    with serving_console(data, clock, rate=1, burst=5) as address, client_of(address) as client:
         answers = [log_in(client, "nobody", "x").status_code for _ in range(8)]
         assert answers[:5] == [403] * 5 and set(answers[5:]) == {429}
 
@@ -299,6 +306,7 @@ def test_many_tries_from_one_address_are_slowed_by_the_rate_limit_too(data: Path
 def test_what_was_typed_as_a_name_is_not_logged_unless_it_is_one(
     console: ConsoleUnderTest, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("WARNING")
     with client_of(console.address) as client:
         log_in(client, "a-password-typed-too-early", "x")
         log_in(client, "Reader ", "x")

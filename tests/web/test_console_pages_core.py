@@ -15,6 +15,7 @@ from gossamer.console.app import PAGES
 from gossamer.frontier import accounts, audit
 from gossamer.frontier.alarms import Sign, settle
 from gossamer.frontier.database import Database
+from gossamer.testing import FakeClock
 
 SECRETS = ("smtp-hush", "sign-hush", "auth-hush", "cookie-hush", "header-hush", "proxy-hush", "hook-hush")
 TOML = """
@@ -219,10 +220,12 @@ def test_everybody_changes_their_own_password_and_logs_in_again(own: ConsoleUnde
     assert audit.entries(asked(own), audit.Filter(action="change password"))[0].who == "reader"
 
 
-def test_guesses_at_the_old_password_are_limited(own: ConsoleUnderTest) -> None:
-    token = csrf(own.reader.get("/console/audit"))
-    fields = {"csrf": token, "old": "wrong-wrong-1", "new": "another-one-12", "again": "another-one-12"}
-    answers = [own.reader.post("/console/accounts/own", data=fields).text for _ in range(11)]
+def test_guesses_at_the_old_password_are_limited(crawled: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(crawled, tmp_path / "data"))
+    with console_of(data, FakeClock(1_800_000_000.0)) as console:
+        token = csrf(console.reader.get("/console/audit"))
+        fields = {"csrf": token, "old": "wrong-wrong-1", "new": "another-one-12", "again": "another-one-12"}
+        answers = [console.reader.post("/console/accounts/own", data=fields).text for _ in range(11)]
     assert "old password is wrong" in answers[9]
     assert "too often" in answers[10]
 

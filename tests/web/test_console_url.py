@@ -12,6 +12,7 @@ import httpx
 import pytest
 from console_kit import ConsoleUnderTest, console_of, small_console
 from crawl_kit import wait_until
+from web_kit import PATIENCE
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.frontier import audit, removals
@@ -205,6 +206,6 @@ def test_a_removal_that_ended_with_its_server_is_finished_by_the_next(crawled: P
     with db.transaction():
         removals.enter(db, f"={url}", "asked", 1.0)  # killed before the first URL left
     with console_of(data) as console:
-        wait_until(lambda: not removals.unfinished(db))
-        wait_until(lambda: verdict(page(console, url)).startswith("This page is not found"))
+        wait_until(lambda: not removals.unfinished(db), PATIENCE)
+        wait_until(lambda: verdict(page(console, url)).startswith("This page is not found"), PATIENCE)
     db.close()

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from console_kit import client_of, log_in
-from web_kit import SETTINGS, MemoryService
+from web_kit import PATIENCE, SETTINGS, MemoryService
 
 from gossamer.cli import serve as verb
 from gossamer.cli.common import operator_name
@@ -64,7 +64,7 @@ def served(data: Path, terminal: bool) -> Iterator[tuple[str, list[str]]]:
             server.send_signal(signal.SIGINT)
             with contextlib.suppress(OSError):  # how a terminal says that nobody is there any more
                 printed += output.readlines()
-            assert server.wait(20) == 0
+            assert server.wait(PATIENCE) == 0
 
 
 def test_the_first_start_makes_an_account_and_shows_its_password_once(data: Path) -> None:
@@ -101,7 +101,7 @@ def test_without_a_console_there_is_neither_page_nor_account(data: Path) -> None
             assert client.post("/console/login").status_code == 405
     finally:
         server.send_signal(signal.SIGINT)
-        server.communicate(timeout=20)
+        server.communicate(timeout=PATIENCE)
     assert roles(data) == {}
 
 

@@ -10,6 +10,7 @@ from web_kit import MemoryService, client
 
 from gossamer.errors import UsageError
 from gossamer.settings import ServeSettings
+from gossamer.testing import FakeClock
 from gossamer.web.app import create_app
 from gossamer.web.clients import Clients
 from gossamer.web.ratelimit import RateLimit
@@ -120,7 +121,7 @@ def test_a_wrong_base_url_is_named(text: str) -> None:
 
 
 def test_who_asks_too_often_is_told_when_to_come_back() -> None:
-    with client(rate=6, burst=3) as http:
+    with client(clock=FakeClock(), rate=6, burst=3) as http:
         answers = [http.get("/search?q=a") for _ in range(5)]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
         assert 1 <= int(answers[-1].headers["retry-after"]) <= 10
@@ -131,10 +132,10 @@ def test_who_asks_too_often_is_told_when_to_come_back() -> None:
 
 
 def test_forwarded_addresses_are_believed_from_proxies_only() -> None:
-    with client(rate=1, burst=1) as http:
+    with client(clock=FakeClock(), rate=1, burst=1) as http:
         codes = [http.get("/search?q=a", headers={"X-Forwarded-For": f"9.9.9.{n}"}).status_code for n in range(3)]
         assert codes == [200, 429, 429]
-    with client(rate=1, burst=1, proxies=("127.0.0.0/8",)) as http:
+    with client(clock=FakeClock(), rate=1, burst=1, proxies=("127.0.0.0/8",)) as http:
         codes = [http.get("/search?q=a", headers={"X-Forwarded-For": f"9.9.9.{n}"}).status_code for n in range(3)]
         assert codes == [200, 200, 200]
         assert http.get("/search?q=a", headers={"X-Forwarded-For": "1.2.3.4, 9.9.9.1"}).status_code == 429

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
-from web_kit import SETTINGS, MemoryService
+from web_kit import PATIENCE, SETTINGS, MemoryService
 
 from gossamer.errors import DatabaseError, OperationError
 from gossamer.search.results import Results
@@ -31,12 +31,12 @@ def server(
     thread = threading.Thread(target=running.run, args=(lambda address: ready.set(),), daemon=True)
     thread.start()
     try:
-        assert ready.wait(20), "the server did not start"
-        with httpx.Client(base_url=running.address, timeout=20, trust_env=False) as http:
+        assert ready.wait(PATIENCE), "the server did not start"
+        with httpx.Client(base_url=running.address, timeout=PATIENCE, trust_env=False) as http:
             yield http
     finally:
         running.stop()
-        thread.join(20)
+        thread.join(PATIENCE)
 
 
 def samples(http: httpx.Client) -> dict[str, float]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from web_kit import SETTINGS, MemoryService
+from web_kit import PATIENCE, SETTINGS, MemoryService
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.pushed import StoredPush
@@ -86,13 +86,13 @@ class Town:
         thread = threading.Thread(target=server.run, args=(lambda address: ready.set(),), daemon=True)
         thread.start()
         try:
-            assert ready.wait(20), "the server did not start"
+            assert ready.wait(PATIENCE), "the server did not start"
             self.address = server.address
             self.config = msgspec.structs.replace(self.config, callback=server.address)
             yield
         finally:
             server.stop()
-            thread.join(20)
+            thread.join(PATIENCE)
             service.close()
 
     def want(self, hub: str = "", feed: str = FEED, topic: str = TOPIC) -> None:
@@ -208,7 +208,7 @@ def test_a_challenge_comes_back_as_text_that_no_browser_takes_for_a_page(town: T
         "hub.challenge": "<script>1</script>é",
         "hub.lease_seconds": "900",
     }
-    with httpx.Client(trust_env=False) as http:
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as http:
         answer = http.get(town.callback, params=query)
     assert answer.status_code == 200 and answer.content == "<script>1</script>é".encode()
     assert answer.headers["content-type"].startswith("text/plain")
@@ -219,7 +219,7 @@ def test_an_unknown_address_is_gone_so_that_hubs_stop(town: Town) -> None:
     town.subscribe()
     old = town.callback
     town.want(hub="http://127.0.0.1:9/other")
-    with httpx.Client(trust_env=False) as http:
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as http:
         for address in (old, f"{town.address}/push/", f"{town.address}/push/{'x' * 32}", f"{town.address}/push/a/b"):
             assert http.post(address, content=atom(url(1))).status_code == 410
             assert http.get(address, params={"hub.mode": "subscribe", "hub.topic": TOPIC}).status_code == 404
@@ -374,11 +374,11 @@ def test_a_restart_between_any_two_steps_loses_nothing(town: Town) -> None:
         assert answer.status == 200 and town.row.state == "active"
     secret = form["hub.secret"]
     body = atom(url(1))
-    with town.serving(), httpx.Client(trust_env=False) as http:
+    with town.serving(), httpx.Client(timeout=PATIENCE, trust_env=False) as http:
         signature = "sha256=" + hmac.new(secret.encode(), body, "sha256").hexdigest()
         assert http.post(town.callback, content=body, headers={"X-Hub-Signature": signature}).status_code == 202
     assert town.state_of(url(1)) == "waiting"
-    with town.serving(), httpx.Client(trust_env=False) as http:
+    with town.serving(), httpx.Client(timeout=PATIENCE, trust_env=False) as http:
         http.post(town.callback, content=body, headers={"X-Hub-Signature": signature})
         assert town.row.received == 1 and town.row.refused == 1
 
@@ -401,7 +401,7 @@ def test_a_delivery_that_an_accident_cut_short_may_be_sent_again(
 
 def test_a_body_that_is_too_long_is_not_read(town: Town) -> None:
     town.subscribe()
-    with httpx.Client(trust_env=False) as http:
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as http:
         assert http.post(town.callback, content=b" " * (door.MAX_BODY + 1)).status_code == 413
         pieces = (b" " * 65_536 for _ in range(100))
         assert http.post(town.callback, content=pieces).status_code == 413
@@ -412,7 +412,7 @@ def test_a_body_that_never_ends_is_given_up(town: Town, monkeypatch: pytest.Monk
     town.subscribe()
     monkeypatch.setattr(door, "BODY_SECONDS", 0.2)
     host, _, port = town.address.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as sock:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as sock:
         head = f"POST /push/{town.row.id} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\nabc"
         sock.sendall(head.encode())
         assert sock.recv(1000).startswith(b"HTTP/1.1 408")
@@ -429,7 +429,7 @@ def test_hubs_are_not_held_up_by_the_limits_of_readers_and_readers_get_no_furthe
     town.subscribe()
     for number in range(10):  # the server lets a reader ask once a minute
         assert town.hub.publish(TOPIC, atom(url(number))) == [202]
-    with httpx.Client(base_url=town.address, trust_env=False) as http:
+    with httpx.Client(base_url=town.address, timeout=PATIENCE, trust_env=False) as http:
         assert http.post("/", content=b"x").status_code == 405
         assert http.post("/pushy", content=b"x").status_code == 405
 

@@ -6,12 +6,14 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
+from web_kit import PATIENCE
 
 from gossamer.errors import UsageError
 from gossamer.search.shards_config import ShardsConfig, parse_nodes
+from gossamer.web import shard_client
 from gossamer.web.replicas import Replicas
 from gossamer.web.shard_client import RemoteNodes
 from gossamer.web.wire import NoAnswerError, Wire
@@ -26,6 +28,7 @@ class Node:
         self._answer, self._hang_up = answer, hang_up
         self.requests: list[bytes] = []
         self.connections = 0
+        self._open: list[socket.socket] = []
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
@@ -37,11 +40,12 @@ class Node:
             except OSError:
                 return
             self.connections += 1
+            self._open.append(connection)
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
         with connection:
-            while data := connection.recv(65_536):
+            while data := received(connection):
                 self.requests.append(data)
                 if self._answer is None:
                     continue
@@ -50,8 +54,18 @@ class Node:
                     return
 
     def close(self) -> None:
-        self._socket.shutdown(socket.SHUT_RDWR)
+        """Nobody waits for an answer from here any more."""
+        for one in (self._socket, *self._open):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
         self._socket.close()
+
+
+def received(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(65_536)
+    except OSError:
+        return b""
 
 
 @contextmanager
@@ -63,15 +77,18 @@ def node(answer: bytes | None = ANSWER, hang_up: bool = False) -> Iterator[Node]
         served.close()
 
 
-def free_address() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return f"http://127.0.0.1:{listening.getsockname()[1]}"
+@contextmanager
+def nobody() -> Iterator[str]:
+    """An address where nobody listens, and nobody else can: its port is taken."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def test_connections_stay_open_and_carry_the_headers() -> None:
     with node() as served:
         wire = Wire(served.address, {"x-gossamer-key": "secret"})
-        assert [wire.post("/shard/find", b"question", 5) for _ in range(3)] == [b"yes!"] * 3
+        assert [wire.post("/shard/find", b"question", PATIENCE) for _ in range(3)] == [b"yes!"] * 3
         assert served.connections == 1
         assert b"POST /shard/find HTTP/1.1" in served.requests[0] and b"x-gossamer-key: secret" in served.requests[0]
         wire.close()
@@ -81,7 +98,7 @@ def test_a_kept_connection_that_was_closed_meanwhile_is_replaced() -> None:
     with node(hang_up=True) as served:
         wire = Wire(served.address, {})
         for _ in range(3):
-            assert wire.post("/", b"", 5) == b"yes!"
+            assert wire.post("/", b"", PATIENCE) == b"yes!"
             time.sleep(0.05)
         wire.close()
 
@@ -97,7 +114,7 @@ def test_a_kept_connection_that_was_closed_meanwhile_is_replaced() -> None:
 )
 def test_whatever_a_server_does_becomes_a_reason(answer: bytes | None, why: str) -> None:
     with node(answer) as served, pytest.raises(NoAnswerError, match=why):
-        Wire(served.address, {}).post("/", b"", 0.3)
+        Wire(served.address, {}).post("/", b"", PATIENCE if answer else 0.3)
 
 
 def test_an_answer_that_breaks_off_is_none() -> None:
@@ -105,7 +122,7 @@ def test_an_answer_that_breaks_off_is_none() -> None:
         node(b"HTTP/1.1 200 OK\r\ncontent-length: 400\r\n\r\nyes", hang_up=True) as served,
         pytest.raises(NoAnswerError, match="broke off"),
     ):
-        Wire(served.address, {}).post("/", b"", 5)
+        Wire(served.address, {}).post("/", b"", PATIENCE)
 
 
 def test_load_goes_to_whoever_has_least_to_do_in_turn() -> None:
@@ -119,49 +136,52 @@ def test_load_goes_to_whoever_has_least_to_do_in_turn() -> None:
 
 def test_a_failing_replica_rests_longer_each_time_and_an_answer_forgives_it() -> None:
     now = [100.0]
-    with node() as served:
-        replicas = Replicas([free_address()], {})
+    with node() as served, nobody() as gone:
+        replicas = Replicas([gone], {})
         (failing,) = replicas.all
         rests = []
         for _ in range(8):
             now[0] = failing.resting_until
             assert replicas.take(now[0]) is failing
             with pytest.raises(NoAnswerError, match="nobody listens"):
-                failing.ask("/", b"", 5, lambda: now[0])
+                failing.ask("/", b"", PATIENCE, lambda: now[0])
             rests.append(failing.resting_until - now[0])
             assert replicas.take(now[0]) is None
         assert rests == [0.5, 1, 2, 4, 8, 15, 15, 15]
         failing._wire = Wire(served.address, {})
         now[0] = failing.resting_until
-        assert replicas.take(now[0]) is failing and failing.ask("/", b"", 5, lambda: now[0]) == b"yes!"
+        assert replicas.take(now[0]) is failing and failing.ask("/", b"", PATIENCE, lambda: now[0]) == b"yes!"
         assert replicas.take(now[0]) is failing
 
 
 def test_another_replica_answers_for_one_that_is_gone() -> None:
-    with node() as served:
-        nodes = RemoteNodes([[free_address(), served.address]])
+    with node() as served, nobody() as gone:
+        nodes = RemoteNodes([[gone, served.address]])
         for _ in range(4):
-            assert nodes.ask("find", {1: b""}, 5) == ({1: b"yes!"}, {})
+            assert nodes.ask("find", {1: b""}, PATIENCE) == ({1: b"yes!"}, {})
         nodes.close()
 
 
-def test_another_replica_is_asked_while_one_holds_its_tongue() -> None:
+def test_another_replica_is_asked_while_one_holds_its_tongue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard_client, "_PATIENCE", 0.01)
     with node(None) as silent, node() as served:
         nodes = RemoteNodes([[silent.address, served.address]])
         for _ in range(3):
-            assert nodes.ask("find", {1: b""}, 2)[0] == {1: b"yes!"}
+            assert nodes.ask("find", {1: b""}, PATIENCE)[0] == {1: b"yes!"}
         nodes.close()
 
 
 def test_shards_that_do_not_answer_are_named_with_every_replica() -> None:
-    with node() as served, node(None) as silent:
-        gone = free_address()
-        nodes = RemoteNodes([[served.address], [gone], [silent.address]])
-        answers, problems = nodes.ask("find", dict.fromkeys((1, 2, 3), b""), 0.5)
+    with node() as served, node(None) as silent, nobody() as gone:
+        for seconds in (0.5, 5.0, PATIENCE):  # the silent one is waited for until the end: no longer than others need
+            nodes = RemoteNodes([[served.address], [gone], [silent.address]])
+            answers, problems = nodes.ask("find", dict.fromkeys((1, 2, 3), b""), seconds)
+            nodes.close()
+            if answers and "nobody listens" in problems[2]:
+                break
         assert answers == {1: b"yes!"} and problems.keys() == {2, 3}
         assert f"shard 2 of 3 does not answer ({gone}: nobody listens there)" == problems[2]
         assert silent.address in problems[3]
-        nodes.close()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import httpx
 import msgspec
 
+from gossamer.clock import Clock
 from gossamer.errors import GossamerError
 from gossamer.frontier.stories import Cluster, Story, StoryPage
 from gossamer.model.records import PageRow
@@ -39,6 +40,8 @@ from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
 from gossamer.web.service import SearchService, StoryService
 
+PATIENCE = 60.0
+"""Seconds that a busy machine gets for whatever is waited for."""
 TODAY = "2026-11-15"
 DEPTH = 10
 """Pages of results that can be asked for."""
@@ -328,29 +331,31 @@ def _row(url: str, title: str, text: str, at: float, cluster: int) -> PageRow:
 
 @contextlib.contextmanager
 def serving(
-    service: SearchService | None = None, settings: ServeSettings = SETTINGS, stories: StoryService | None = None
-) -> Iterator[str]:
+    service: SearchService | None = None, settings: ServeSettings = SETTINGS, stories: StoryService | None = None,
+    clock: Clock | None = None,
+) -> Iterator[str]:  # fmt: skip
     """A real server on loopback, in a thread; yields its address."""
-    server = WebServer(create_app(service or MemoryService(), settings, stories=stories), settings)
+    server = WebServer(create_app(service or MemoryService(), settings, clock, stories), settings)
     ready = threading.Event()
     thread = threading.Thread(target=server.run, args=(lambda address: ready.set(),), daemon=True)
     thread.start()
     try:
-        assert ready.wait(20), "the server did not start"
+        assert ready.wait(PATIENCE), "the server did not start"
         yield server.address
     finally:
         server.stop()
-        thread.join(20)
+        thread.join(PATIENCE)
 
 
 @contextlib.contextmanager
 def client(
-    service: MemoryService | None = None, stories: MemoryStories | None = None, **changes: object
-) -> Iterator[httpx.Client]:
+    service: MemoryService | None = None, stories: MemoryStories | None = None, clock: Clock | None = None,
+    **changes: object,
+) -> Iterator[httpx.Client]:  # fmt: skip
     """A client of a real server; `changes` are settings."""
     settings = msgspec.structs.replace(SETTINGS, **changes)
     with (
-        serving(service, settings, stories) as address,
-        httpx.Client(base_url=address, timeout=20, trust_env=False) as http,
+        serving(service, settings, stories, clock) as address,
+        httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as http,
     ):
         yield http

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 from starlette.applications import Starlette
 from starlette.routing import Route
-from web_kit import SETTINGS
+from web_kit import PATIENCE, SETTINGS
 
 from gossamer.cli.common import settings_of_crawl
 from gossamer.cli.observing import observing
@@ -66,8 +66,8 @@ def whole_server(data: Path, **serve: object) -> Iterator[WholeServer]:
     thread = threading.Thread(target=server.run, args=(lambda address: ready.set(),), daemon=True)
     thread.start()
     try:
-        assert ready.wait(20), "the server did not start"
+        assert ready.wait(PATIENCE), "the server did not start"
         yield WholeServer(server.address, paths_of(app, "GET"), paths_of(app, "POST"))
     finally:
         server.stop()
-        thread.join(20)
+        thread.join(PATIENCE)

@@ -121,12 +121,12 @@ def test_a_server_that_never_comes_to_the_point_is_given_up(
 
 
 def test_nobody_there_and_no_server_at_all_are_sentences() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     mail = compose(hits("x"), "bot@a.test", "me@b.test", "d", AT)
-    with pytest.raises(NotTakenError, match=f"127.0.0.1:{port}"):
-        send_mail(AlertConfig(smtp_host="127.0.0.1", smtp_port=port, smtp_security="none"), mail)
+    with socket.socket() as taken:  # while it has the port, nobody else can listen there
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with pytest.raises(NotTakenError, match=f"127.0.0.1:{port}"):
+            send_mail(AlertConfig(smtp_host="127.0.0.1", smtp_port=port, smtp_security="none"), mail)
     with pytest.raises(NotTakenError, match=r"alerts\.smtp_host"):
         send_mail(AlertConfig(), mail)
 
