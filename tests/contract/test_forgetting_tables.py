@@ -41,7 +41,8 @@ def test_merged_segments_are_forgotten_and_neither_those_that_count_nor_those_on
     add(db, "between", None, "all")
     add(db, "all", None, None)
     forgettable = segments(db) - {"far"}
-    assert forgetting.unused_segments(db) == segments(db) - {"all"}
+    assert forgetting.unused_segments(db, lambda name: True) == segments(db) - {"all"}
+    assert forgetting.unused_segments(db, lambda name: name != "between") == segments(db) - {"all", "between", "far"}
     assert forgetting.forget_segments(db, forgettable) == 600
     assert segments(db) == {"far", "between", "all"}
     assert forgetting.forget_segments(db, set()) == 0
@@ -56,6 +57,17 @@ def test_what_left_is_forgotten_up_to_a_change_and_that_is_said(db: Database) ->
     assert sorted(key for _, key in departed(db, 0, 9999)) == list(range(2401, 2501))
     forgetting.forget_departures(db, 100)
     assert forgetting.forgotten(db) == 2400
+
+
+def test_what_somebody_who_was_killed_left_goes_the_next_time(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    for change in range(1, 2501):
+        note_departures(db, change, [(1, change)])
+    with monkeypatch.context() as patch:
+        patch.setattr(forgetting, "_forget_span", lambda *_: None)
+        forgetting.forget_departures(db, 2400)
+    assert forgetting.forgotten(db) == 2400 and len(departed(db, 0, 9999)) == 2500
+    forgetting.forget_departures(db, 2400)
+    assert sorted(key for _, key in departed(db, 0, 9999)) == list(range(2401, 2501))
 
 
 def test_the_last_change_before_a_time(db: Database) -> None:

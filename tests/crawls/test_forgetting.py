@@ -17,13 +17,16 @@ from gossamer.crawl import compacting
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.forgetting import KEPT, forget_old_changes
 from gossamer.crawl.indexing import IndexBehindError, Indexer
+from gossamer.errors import BusyError
 from gossamer.frontier import changes, forgetting, holds
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import place_of
 from gossamer.index.folder import IndexFolder
+from gossamer.store.layout import new_segment_id
 from gossamer.testing import FakeWeb
 
 ROUNDS = 4
+INSERT = "INSERT INTO segments (id, worker, created_at, pages, bytes, merged_into) VALUES (?, 'compact', 1, 1, 1, ?)"
 
 
 def words(name: str) -> str:
@@ -104,7 +107,8 @@ def test_nothing_that_is_young_or_held_is_forgotten(data: Path, db: Database) ->
     assert before[1] > 0
     assert forget_old_changes(folder, db, now) == 0
     holds.take(db, "backup", later())
-    assert forget_old_changes(folder, db, later()) == 0
+    with pytest.raises(BusyError, match="forgotten later"):
+        forget_old_changes(folder, db, later())
     assert (rows(db, "segments"), rows(db, "departures")) == before
     assert forgetting.forgotten(db) == 0
 
@@ -113,8 +117,18 @@ def test_a_segment_whose_files_were_left_behind_is_still_known_as_replaced(data:
     """Erasing what was taken down has to find such files."""
     [(left,)] = db.execute("SELECT id FROM segments WHERE merged_into IS NOT NULL AND seq = 1")
     (DataFolder(data).root / "segments" / left).mkdir()
-    with mock.patch.object(forgetting, "unused_segments", lambda db: {left}):
+    with mock.patch.object(forgetting, "unused_segments", lambda db, is_old: {left}):
         assert forget_old_changes(DataFolder(data), db, later()) == 0
+
+
+def test_one_that_was_merged_a_moment_ago_stays_however_old_it_is(data: Path, db: Database) -> None:
+    """Whoever began to read it before looks for its rows now."""
+    old, new = "20200101T000000000-compact-000000", new_segment_id("compact", later() - 30, 0)
+    db.many(INSERT, [(old, new), (new, None)])
+    forget_old_changes(DataFolder(data), db, later())
+    assert place_of(db, old, 5) == (new, 5)
+    forget_old_changes(DataFolder(data), db, later() + KEPT)
+    assert place_of(db, old, 5) is None
 
 
 def test_a_segment_through_which_the_way_to_a_page_leads_stays(data: Path, db: Database) -> None:

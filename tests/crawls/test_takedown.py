@@ -14,7 +14,7 @@ from index_kit import contents
 from inside import fails, gossamer
 
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.folder import MERGER, THINNER, DataFolder
 from gossamer.crawl.gathering import decoded, encoded
 from gossamer.crawl.raw_pages import StoredPage, html_of, newest_html
 from gossamer.crawl.stories import StoredStories
@@ -29,6 +29,8 @@ from gossamer.parse.limits import ParseLimits
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
+from gossamer.store.compaction import compact
+from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import iter_pages, open_links
 from gossamer.testing import FakeWeb, Site
 
@@ -198,6 +200,7 @@ def test_erasing_leaves_no_byte_in_the_segments_and_loses_no_other_page(crawled:
     fails(gossamer("remove", "--erase", data=data), 1, "a backup")
     assert set(DataFolder(data).segments.ids()) == set(segment_ids(DataFolder(data).read())), "nothing is left behind"
     held_by_backups(data, killed=1.0)
+    merging_was_killed(data)
     done = gossamer("remove", "--erase", "--json", data=data)
     assert done.code == 0, done.err
     assert done.json["erased"] >= 2
@@ -208,8 +211,21 @@ def test_erasing_leaves_no_byte_in_the_segments_and_loses_no_other_page(crawled:
     assert gossamer("remove", "--erase", "--json", data=data).json["erased"] == 0
     folder = DataFolder(data)
     assert folder.segments.ids() == sorted(segment_ids(folder.read())), "no folder is left that holds them"
+    assert folder.segments.unfinished() == []
     assert gossamer("index", "--rebuild", data=data).code == 0
     assert len(contents(data).pages) == len(before)
+
+
+def merging_was_killed(data: Path) -> None:
+    """On some machine, before what it wrote came to count, and while it wrote."""
+    folder, now = DataFolder(data), SystemClock().now()
+    compact(folder.segments, segment_ids(folder.read()), new_segment_id(f"{MERGER}-c0ffee", now, 0))
+    (folder.segments.build(new_segment_id(THINNER, now, 1)) / "pages.parquet").write_text(SECRET)
+
+
+def test_erasing_waits_for_who_merges_although_the_crawl_was_killed(crawled: Crawled) -> None:
+    with DataFolder(crawled.data).merging_lock():
+        fails(gossamer("remove", "--erase", data=crawled.data), 1, "being merged already")
 
 
 def test_undoing_it_fetches_the_pages_anew(crawled: Crawled) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Set
 
-from gossamer.clock import Clock
+import msgspec
+
 from gossamer.crawl.folder import MERGER, DataFolder
 from gossamer.errors import BusyError, CorruptError
 from gossamer.frontier import holds
@@ -27,11 +28,12 @@ from gossamer.store.segment_folder import Segments, delete_segments
 
 log = logging.getLogger(__name__)
 
-_WORKER = "compact"
+COMPACTOR = "compact"
 LARGE = 10**6
 """Bytes from which a segment is large: a border between two size classes, so that nobody else merges those."""
-_AGAIN = 3600.0
-"""Seconds after which segments are tried again that did not come to be merged: one of them may be damaged."""
+_AGAIN = 86_400.0
+"""Seconds after which large segments are tried again that were not merged because one of them is damaged."""
+_DAMAGED = "merge.damaged"
 
 
 class SegmentsHeldError(BusyError):
@@ -54,7 +56,7 @@ def due(
 
 def compact_once(
     db: Database, segments: Segments, now: float, damaged: set[str], least: int = 0, below: int = FULL,
-    worker: str = _WORKER,
+    worker: str = COMPACTOR,
 ) -> int:  # fmt: skip
     """Merge what is due; returns how many segments were merged away. `worker`: in the names of the new ones.
 
@@ -81,25 +83,26 @@ def compact_once(
 def merge_large(folder: DataFolder, db: Database, now: float) -> int:
     """Merge large segments that are due; returns how many were merged away."""
     with folder.merging_lock():
-        return compact_once(db, folder.segments, now, set(), least=LARGE, worker=MERGER)
+        known = _damaged(folder, now)
+        damaged = set(known)
+        merged = compact_once(db, folder.segments, now, damaged, least=LARGE, worker=folder.helper(MERGER))
+        if damaged > known.keys():
+            folder.note(_DAMAGED, msgspec.json.encode(dict.fromkeys(damaged, now) | known).decode())
+        return merged
 
 
-class LargeSegments:
-    """Whether a process has to be started to merge them."""
+def large_are_due(folder: DataFolder, db: Database, now: float) -> bool:
+    """Whether a process has to be started to merge some."""
+    return bool(due(db, now, least=LARGE, damaged=_damaged(folder, now).keys()))
 
-    def __init__(self, db: Database, clock: Clock) -> None:
-        self._db, self._clock = db, clock
-        self._tried: list[list[str]] = []
-        self._tried_at = 0.0
 
-    def are_due(self) -> bool:
-        """Whether there are some that were not tried a short time ago; these count as tried from now on."""
-        now = self._clock.now()
-        found = due(self._db, now, least=LARGE)
-        if not found or (found == self._tried and abs(now - self._tried_at) < _AGAIN):
-            return False
-        self._tried, self._tried_at = found, now
-        return True
+def _damaged(folder: DataFolder, now: float) -> dict[str, float]:
+    """Large segments that could not be merged a short time ago, because one of a group is damaged, and when."""
+    try:
+        noted = msgspec.json.decode(folder.noted(_DAMAGED) or "{}", type=dict[str, float])
+    except msgspec.DecodeError:
+        return {}
+    return {segment: at for segment, at in noted.items() if 0 <= now - at < _AGAIN}
 
 
 def replace(db: Database, segments: Segments, ids: list[str], result: CompactedSegment, now: float) -> None:
@@ -134,7 +137,7 @@ def swap(db: Database, ids: list[str], result: CompactedSegment, now: float = 0.
         db.execute(
             "INSERT INTO segments (id, worker, created_at, pages, bytes) "
             f"SELECT ?, ?, MIN(created_at), SUM(pages), ? FROM segments WHERE id IN ({marks(ids)})",
-            (new_id, _WORKER, result.bytes, *ids),
+            (new_id, COMPACTOR, result.bytes, *ids),
         )
         db.many(
             "UPDATE segments SET merged_into = ?, first_row = ? WHERE id = ?",

@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gossamer.crawl.compacting import replace
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.compacting import COMPACTOR, replace
+from gossamer.crawl.folder import MERGER, THINNER, DataFolder
 from gossamer.errors import BusyError
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.frontier.removals import Covered
 from gossamer.store.erasing import ERASED, erase, of_urls, visits_of
-from gossamer.store.layout import new_segment_id
+from gossamer.store.layout import new_segment_id, role_of
+from gossamer.store.orphans import survey
 from gossamer.store.segment_folder import delete_segments
 
 _WORKER = "erase"
+_COPYING = (_WORKER, COMPACTOR, MERGER, THINNER)
+"""Who writes anew what others have fetched."""
 
 Told = Callable[[int, int], None]
 """Called with the segments looked through, and how many there are."""
@@ -45,9 +48,15 @@ def erase_removed(
 
 
 def _delete_left_over(folder: DataFolder, db: Database) -> None:
-    """Segments that were replaced, and not deleted because somebody was killed: they hold what is to be gone."""
+    """What is left of merging where somebody was killed holds what is to be gone: segments that were replaced and not
+    deleted, and those that were to replace others."""
     replaced = {row[0] for row in db.execute("SELECT id FROM segments WHERE merged_into IS NOT NULL")}
-    delete_segments(folder.segments, [segment for segment in folder.segments.ids() if segment in replaced])
+    stored, count = survey(folder.segments), set(segment_ids(db))
+    copies = [segment for segment in stored.published if segment not in count and role_of(segment) in _COPYING]
+    delete_segments(folder.segments, {*copies, *(segment for segment in stored.published if segment in replaced)})
+    for segment in stored.unfinished:
+        if role_of(segment) in _COPYING:
+            folder.segments.discard_unfinished(segment)
 
 
 @contextmanager
@@ -62,6 +71,7 @@ def _alone(folder: DataFolder, db: Database) -> Iterator[None]:
     try:
         if not db.only_one("crawl"):
             raise BusyError(why)
-        yield
+        with folder.merging_lock(), folder.thinning_lock():  # they may outlive a crawl that was killed
+            yield
     finally:
         lock.__exit__(None, None, None)

@@ -8,7 +8,8 @@
     index/           what is searched
     categories.model the classifier of `gossamer categories train`, where there is one
     qrank.model      the model of `gossamer qrank train`, where there is one
-    run/             locks: one for `crawl`, one for `run`, one for the indexer, one per worker
+    run/             locks: one for `crawl`, one for `run`, one for the indexer, one per worker; when what is done
+                     every so often was done last
 
 A lock is a `flock`, so the kernel frees it when its process dies, however it dies:
 that is how a dead worker on this machine is told from a slow one.
@@ -18,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import math
 import os
 import secrets
 import shutil
@@ -57,6 +57,7 @@ THINNER = "thin"
 """Who writes segments anew without superseded visits: in their names, and of its lock."""
 MERGER = "merge"
 """Who merges large segments, likewise."""
+_HELPERS = (THINNER, MERGER)
 _STORAGE = "storage.json"
 _MARK = "gossamer-crawl.id"
 """Beside the segments of a crawl that several machines share: whose they are."""
@@ -162,6 +163,11 @@ class DataFolder:
             made.unlink(missing_ok=True)
         return f"{socket.gethostname()}-{path.read_text()}"
 
+    def helper(self, role: str) -> str:
+        """A name for who writes segments anew in a role (`THINNER`, `MERGER`); on each machine another one."""
+        token = self.machine().rpartition("-")[2]
+        return f"{role}-{token}" if token else role
+
     def read(self) -> Database:
         """The frontier database, for reading."""
         return read_database(self.database)
@@ -240,6 +246,12 @@ class DataFolder:
             yield
 
     @contextlib.contextmanager
+    def forgetting_lock(self) -> Iterator[None]:
+        """At most one forgets old changes."""
+        with self._alone("forget", f"old changes of {self.root} are being forgotten already"):
+            yield
+
+    @contextlib.contextmanager
     def sender_lock(self) -> Iterator[bool]:
         """Whether this is the only one of this folder that sends messages and raises alarms, for as long as it is."""
         self._create_run()
@@ -256,19 +268,18 @@ class DataFolder:
             yield
         (self._run / f"{worker}.lock").unlink(missing_ok=True)
 
-    def last_turn(self, name: str) -> float | None:
-        """When something that is done every so often was done last."""
+    def noted(self, name: str) -> str | None:
+        """What somebody noted for whoever runs here later."""
         try:
-            last = float((self._run / f"{name}.turn").read_text())
+            return (self._run / name).read_text()
         except (OSError, ValueError):
             return None
-        return last if math.isfinite(last) else None
 
-    def note_turn(self, name: str, now: float) -> None:
-        """It was done now; where that cannot be kept, it is done too often."""
-        with contextlib.suppress(OSError):
+    def note(self, name: str, text: str) -> None:
+        """Note it; where that cannot be kept, work is only done too often."""
+        with contextlib.suppress(OSError, StorageError):
             self._create_run()
-            (self._run / f"{name}.turn").write_text(repr(now))
+            (self._run / name).write_text(text)
 
     def is_alive(self, worker: str) -> bool:
         """Whether a worker of this machine still holds its lock."""
@@ -315,7 +326,8 @@ class DataFolder:
         # Whether a worker of another machine lives, its signs of life tell, and its lease.
         here = self.machine()
         alive = {worker for worker, machine in workers if machine != here or self.is_alive(worker)}
-        alive |= {name for name in (THINNER, MERGER) if self._is_locked(name)}  # what they wrote counts in a moment
+        # What they have written counts in a moment, or never.
+        alive |= {self.helper(role) for role in _HELPERS if self._is_locked(role)}
         for worker, _ in workers:
             if worker not in alive:
                 frontier.retire(worker, now)
@@ -323,7 +335,8 @@ class DataFolder:
                 done.append(f"took the sites of dead worker {worker} back")
         known = {row[0] for row in frontier.db.execute("SELECT id FROM segments WHERE merged_into IS NULL")}
         age = _ORPHAN_AGE if self.is_shared else 0.0
-        dead = {worker for worker, _ in workers} - alive
+        dead = {worker for worker, _ in workers} | {self.helper(role) for role in _HELPERS}
+        dead -= alive
         gone = delete_orphans(self.segments, stored, known, alive, dead_workers=dead, older_than=age, now=now)
         return done + [f"deleted unfinished segment {name}" for name in gone]
 

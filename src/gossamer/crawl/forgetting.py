@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 
 from gossamer.crawl.folder import DataFolder
+from gossamer.errors import BusyError
 from gossamer.frontier import forgetting, holds
 from gossamer.frontier.database import Database
 from gossamer.store.layout import time_of
@@ -20,15 +21,15 @@ FORGET_EVERY = 86_400.0
 
 
 def forget_old_changes(folder: DataFolder, db: Database, now: float) -> int:
-    """Forget changes that are old enough; returns how many segments are forgotten. Nothing while somebody holds
+    """Forget changes that are old enough; returns how many segments are forgotten. `BusyError` while somebody holds
     segments: whoever reads them may still look for those that they were merged from."""
     if holds.are_held(db, now):
-        return 0
-    forgetting.forget_departures(db, forgetting.last_change_before(db, now - KEPT))
-    # One whose files were left behind must be told from one that a living worker is about to commit.
-    left_behind = set(folder.segments.ids())
-    unused = db.patiently(lambda: forgetting.unused_segments(db))
-    old = {segment for segment in unused - left_behind if time_of(segment) < now - KEPT}
-    gone = forgetting.forget_segments(db, old)
+        raise BusyError(f"the segments of {db.where} are being read: old changes are forgotten later")
+    with folder.forgetting_lock():
+        forgetting.forget_departures(db, forgetting.last_change_before(db, now - KEPT))
+        # One whose files were left behind must be told from one that a living worker is about to commit.
+        left_behind = set(folder.segments.ids())
+        unused = db.patiently(lambda: forgetting.unused_segments(db, lambda segment: time_of(segment) < now - KEPT))
+        gone = forgetting.forget_segments(db, unused - left_behind)
     log.info("old changes are forgotten", extra={"segments": gone})
     return gone

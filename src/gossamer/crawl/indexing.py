@@ -113,8 +113,10 @@ class Indexer:
         generations = IndexFolder(place.root)
         generations.clean()
         generation = generations.current()
-        if generation is not None and _fits(generations, generation, db, place.cut):
-            return cls(folder, db, generations, generation, clock, place.cut)
+        if generation is not None:
+            if _fits(generations, generation, db, place.cut):
+                return cls(folder, db, generations, generation, clock, place.cut)
+            log.warning("the index in %s cannot be carried on: it is built anew", place.root)
         return cls.rebuild(folder, db, clock, progress, place)
 
     @classmethod

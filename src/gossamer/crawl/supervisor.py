@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from gossamer.clock import Clock, SystemClock
 from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.children import Child
-from gossamer.crawl.compacting import LARGE, LargeSegments, compact_once
+from gossamer.crawl.compacting import LARGE, compact_once, large_are_due
 from gossamer.crawl.crew import Crew
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.forgetting import FORGET_EVERY
@@ -86,11 +86,16 @@ class Supervisor:
         filters = settings.filters.every if settings.filters.mode != "off" else 0.0
         splits = SPLIT_EVERY if settings.partition.mode != "off" else 0.0
         thinning = thinning_every(settings.storage.keep_old)
-        large = LargeSegments(frontier.db, clock)
         self._turns = [
             Turns("search for filters", "gossamer.crawl.filter_process", folder, filters),
             Turns("search for sites to split", "gossamer.crawl.split_process", folder, splits),
-            Turns("merging of large segments", "gossamer.crawl.merge_process", folder, _COMPACT_EVERY, large.are_due),
+            Turns(
+                "merging of large segments",
+                "gossamer.crawl.merge_process",
+                folder,
+                _COMPACT_EVERY,
+                lambda: large_are_due(folder, frontier.db, clock.now()),
+            ),
             Turns("thinning out", "gossamer.crawl.thin_process", folder, thinning),
             Turns("forgetting of old changes", "gossamer.crawl.forget_process", folder, FORGET_EVERY),
             Turns("ranking", "gossamer.crawl.rank_process", folder, settings.rank.every),

@@ -23,7 +23,7 @@ from gossamer.frontier import holds
 from gossamer.frontier.database import Database
 from gossamer.jobs.url_table import follow, merged_segments
 from gossamer.store.erasing import SUPERSEDED, erase, superseded, visits_of
-from gossamer.store.layout import new_segment_id, time_of, worker_of
+from gossamer.store.layout import new_segment_id, role_of, time_of
 
 log = logging.getLogger(__name__)
 
@@ -44,13 +44,13 @@ def thin_out(folder: DataFolder, db: Database, keep: float, now: float) -> int:
 
 
 def _thin_all(folder: DataFolder, db: Database, keep: float, now: float) -> int:
-    visits = 0
+    visits, name = 0, folder.helper(THINNER)
     due = db.patiently(lambda: _due(db, keep, now))
     for number, (segment, current) in enumerate(sorted(due.items())):
         if holds.are_held(db, now):
             break
         try:
-            visits += _thin(folder, db, segment, current, new_segment_id(THINNER, now, number), now - keep)
+            visits += _thin(folder, db, segment, current, new_segment_id(name, now, number), now - keep)
         except (SegmentsHeldError, SegmentsReplacedError):
             continue
         except CorruptError as error:
@@ -75,7 +75,7 @@ def _due(db: Database, keep: float, now: float) -> dict[str, array[int]]:
 
 def _is_due(segment: str, before: float) -> bool:
     """Whether it was not thinned out a short time ago."""
-    return worker_of(segment) != THINNER or time_of(segment) < before
+    return role_of(segment) != THINNER or time_of(segment) < before
 
 
 def _thin(folder: DataFolder, db: Database, segment: str, current: array[int], new_id: str, before: float) -> int:

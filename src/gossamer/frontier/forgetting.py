@@ -7,7 +7,7 @@ forgotten cannot know what to delete, so it is built anew (`forgotten`).
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from functools import partial
 
 from gossamer.frontier.database import Database
@@ -32,12 +32,10 @@ def last_change_before(db: Database, time: float) -> int:
 
 def forget_departures(db: Database, until: int) -> None:
     """Forget what left in the changes up to this one."""
-    before = forgotten(db)
-    if until <= before:
-        return
     # First of all: a follower must not take what is half gone for all there was.
     db.patiently(partial(_note, db, until))
-    for start in range(before, until, _CHANGES_AT_ONCE):
+    first = db.execute("SELECT MIN(seq) FROM departures")[0][0]  # somebody may have been killed half-way
+    for start in range(until if first is None else first - 1, until, _CHANGES_AT_ONCE):
         db.patiently(partial(_forget_span, db, start, min(start + _CHANGES_AT_ONCE, until)))
 
 
@@ -50,16 +48,19 @@ def _note(db: Database, until: int) -> None:
     with db.transaction():
         db.execute(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            (_FORGOTTEN, str(until)),
+            (_FORGOTTEN, str(max(until, forgotten(db)))),
         )
 
 
-def unused_segments(db: Database) -> set[str]:
-    """Segments that were merged into others, and from which no URL has its page."""
-    merged = {row[0] for row in db.iterate("SELECT id FROM segments WHERE merged_into IS NOT NULL")}
-    for (segment,) in db.iterate("SELECT DISTINCT segment FROM urls WHERE segment IS NOT NULL"):
-        merged.discard(segment)
-    return merged
+def unused_segments(db: Database, is_old: Callable[[str], bool]) -> set[str]:
+    """Segments that were merged into others long ago, by the names of both, and from which no URL has its page. Who
+    began to read one before that still looks for its rows."""
+    rows = db.iterate("SELECT id, merged_into FROM segments WHERE merged_into IS NOT NULL")
+    unused = {segment for segment, into in rows if is_old(segment) and is_old(into)}
+    if unused:
+        for (segment,) in db.iterate("SELECT segment FROM urls WHERE segment IS NOT NULL"):
+            unused.discard(segment)
+    return unused
 
 
 def forget_segments(db: Database, segments: Set[str]) -> int:

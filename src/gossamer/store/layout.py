@@ -50,6 +50,12 @@ def worker_of(segment_id: str) -> str | None:
     return match["worker"] if match else None
 
 
+def role_of(segment_id: str) -> str | None:
+    """What its worker is, of whatever machine: the name's first part."""
+    worker = worker_of(segment_id)
+    return worker.partition("-")[0] if worker else None
+
+
 def is_orphan(segment_id: str, live_workers: Set[str], older_than: float = 0.0, now: float = 0.0) -> bool:
     """Whether a segment that does not count never will: its worker is dead, and it is old enough.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.crawl import compacting
-from gossamer.crawl.compacting import LARGE, LargeSegments, compact_once, merge_large
+from gossamer.crawl.compacting import LARGE, compact_once, large_are_due, merge_large
 from gossamer.crawl.folder import MERGER, DataFolder
 from gossamer.frontier import holds
 from gossamer.frontier.database import Database
@@ -19,9 +18,9 @@ from gossamer.frontier.inspect import place_of, segment_ids
 from gossamer.model.records import PageRow
 from gossamer.settings import load
 from gossamer.store.compaction import ENOUGH, compact, size_class
-from gossamer.store.layout import new_segment_id, worker_of
+from gossamer.store.config import StorageConfig
+from gossamer.store.layout import new_segment_id, role_of, worker_of
 from gossamer.store.segments import SegmentWriter, iter_pages
-from gossamer.testing.clock import FakeClock
 
 NOW = 1_700_000_000.0
 
@@ -104,26 +103,40 @@ class TestWhetherAProcessIsStarted:
     def test_not_for_small_ones_nor_while_somebody_holds_them(
         self, folder: DataFolder, db: Database, small: list[str]
     ) -> None:
-        waiting = LargeSegments(db, FakeClock(NOW))
-        assert not waiting.are_due()
+        assert not large_are_due(folder, db, NOW)
         large = [add(folder, db, 100 + number, LARGE) for number in range(ENOUGH)]
         holds.take(db, "backup", NOW)
-        assert not waiting.are_due()
+        assert not large_are_due(folder, db, NOW)
         holds.release(db, "backup")
-        assert waiting.are_due() and compacting.due(db, NOW, least=LARGE) == [large]
+        assert large_are_due(folder, db, NOW) and compacting.due(db, NOW, least=LARGE) == [large]
 
-    def test_segments_that_could_not_be_merged_are_tried_again_in_an_hour_or_with_others(
+    def test_those_beside_a_damaged_one_are_left_alone_for_a_day_and_others_are_merged(
         self, folder: DataFolder, db: Database, large: list[str], caplog: pytest.LogCaptureFixture
     ) -> None:
-        clock = FakeClock(NOW)
-        waiting = LargeSegments(db, clock)
         (folder.root / "segments" / large[3] / "pages.parquet").write_bytes(b"PAR1 no more PAR1")
-        assert waiting.are_due()
-        with caplog.at_level(logging.WARNING):
-            assert merge_large(folder, db, NOW) == 0
+        assert merge_large(folder, db, NOW) == 0
         assert "segments are not merged" in caplog.text and large[3] in caplog.text
-        assert not waiting.are_due()
-        clock.advance(3601)
-        assert waiting.are_due() and not waiting.are_due()
-        add(folder, db, 200, LARGE)
-        assert waiting.are_due()
+        assert not large_are_due(folder, db, NOW + 60)
+        others = [add(folder, db, 200 + number, LARGE) for number in range(ENOUGH)]
+        assert large_are_due(folder, db, NOW + 60)
+        caplog.clear()
+        assert merge_large(folder, db, NOW + 60) == ENOUGH and not caplog.text
+        assert not large_are_due(folder, db, NOW + 120)
+        assert {place_of(db, old, 0) == (old, 0) for old in large} == {True}
+        assert {place_of(db, old, 0) == (old, 0) for old in others} == {False}
+        assert large_are_due(folder, db, NOW + 90_000)
+
+    @pytest.mark.parametrize("text", ["", "no list", "[]", '{"a": "b"}'])
+    def test_a_note_of_damaged_ones_that_cannot_be_read_is_none(
+        self, folder: DataFolder, db: Database, large: list[str], text: str
+    ) -> None:
+        folder.note("merge.damaged", text)
+        assert large_are_due(folder, db, NOW)
+
+
+def test_each_machine_of_a_crawl_knows_what_its_own_helpers_left(tmp_path: Path) -> None:
+    shared = StorageConfig(database="postgresql://somewhere/crawl")
+    one, other = (DataFolder(tmp_path / name, shared) for name in ("one", "other"))
+    assert one.helper(MERGER) == one.helper(MERGER) != other.helper(MERGER)
+    assert role_of(new_segment_id(one.helper(MERGER), NOW, 1)) == MERGER
+    assert DataFolder(tmp_path / "alone").helper(MERGER) == MERGER

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.clock import SystemClock
+from gossamer.crawl import turns as turns_module
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.turns import Turns
 
@@ -24,7 +25,7 @@ def folder(tmp_path: Path) -> DataFolder:
     return folder
 
 
-def took(turns: Turns, folder: DataFolder, caplog: pytest.LogCaptureFixture) -> bool:
+def took(turns: Turns, caplog: pytest.LogCaptureFixture) -> bool:
     """Whether it is started at once; its end is waited for."""
     caplog.clear()
     caplog.set_level("INFO", "gossamer.crawl.children")
@@ -42,41 +43,66 @@ def _until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.fixture(autouse=True)
+def no_settling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns_module, "SETTLE", 0.0)
+
+
+def noted(folder: DataFolder, module: str) -> float:
+    return float(folder.noted(f"{module}.turn") or "nan")
+
+
 def test_the_first_turn_comes_after_its_time_counted_over_all_starts(
     folder: DataFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert not took(Turns("work", DONE, folder, WEEK), folder, caplog)
-    begun = folder.last_turn(DONE)
-    assert begun is not None
-    folder.note_turn(DONE, begun - WEEK - 1)  # nights and crawls went by
-    assert took(Turns("work", DONE, folder, WEEK), folder, caplog)
-    ended = folder.last_turn(DONE)
-    assert ended is not None and ended >= begun
-    assert not took(Turns("work", DONE, folder, WEEK), folder, caplog)
+    assert not took(Turns("work", DONE, folder, WEEK), caplog)
+    begun = noted(folder, DONE)
+    folder.note(f"{DONE}.turn", repr(begun - WEEK - 1))  # nights and crawls went by
+    assert took(Turns("work", DONE, folder, WEEK), caplog)
+    assert noted(folder, DONE) >= begun
+    assert not took(Turns("work", DONE, folder, WEEK), caplog)
 
 
-def test_one_that_failed_is_taken_again_at_the_next_start(folder: DataFolder, caplog: pytest.LogCaptureFixture) -> None:
-    folder.note_turn(FAILING, 1.0)
-    turns = Turns("work", FAILING, folder, WEEK)
-    assert took(turns, folder, caplog)
-    assert not took(turns, folder, caplog)
-    assert took(Turns("work", FAILING, folder, WEEK), folder, caplog)
+def test_what_is_overdue_lets_a_crawl_begin(
+    folder: DataFolder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns_module, "SETTLE", 60.0)
+    folder.note(f"{DONE}.turn", "1.0")
+    assert not took(Turns("work", DONE, folder, WEEK), caplog)
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "nan", "1e400"])
-def test_a_note_that_cannot_be_read_is_made_anew(folder: DataFolder, text: str) -> None:
-    (folder.root / "run" / f"{DONE}.turn").write_text(text)
-    Turns("work", DONE, folder, WEEK)
-    noted = folder.last_turn(DONE)
-    assert noted is not None and abs(noted - SystemClock().now()) < WEEK
-
-
-def test_a_clock_that_was_set_back_does_not_put_it_off_for_longer_than_usual(
+def test_one_that_the_end_of_the_crawl_cut_off_is_not_begun_at_every_start(
     folder: DataFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder.note_turn(DONE, SystemClock().now() + 100 * WEEK)
-    turns = Turns("work", DONE, folder, 0.01)
-    _until(lambda: took(turns, folder, caplog))
+    folder.note(f"{DONE}.turn", "1.0")
+    cut_off = Turns("work", DONE, folder, WEEK)
+    cut_off.tick()
+    cut_off.kill()
+    assert not took(Turns("work", DONE, folder, WEEK), caplog)
+
+
+def test_one_that_failed_is_tried_again_after_minutes_also_by_the_next_crawl(
+    folder: DataFolder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.note(f"{FAILING}.turn", "1.0")
+    turns = Turns("work", FAILING, folder, WEEK)
+    assert took(turns, caplog)
+    assert not took(turns, caplog)
+    assert 0 < noted(folder, FAILING) + WEEK - SystemClock().now() <= turns_module.AGAIN
+    monkeypatch.setattr(turns_module, "AGAIN", 0.0)
+    folder.note(f"{FAILING}.turn", "1.0")
+    turns = Turns("work", FAILING, folder, WEEK)
+    caplog.clear()
+    _until(lambda: (turns.tick(), caplog.text.count("started") >= 3)[1])
+    turns.kill()
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "nan", "1e400", repr(4e9)])
+def test_a_note_that_cannot_be_is_made_anew(folder: DataFolder, text: str) -> None:
+    """Of a clock that was wrong once, too."""
+    folder.note(f"{DONE}.turn", text)
+    Turns("work", DONE, folder, WEEK)
+    assert noted(folder, DONE) <= SystemClock().now()
 
 
 def test_what_is_never_due_or_not_needed_is_not_started(folder: DataFolder, caplog: pytest.LogCaptureFixture) -> None:
@@ -86,7 +112,7 @@ def test_what_is_never_due_or_not_needed_is_not_started(folder: DataFolder, capl
         asked.append(True)
         return len(asked) > 2
 
-    assert not took(Turns("work", DONE, folder, 0.0), folder, caplog)
+    assert not took(Turns("work", DONE, folder, 0.0), caplog)
     turns = Turns("work", DONE, folder, 0.01, needed)
-    _until(lambda: took(turns, folder, caplog))
+    _until(lambda: took(turns, caplog))
     assert len(asked) >= 3
