@@ -10,7 +10,7 @@ from namespace_kit import CONTRACT
 from ray_kit import ADDRESS, cluster
 
 if __name__ == "__main__":
-    with cluster() as machines:
+    with cluster(machines_die=False) as machines:
         machines.add(cores=3)
         os.environ.update(GOSSAMER_TEST_ENGINE="ray", GOSSAMER_TEST_ENGINE_URL=ADDRESS)
         files = [str(CONTRACT / name) for name in ("test_engine.py", "test_engine_close.py")]

@@ -22,13 +22,15 @@ _NOTICE = {
     "health_check_timeout_ms": 2000,
     "health_check_failure_threshold": 4,
 }
-"""So that a dead machine is noticed after seconds; as it comes it takes up to a minute."""
+"""So that a dead machine is noticed after seconds; as it comes it takes up to a minute. But one that is only held up
+for that long is taken for dead, too, and so is all that runs on it."""
 
 
 class Cluster:
     """Machines of a cluster; the first is the head."""
 
-    def __init__(self) -> None:
+    def __init__(self, notice: dict[str, int]) -> None:
+        self._notice = notice
         self._folder = tempfile.mkdtemp(prefix="ray-")  # short: sockets lie in it, and their paths may not be long
         self._starts: list[subprocess.Popen[bytes]] = []
         self._killed: set[int] = set()
@@ -39,7 +41,7 @@ class Cluster:
         One after the other, and with worker ports that the system picks: of two that started at once, one failed to
         register now and then, probably because both took the same port.
         """
-        head = ["--head", "--port", "6379", "--include-dashboard", "false", "--system-config", json.dumps(_NOTICE)]
+        head = ["--head", "--port", "6379", "--include-dashboard", "false", "--system-config", json.dumps(self._notice)]
         head += ["--temp-dir", self._folder]
         join = ["--address", ADDRESS]
         log = Path(self._folder) / f"start-{len(self._starts)}.log"
@@ -87,9 +89,9 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster() -> Iterator[Cluster]:
-    """An empty cluster."""
-    cluster = Cluster()
+def cluster(machines_die: bool = True) -> Iterator[Cluster]:
+    """An empty cluster; `machines_die`: whether that has to be noticed soon."""
+    cluster = Cluster(_NOTICE if machines_die else {})
     try:
         yield cluster
     finally:
