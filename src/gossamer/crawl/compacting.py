@@ -7,7 +7,7 @@ then are the old folders deleted. A crash leaves an orphan at worst.
 Segments that somebody holds (`frontier.holds`: a backup copies them, a ranking reads them) are left alone.
 
 Small segments are merged by the crawl itself, in a moment; large ones by a process of its own (`merge_large`), since
-that takes a while, in which workers may die, and half a gigabyte of memory, which a process gives back at its end.
+that takes a while, in which workers may die, and hundreds of megabytes, which a process gives back at its end.
 """
 
 from __future__ import annotations

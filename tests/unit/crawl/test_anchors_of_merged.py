@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from gossamer.clock import SystemClock
@@ -25,20 +22,6 @@ from gossamer.store.segments import SegmentWriter
 
 NOW = 1_700_000_000.0
 HOME, TARGET = "http://a.org/", "http://a.org/t"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> DataFolder:
-    folder = DataFolder(tmp_path)
-    folder.create()
-    return folder
-
-
-@pytest.fixture
-def db(folder: DataFolder) -> Iterator[Database]:
-    db = folder.open_database()
-    yield db
-    db.close()
 
 
 def write_segment(folder: DataFolder, db: Database) -> str:

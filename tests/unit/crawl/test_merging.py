@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,20 +22,6 @@ from gossamer.store.layout import new_segment_id, role_of, worker_of
 from gossamer.store.segments import SegmentWriter, iter_pages
 
 NOW = 1_700_000_000.0
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> DataFolder:
-    folder = DataFolder(tmp_path)
-    folder.create()
-    return folder
-
-
-@pytest.fixture
-def db(folder: DataFolder) -> Iterator[Database]:
-    db = folder.open_database()
-    yield db
-    db.close()
 
 
 def add(folder: DataFolder, db: Database, number: int, size: int) -> str:
