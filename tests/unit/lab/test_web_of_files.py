@@ -14,7 +14,7 @@ import zstandard
 from gossamer.errors import UsageError
 from gossamer.lab.study import Options
 from gossamer.lab.webs import catalogue
-from gossamer.lab.webs.catalogue import SITES, SiteSource, site_webs
+from gossamer.lab.webs.catalogue import SITES, SiteSource, folder_of, site_webs
 from gossamer.lab.webs.files import web_of_files
 from gossamer.lab.webs.first_pages import first_pages
 from gossamer.lab.webs.web import NO_RULES, NOWHERE, RecordedWeb, save_web
@@ -233,3 +233,14 @@ def test_the_catalogue_names_each_site_once_and_says_where_it_comes_from() -> No
     assert len(names) == len(set(names)) >= 40
     assert all(bool(site.package) != bool(site.archive) for site in SITES)
     assert all(Path(site.folder).is_absolute() for site in SITES if site.package)
+
+
+def test_a_package_whose_folder_holds_something_else_is_left_out(tmp_path: Path) -> None:
+    """The changelog of a program, say, whose documentation is not installed."""
+    (tmp_path / "changelog.gz").write_bytes(b"")
+    source = SiteSource("x", "manual", start="/index.html", package="x-doc", folder=str(tmp_path))
+    told: list[str] = []
+    options = Options(cache=tmp_path, tell=told.append)
+    assert folder_of(source, options) is None and "apt-get install x-doc" in told[0]
+    (tmp_path / "index.html").write_text("<title>X</title>")
+    assert folder_of(source, options) == tmp_path

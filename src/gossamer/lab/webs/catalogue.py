@@ -165,8 +165,9 @@ def _kept(source: SiteSource, options: Options, most_pages: int) -> Path | None:
 def folder_of(source: SiteSource, options: Options) -> Path | None:
     """The folder with a site's files, unpacked where it was packed; None, and a line, where it is not here."""
     if source.package:
-        if (folder := Path(source.folder)).is_dir():
-            return folder
+        # The first page, not the folder: a program's own package may have put its changelog there.
+        if (Path(source.folder) / source.start.lstrip("/")).exists():
+            return Path(source.folder)
         options.tell(f"{source.name}: left out; get it with: apt-get install {source.package}")
         return None
     target = options.cache / "unpacked" / source.archive
