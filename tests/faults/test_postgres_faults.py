@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +38,29 @@ from gossamer.testing.postgres import PostgresServer
 from gossamer.testing.schema import back_to_version_5
 
 NOW = 1_700_000_000.0
+
+STANDS_STILL = """
+import os, signal, sys
+from gossamer.frontier.database import open_database
+
+class Rows(list):
+    stopped = False
+
+    def __iter__(self):
+        for place, row in enumerate(super().__iter__()):
+            if place == 15 and not Rows.stopped:
+                Rows.stopped = True
+                os.kill(os.getpid(), signal.SIGSTOP)
+            yield row
+
+def write():
+    with database.transaction():
+        database.many(sys.argv[2], Rows((f"key {n}", "value") for n in range(40)))
+
+database = open_database(sys.argv[1])
+database.patiently(write)
+"""
+"""A process that freezes in the middle of what it sends."""
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +243,28 @@ class TestBrokenConnections:
             with other.transaction():
                 other.execute("INSERT INTO meta VALUES ('a', 'b')")
         assert other.execute("SELECT value FROM meta WHERE key = 'a'") == [("b",)]
+
+    @pytest.mark.parametrize(
+        "sql", ["INSERT INTO meta (key, value) VALUES (?, ?)", "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING"]
+    )
+    def test_one_that_freezes_in_the_middle_of_a_statement_does_not_hold_up_the_others(
+        self, server: PostgresServer, sql: str
+    ) -> None:
+        """To the server it is at work, so none of its own time limits ends that. It loses nothing when it wakes up."""
+        url = server.database()
+        other = open_database(url)
+        frozen = subprocess.Popen([sys.executable, "-c", STANDS_STILL, url, sql])
+        try:
+            os.waitid(os.P_PID, frozen.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            assert frozen.poll() is None
+            with other.transaction():
+                other.execute("INSERT INTO meta VALUES ('a', 'b')")
+            assert other.execute("SELECT COUNT(*) FROM meta WHERE key LIKE 'key %'") == [(0,)]
+            frozen.send_signal(signal.SIGCONT)
+            assert frozen.wait(120) == 0
+        finally:
+            frozen.kill()
+        assert other.execute("SELECT COUNT(*) FROM meta WHERE key LIKE 'key %'") == [(40,)]
 
 
 class OtherClock:

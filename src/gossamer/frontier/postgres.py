@@ -7,7 +7,8 @@ Connections break. A transaction whose connection broke before its COMMIT never 
 connection (`patiently`). Where it broke *during* the COMMIT, nobody here knows: the server is asked by the
 transaction's number what became of it, so that no batch is lost and none is reported twice. A backend that the
 server still believes alive would keep its turn: it is ended by name when we come back, and the server ends it by
-itself after `_SILENCE` seconds when we do not.
+itself after `_SILENCE` seconds when we do not. Where its client stands still in the middle of what it sends, the
+server would wait for the rest for ever: those who wait for their turn end it (`_end_silent`).
 """
 
 from __future__ import annotations
@@ -51,9 +52,16 @@ _CLIENT = {
     "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 1000 * _SILENCE,
 }  # fmt: skip
-_BEGIN = """BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), 7));
+_TURN = "hashtextextended(current_schema(), 7)"
+_BEGIN = f"""BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+SET LOCAL lock_timeout = '{_SILENCE}s';
+SELECT pg_advisory_xact_lock({_TURN});
+SET LOCAL lock_timeout = DEFAULT;
 SELECT txid_current()"""
+_END_SILENT = f"""SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database = (SELECT oid FROM pg_database
+WHERE datname = current_database()) AND (classid::bigint << 32 | objid::bigint) = {_TURN}
+AND wait_event_type = 'Client' AND state_change < CLOCK_TIMESTAMP() - interval '{_SILENCE}s'"""
 _NOW = "SELECT EXTRACT(EPOCH FROM CLOCK_TIMESTAMP())::double precision"
 _FIRST_TRY = 10.0
 """Seconds for which a first connection is tried."""
@@ -198,7 +206,12 @@ class PostgresDatabase(Database):
 
     def _begin(self) -> int:
         try:
-            cursor = self._connection.execute(_BEGIN, prepare=False)
+            while True:
+                try:
+                    cursor = self._connection.execute(_BEGIN, prepare=False)
+                    break
+                except errors.LockNotAvailable:
+                    self._end_silent()
             while cursor.nextset():
                 pass
             row = cursor.fetchone()
@@ -207,6 +220,13 @@ class PostgresDatabase(Database):
             return int(row[0])
         except psycopg.Error as error:
             raise self._translate(error) from error
+
+    def _end_silent(self) -> None:
+        """End whoever has the turn and leaves the server waiting for the rest of a statement: a frozen process. It
+        is told that its connection broke when it wakes up."""
+        self._connection.execute("ROLLBACK", prepare=False)
+        if self._connection.execute(_END_SILENT, prepare=False).rowcount:
+            log.warning("%s: a process stood still for %d s while it wrote; others go on", self.where, _SILENCE)
 
     def _was_committed(self, number: int) -> bool:
         """What became of a transaction whose COMMIT was not answered."""
