@@ -18,7 +18,7 @@ from gossamer.frontier.alerts import active
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.frontier.measures import newest_stored
-from gossamer.index import commits
+from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
 from gossamer.notify.channel import is_mail
 from gossamer.store import layout
@@ -30,7 +30,7 @@ _SLACK = 120.0
 _CLOCKS = 300.0
 """Seconds of difference to the database's clock above which machines are refused."""
 _QUICK = 2 * 1024**3
-"""Bytes of a database file up to which it is read whole without being asked to."""
+"""Bytes of a database or an index up to which it is read whole without being asked to."""
 _OLDEST_SERVER = 140_000
 _NAMED = 3
 """Names in one sentence."""
@@ -114,7 +114,7 @@ def _cut_short(db: Database, store: Segments) -> list[str]:
 
 
 def index(patient: Patient) -> Iterator[Finding]:
-    """Whether the index opens, is one of this crawl, and follows it."""
+    """Whether the index opens, is one of this crawl, whole, and follows it."""
     db, settings = patient.database, patient.settings
     if db is None or not settings.crawl.index:
         return
@@ -133,13 +133,22 @@ def index(patient: Patient) -> Iterator[Finding]:
     if payload.crawl != db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0]:
         yield bad("index", f"the index in {place} is one of another crawl", "`gossamer index` builds one of this crawl")
         return
+    readable = patient.deep or checksums.size(folder) <= _QUICK
+    damaged = [path.name for path in checksums.damaged(folder)] if readable else []
+    if damaged:
+        yield bad("index", f"the index in {place} is damaged: {_some(damaged)} missing or not as written",
+                  "`gossamer index --rebuild` makes a new one; then see to the disk")  # fmt: skip
+        return
+    yield _following(patient, db, "" if readable else "; its files are large and only read whole with --deep")
+
+
+def _following(patient: Patient, db: Database, remark: str) -> Finding:
     standing = index_standing(patient.folder, db)
     lag = index_lag(db, standing, patient.clock.now())
     if lag > LONGEST_LAG:
-        yield warn("index", f"{standing.behind} changes are not in the index, the oldest for {lag / 60:.0f} min",
-                   "`gossamer index` takes them in; while a crawl runs, see the log of its indexer")  # fmt: skip
-    else:
-        yield ok("index", f"{standing.documents} pages can be searched, {standing.behind} changes behind")
+        return warn("index", f"{standing.behind} changes are not in the index, the oldest for {lag / 60:.0f} min",
+                    "`gossamer index` takes them in; while a crawl runs, see the log of its indexer")  # fmt: skip
+    return ok("index", f"{standing.documents} pages can be searched, {standing.behind} changes behind{remark}")
 
 
 def locks(patient: Patient) -> Iterator[Finding]:

@@ -304,6 +304,30 @@ def test_an_index_that_is_missing_damaged_or_of_another_crawl_is_told(data: Path
     assert findings(data, doctor_crawl.index) == []
 
 
+def flip_a_bit(data: Path) -> Path:
+    """In the file of the index that holds the texts."""
+    (store,) = (data / "index").rglob("*.store")
+    content = bytearray(store.read_bytes())
+    content[10] ^= 4
+    store.write_bytes(content)
+    return store
+
+
+def test_a_bit_of_the_index_that_has_flipped_is_told_with_the_file(data: Path) -> None:
+    """Tantivy itself looks at no checksum; some flipped bits would end a server."""
+    store = flip_a_bit(data)
+    found = only(data, doctor_crawl.index)
+    assert found.state == "bad" and store.name in found.sentence and "--rebuild" in found.advice
+
+
+def test_a_large_index_is_read_whole_only_when_asked_to(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_crawl, "_QUICK", 100)
+    flip_a_bit(data)
+    found = only(data, doctor_crawl.index)
+    assert found.state == "ok" and "only read whole with --deep" in found.sentence
+    assert only(data, doctor_crawl.index, deep=True).state == "bad"
+
+
 def test_an_index_that_does_not_follow_is_told(data: Path) -> None:
     database = sqlite3.connect(data / "frontier.db")
     change = int(database.execute("SELECT value FROM meta WHERE key = 'change'").fetchone()[0])

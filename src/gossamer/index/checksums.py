@@ -1,0 +1,73 @@
+"""Whether the files of an index are as they were written.
+
+Tantivy ends each file with a checksum of what is before it, and does not look at it when it opens an index: reading it
+all would take too long. A flipped bit can make it find nonsense, or end the process. So the files are read here, when
+somebody asks.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from gossamer.index import commits
+
+_PIECE = 1 << 20
+_TAIL = struct.Struct("<II")
+_MAGIC = 1337
+_LONGEST_FOOTER = 50_000
+"""Bytes; the library's own limit."""
+_KINDS = (".fast", ".fieldnorm", ".idx", ".pos", ".store", ".term")
+"""Of each segment."""
+
+
+class _Footer(msgspec.Struct, frozen=True):
+    crc: int
+
+
+def size(folder: Path) -> int:
+    """Bytes that there are to read."""
+    return sum(path.stat().st_size for path in _files(folder) if path.exists())
+
+
+def damaged(folder: Path) -> list[Path]:
+    """The files of the present commit that are missing, or not as they were written."""
+    found = [path for path in _files(folder) if not _is_whole(path)]
+    # Whoever commits meanwhile deletes what does not count any more.
+    return sorted(_files(folder) & set(found)) if found else []
+
+
+def _files(folder: Path) -> set[Path]:
+    """What the present commit counts on, there or not."""
+    segments = commits.read(folder).segments
+    stems = [folder / segment.segment_id.replace("-", "") for segment in segments]
+    present = {path for segment in segments for path in segment.files(folder)}
+    return present | {stem.with_suffix(kind) for stem in stems for kind in _KINDS}
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return _has_its_checksum(file)
+    except (OSError, ValueError, struct.error):  # msgspec's are ValueErrors
+        return False
+
+
+def _has_its_checksum(file: BinaryIO) -> bool:
+    end = file.seek(-_TAIL.size, os.SEEK_END)
+    length, magic = _TAIL.unpack(file.read(_TAIL.size))
+    if magic != _MAGIC or length > min(end, _LONGEST_FOOTER):
+        return False
+    body = file.seek(end - length)
+    footer = msgspec.json.decode(file.read(length), type=_Footer)
+    file.seek(0)
+    checksum, left = 0, body
+    while left and (piece := file.read(min(left, _PIECE))):
+        checksum = zlib.crc32(piece, checksum)
+        left -= len(piece)
+    return checksum == footer.crc
