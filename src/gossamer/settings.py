@@ -73,6 +73,8 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     """Parser processes of each worker; two, so that a crawl of one large site uses more than one core."""
     parse_timeout: float = 20.0
     """Seconds a page may keep its parser busy."""
+    stuck_after: float = 90.0
+    """Seconds without a sign of life after which a worker process is killed and replaced."""
     parse_memory: int = 2048
     """Mebibytes of address space a parser may use."""
     sites: int = 400
@@ -277,6 +279,7 @@ _AT_LEAST: dict[str, float] = {
     "crawl.sites": 1,
     "crawl.downloads": 1,
     "crawl.parse_timeout": 0.1,
+    "crawl.stuck_after": 5.0,
     "crawl.commit_seconds": 0.01,
     "crawl.commit_pages": 1,
     "crawl.commit_bytes": 1,

@@ -84,7 +84,7 @@ class Crawl:
         self.seed = seeds_of(web)[0]
         self.storage = ["--database", server.database(), "--segments", f"s3://{BUCKET}/{folder.name}"]
         self.first, self.second = folder / "first", folder / "second"
-        crawl = {"sites": SITES, "commit_seconds": 0.2}
+        crawl = {"sites": SITES, "commit_seconds": 0.2, "stuck_after": 600.0}
         self.settings = settings_of(web, politeness={"delay": delay}, budget={"lease": LEASE}, crawl=crawl)
         write_settings(self.first, self.settings)
         self.head = Command("crawl", *seeds_of(web), "--workers", "1", "--quiet", *self.storage, data=self.first)

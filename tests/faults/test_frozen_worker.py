@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import sys
 import time
 from collections import Counter
@@ -69,3 +70,52 @@ def test_a_frozen_worker_wakes_up_harmless(tmp_path: Path) -> None:
         assert len(late) <= 1
         others = Log([request for request in log if request not in late], log.connections)
         assert [v for v in violations(others, DELAY, DELAY) if v.kind != "connections"] == []
+
+
+def test_a_worker_that_is_frozen_for_good_while_it_writes_is_replaced(tmp_path: Path) -> None:
+    """It has the database's lock: without an end to it, nobody could ever write again."""
+    web = FakeWeb("127.0.7", process=True, log=tmp_path / "log")
+    web.site("h.test", pages=200, seed=1)
+    data = tmp_path / "data"
+    with web:
+        settings = settings_of(web, politeness={"delay": 0.05}, crawl={"commit_seconds": 0.05, "stuck_after": 10.0})
+        write_settings(data, settings)
+        main = start("crawl", web.url("h.test"), "--workers", "1", "--quiet", data=data)
+        try:
+            wait_until(lambda: len(web.log()) > 20)
+            freeze_while_it_writes(workers_of(main.pid)[0], data / "frontier.db")
+            _, errors = main.communicate(timeout=300)
+            assert main.returncode == 0, errors
+        finally:
+            for pid in [*descendants(main.pid), main.pid]:
+                kill(pid)
+        assert "gave no sign of life" in errors
+        pages = Counter(page["url"] for page in exported("pages", data))
+        assert len(pages) == 200
+        assert set(pages.values()) == {1}
+
+
+def freeze_while_it_writes(pid: int, database: Path) -> None:
+    """Stop a process at a moment in which the database's lock is its own, and stays so."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if not is_locked(database, 0.0):
+            continue
+        os.kill(pid, signal.SIGSTOP)
+        if is_locked(database, 2.0):
+            return
+        os.kill(pid, signal.SIGCONT)
+    raise AssertionError("it was never met while it wrote")
+
+
+def is_locked(database: Path, wait: float) -> bool:
+    """Whether somebody else writes, and goes on to for some seconds."""
+    connection = sqlite3.connect(database, timeout=wait, isolation_level=None)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except sqlite3.OperationalError:
+        return True
+    finally:
+        connection.close()
+    return False

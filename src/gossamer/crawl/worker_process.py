@@ -2,7 +2,8 @@
 
 The supervisor writes a `Job` to standard input and keeps the pipe open. When the
 pipe ends, the supervisor is gone (perhaps killed) and the worker stops in good
-order. If it fails, its last words go to standard output, one line for a person.
+order. If it fails, its last words go to standard output, one line for a person;
+until then, signs of life do (`signs`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from gossamer import logs
 from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.signs import give_signs
 from gossamer.crawl.worker import Worker, run_worker
 from gossamer.errors import GossamerError
 from gossamer.settings import Settings
@@ -40,7 +42,11 @@ async def _serve(worker: Worker) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, worker.stop)
     loop.add_reader(0, _ended, worker)
-    await worker.run()
+    signs = asyncio.create_task(give_signs())
+    try:
+        await worker.run()
+    finally:
+        signs.cancel()
 
 
 def _ended(worker: Worker) -> None:
