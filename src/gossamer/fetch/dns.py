@@ -8,15 +8,21 @@ another when it is connected to (rebinding) gains nothing by it.
 Of several addresses the lowest allowed IPv4 one is pinned, or the lowest IPv6
 one where there is no IPv4: deterministic, however the name server shuffles.
 Failures are remembered too, but for a shorter time.
+
+The system's resolver keeps a thread for up to 20 s over a name whose servers are dead, also when nobody waits for it
+any more. So each question has a thread of its own: with the few that an event loop keeps for all questions, four dead
+names would make every other one fail.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Mapping
 from ipaddress import ip_address
-from typing import NamedTuple
+from threading import Thread
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,6 +31,9 @@ from gossamer.errors import UsageError
 from gossamer.fetch.guard import AddressPolicy
 from gossamer.fetch.limits import Trouble
 from gossamer.model.outcome import Outcome
+
+_AT_ONCE = 128
+"""Questions to the system's resolver under way; further ones wait without losing their time."""
 
 
 class DnsConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +67,7 @@ class Resolver:
         self._overrides = _checked(config.overrides)
         self._entries: dict[str, _Entry] = {}
         self._pending: dict[str, asyncio.Task[_Entry]] = {}
+        self._room = asyncio.Semaphore(_AT_ONCE)
 
     async def address_of(self, host: str) -> str:
         """The pinned address of a host; raises `Trouble` (DNS_FAILED or ADDRESS_REFUSED).
@@ -95,9 +105,10 @@ class Resolver:
             return ""
 
     async def _ask(self, host: str) -> _Entry:
+        await self._room.acquire()
         try:
             async with asyncio.timeout(self._config.timeout):
-                infos = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+                infos = await self._ask_system(host)
         except TimeoutError:
             return self._failed(host, f"no answer for {host} within {self._config.timeout:g} s")
         except (OSError, UnicodeError, ValueError) as error:
@@ -106,6 +117,35 @@ class Resolver:
         if not addresses:
             return self._failed(host, f"{host} has no address")
         return self._remember(host, sorted(addresses, key=_order))
+
+    def _ask_system(self, host: str) -> asyncio.Future[list[tuple[Any, ...]]]:
+        """What the system's resolver says. Its thread gives the room back when it ends, not when nobody waits."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[list[tuple[Any, ...]]] = loop.create_future()
+
+        def answered(infos: list[tuple[Any, ...]], error: Exception | None) -> None:
+            self._room.release()
+            if answer.done():
+                return
+            if error is None:
+                answer.set_result(infos)
+            else:
+                answer.set_exception(error)
+
+        def ask() -> None:
+            infos, trouble = [], None
+            try:
+                infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            except Exception as error:
+                trouble = error
+            with contextlib.suppress(RuntimeError):  # the event loop has ended
+                loop.call_soon_threadsafe(answered, infos, trouble)
+
+        try:
+            Thread(target=ask, name="dns", daemon=True).start()
+        except RuntimeError as error:
+            answered([], OSError(f"no thread is to be had ({error})"))
+        return answer
 
     def _remember(self, host: str, addresses: list[str]) -> _Entry:
         refusal = ""

@@ -225,10 +225,10 @@ async def test_a_closed_port_and_an_unknown_host_are_outcomes(make_fetcher: Make
 async def test_a_name_that_does_not_resolve_is_an_outcome(
     make_fetcher: MakeFetcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def nothing(*_: object, **__: object) -> object:
+    def nothing(*_: object, **__: object) -> object:
         raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", nothing)
+    monkeypatch.setattr(socket, "getaddrinfo", nothing)
     response = await (await make_fetcher()).fetch(Request("http://nowhere.test/"))
     assert response.outcome is Outcome.DNS_FAILED and "nowhere.test" in response.reason
 

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
+import time
+from collections.abc import Iterator
 
 import pytest
 
 from gossamer.errors import UsageError
-from gossamer.fetch import AddressPolicy, DnsConfig, Resolver, Trouble
+from gossamer.fetch import AddressPolicy, DnsConfig, Resolver, Trouble, dns
 from gossamer.model.outcome import Outcome
 
 LOCAL = AddressPolicy(("127.0.0.0/8", "::1"), "crawl@example.org")
@@ -26,11 +29,11 @@ class Names:
         self.answers: dict[str, list[str] | Exception] = {}
         self.asked: list[str] = []
         self.wait = 0.0
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", self.look_up)
+        monkeypatch.setattr(dns.socket, "getaddrinfo", self.look_up)
 
-    async def look_up(self, host: str, port: None, *, type: int) -> list[tuple[object, ...]]:
+    def look_up(self, host: str, port: None, *, type: int) -> list[tuple[object, ...]]:
         self.asked.append(host)
-        await asyncio.sleep(self.wait)
+        time.sleep(self.wait)
         answer = self.answers.get(host, socket.gaierror(-2, "Name or service not known"))
         if isinstance(answer, Exception):
             raise answer
@@ -148,3 +151,45 @@ async def test_the_cache_is_bounded(names: Names) -> None:
 def test_an_override_that_is_no_address_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"a\.test=nowhere"):
         Resolver(DnsConfig(overrides={"a.test": "nowhere"}), LOCAL, Clock())
+
+
+class TestDeadNames:
+    """Names whose servers never answer take nothing from the others."""
+
+    @pytest.fixture
+    def dead(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+        """Names that begin with "dead" are answered at the end of the test; those that were asked for."""
+        asked: list[str] = []
+        over = threading.Event()
+
+        def look_up(host: str, port: None, *, type: int) -> list[tuple[object, ...]]:
+            asked.append(host)
+            if host.startswith("dead"):
+                over.wait()
+            return [(socket.AF_INET, type, 6, "", ("8.8.8.8", 0))]
+
+        monkeypatch.setattr(dns.socket, "getaddrinfo", look_up)
+        yield asked
+        over.set()
+
+    async def test_others_are_answered_beside_many_of_them(self, dead: list[str]) -> None:
+        resolver = Resolver(DnsConfig(timeout=60), LOCAL, Clock())
+        waiting = [asyncio.ensure_future(trouble_of(resolver, f"dead{n}.test")) for n in range(64)]
+        for n in range(20):
+            assert await resolver.address_of(f"good{n}.test") == "8.8.8.8"
+        assert sum(host.startswith("dead") for host in dead) == 64
+        for task in waiting:
+            task.cancel()
+
+    async def test_one_that_waits_for_room_loses_no_time_by_it(
+        self, dead: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(dns, "_AT_ONCE", 2)
+        resolver = Resolver(DnsConfig(timeout=0.2), LOCAL, Clock())
+        first = [(await trouble_of(resolver, f"dead{n}.test")).reason for n in range(2)]
+        assert all("no answer" in reason for reason in first)
+        third = asyncio.ensure_future(resolver.address_of("good.test"))
+        await asyncio.sleep(1.0)
+        assert not third.done() and dead == ["dead0.test", "dead1.test"], "the threads are still taken"
+        resolver._room.release()
+        assert await third == "8.8.8.8"
