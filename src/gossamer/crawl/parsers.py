@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -21,6 +22,11 @@ import msgspec
 
 from gossamer.crawl.parser_config import CONFIG, JOB, ParserConfig, frame
 from gossamer.model.records import Parsed, ParseJob
+
+log = logging.getLogger(__name__)
+
+_AGAIN = 1.0
+"""Seconds before a process is tried again that the system did not give us."""
 
 
 class _Waiting(msgspec.Struct):
@@ -113,7 +119,16 @@ class _Parser:
             late = await self._watch(conversation)
             if self.line:
                 self._blame(self.line[0], late)
-            conversation = await self._start_process()
+            conversation = await self._start_again()
+
+    async def _start_again(self) -> _Conversation:
+        """The next process, when there is one to be had: whoever waits in line waits for it."""
+        while True:
+            try:
+                return await self._start_process()
+            except OSError as error:
+                log.warning("no parser can be started (%s): trying again", error.strerror or error)
+                await asyncio.sleep(_AGAIN)
 
     async def _watch(self, conversation: _Conversation) -> bool:
         """Wait for the end of the process; kill it, and say so, when one page keeps it busy for too

@@ -80,6 +80,31 @@ async def test_a_parser_that_is_killed_is_replaced_and_no_job_is_lost() -> None:
     assert [answer.ok for answer in answers] == [True] * 20
 
 
+async def test_a_parser_that_cannot_be_replaced_at_once_is_replaced_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where memory or process numbers have run out for a moment."""
+    start, refused = _Parser._start_process, []
+
+    async def refused_at_first(parser: _Parser) -> Any:
+        if len(refused) < 2:
+            refused.append(parser)
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return await start(parser)
+
+    monkeypatch.setattr("gossamer.crawl.parsers._AGAIN", 0.05)
+    async with ParserPool(config(), 1, PATIENCE) as pool:
+        await pool.parse(job(0))
+        (first,) = parsers()
+        os.kill(first, signal.SIGSTOP)
+        waiting = [asyncio.ensure_future(pool.parse(job(n))) for n in range(5)]
+        await asyncio.sleep(0.05)
+        monkeypatch.setattr(_Parser, "_start_process", refused_at_first)
+        os.kill(first, signal.SIGKILL)
+        async with asyncio.timeout(120):
+            answers = await asyncio.gather(*waiting)
+    assert [answer.ok for answer in answers] == [True] * 5
+    assert len(refused) == 2
+
+
 async def test_a_page_that_kills_its_parser_twice_fails_alone() -> None:
     async with ParserPool(config(), 1, PATIENCE) as pool:
         await pool.parse(job(0))
