@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from crawl_kit import crawl, exported, run
+from crawl_kit import crawl, exported, run, settings_of, write_settings
 from index_kit import contents
 from inside import fails, gossamer
 
+from gossamer.crawl.folder import DataFolder
 from gossamer.testing import FakeWeb, Site
 
 
@@ -125,3 +126,19 @@ def test_a_damaged_index_is_named_and_a_rebuild_mends_it(followed: Followed) -> 
 
 def test_searching_before_anything_is_indexed_says_what_to_do(tmp_path: Path) -> None:
     fails(gossamer("search", "word", data=tmp_path), 1, "there is no index", "gossamer crawl")
+
+
+def test_a_crawl_ends_although_another_indexer_has_the_index(tmp_path: Path) -> None:
+    """`gossamer index --follow` in another window, or one that was stopped there: it is not waited for without end."""
+    data = tmp_path / "data"
+    web = FakeWeb("127.0.42")
+    site = web.site("busy.test", pages=3)
+    with web:
+        write_settings(data, settings_of(web, crawl={"index": True}))
+        with DataFolder(data).index_lock():
+            done = run("crawl", site.url("/"), "--quiet", data=data, timeout=240)
+        assert done.returncode == 0, done.stderr
+        assert "an indexer is at work on" in done.stderr
+        assert len(exported("pages", data)) == 3
+        assert run("index", data=data).returncode == 0
+        assert len(contents(data).pages) == 3

@@ -219,12 +219,11 @@ class DataFolder:
         return self._is_locked("run")
 
     @contextlib.contextmanager
-    def index_lock(self, wait: bool = False) -> Iterator[None]:
-        """At most one indexer per folder; one that waits takes over when the other ends."""
-        self._create_run()
-        with self._lock("index", wait) as locked:
-            if not locked:
-                raise BusyError(f"an indexer is at work on {self.root} already: the index follows the crawl by itself")
+    def index_lock(self) -> Iterator[None]:
+        """At most one indexer per folder."""
+        with self._alone(
+            "index", f"an indexer is at work on {self.root} already: the index follows the crawl by itself"
+        ):
             yield
 
     @contextlib.contextmanager
@@ -303,14 +302,14 @@ class DataFolder:
             return not locked
 
     @contextlib.contextmanager
-    def _lock(self, name: str, wait: bool = False) -> Iterator[bool]:
+    def _lock(self, name: str) -> Iterator[bool]:
         try:
             descriptor = os.open(self._run / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise StorageError(f"cannot write in {self._run}: {error.strerror}: check its permissions") from error
         try:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 yield False
                 return

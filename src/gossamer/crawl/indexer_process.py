@@ -11,21 +11,24 @@ import select
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from gossamer import settings as settings_file
 from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
 from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.indexing import Indexer, index_lock, index_place
+from gossamer.crawl.indexing import Indexer, IndexPlace, index_lock, index_place
 from gossamer.crawl.logged import configure_logs
-from gossamer.errors import GossamerError
+from gossamer.errors import BusyError, GossamerError
 from gossamer.frontier.database import open_database
 
 PAUSE = 0.15
 """Seconds between two looks while there is nothing to do."""
 _QUIET = 2.0
 """Seconds without a change after which anchor texts get their turn."""
+_LAST_WAIT = 10.0
+"""Seconds that a crawl which ends waits for another indexer."""
 
 
 def follow(indexer: Indexer, go_on: Callable[[], bool], between: Callable[[], None] = lambda: None) -> None:
@@ -49,6 +52,24 @@ def catch_up(indexer: Indexer) -> None:
     indexer.finish_merges()
 
 
+def _lock(stack: ExitStack, folder: DataFolder, place: IndexPlace) -> None:
+    """Become the only indexer; whoever is it already indexes, so a crawl that ends waits for it only shortly."""
+    last = None
+    while True:
+        try:
+            return stack.enter_context(index_lock(folder, place))
+        except BusyError:
+            if _is_told_to_finish():
+                last = last or time.monotonic() + _LAST_WAIT
+                if time.monotonic() > last:
+                    raise
+        time.sleep(PAUSE)
+
+
+def _is_told_to_finish() -> bool:
+    return bool(select.select([0], [], [], 0)[0])
+
+
 def main() -> None:
     """Index the folder named by the only argument until standard input ends."""
     configure_logs(Path(sys.argv[1]), "indexer")
@@ -57,12 +78,13 @@ def main() -> None:
         settings = settings_file.load(folder.root)
         give_way(settings.crawl.nice // 2)  # readers first, but what is found should be searchable soon
         place = index_place(folder, settings.shards)
-        with index_lock(folder, place, wait=True):
+        with ExitStack() as stack:
+            _lock(stack, folder, place)
             db = open_database(folder.database, cache_mb=16)
             db.outlast()
             indexer = Indexer.open(folder, db, clock, place=place)
             try:
-                follow(indexer, lambda: not select.select([0], [], [], 0)[0])
+                follow(indexer, lambda: not _is_told_to_finish())
             finally:
                 indexer.close()
                 db.close()

@@ -73,9 +73,9 @@ def index_place(folder: DataFolder, shards: ShardsConfig) -> IndexPlace:
 
 
 @contextmanager
-def index_lock(folder: DataFolder, place: IndexPlace, wait: bool = False) -> Iterator[None]:
-    """At most one indexer per index; one that waits takes over when the other ends."""
-    with folder.index_lock(wait) if place.root == folder.index else IndexFolder(place.root).lock(wait):
+def index_lock(folder: DataFolder, place: IndexPlace) -> Iterator[None]:
+    """At most one indexer per index."""
+    with folder.index_lock() if place.root == folder.index else IndexFolder(place.root).lock():
         yield
 
 

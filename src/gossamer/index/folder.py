@@ -78,14 +78,14 @@ class IndexFolder:
         return self.root / generation / "anchors.db"
 
     @contextlib.contextmanager
-    def lock(self, wait: bool = False) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """At most one indexer per index outside a data folder; the kernel frees it, however the process ends."""
         with commits.storing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.root / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise BusyError(f"an indexer is at work on {self.root} already: the index follows by itself") from error
             yield
