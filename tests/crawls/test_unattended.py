@@ -155,6 +155,33 @@ def test_a_process_that_cannot_be_started_ends_nothing_and_is_tried_again(
     assert "could not be started" in first.words
 
 
+def test_a_database_that_is_locked_for_long_is_waited_for(
+    folder: tuple[FakeWeb, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A plan that runs for years does not end because one writer stands still; what ended meanwhile is noted."""
+    _, data = folder
+    db, other = open_database(data / "frontier.db", wait=0.2), open_database(data / "frontier.db")
+    plan = {"look": Schedule(run="status", always=True)}
+    plant = unattended.Unattended(data, "", db, plan, WallClock(), lambda *_: None)
+
+    def lock_then_stop() -> None:
+        try:
+            wait_until(lambda: runs(data))
+            with other.transaction():
+                wait_until(lambda: "the plan waits for its database" in caplog.text)
+            noted = len(ended(data))
+            wait_until(lambda: len(ended(data)) > noted)
+        finally:
+            plant.stop()
+
+    watcher = Thread(target=lock_then_stop)
+    watcher.start()
+    plant.run(30)
+    watcher.join()
+    db.close()
+    assert {one.code for one in ended(data)} == {0}
+
+
 def test_serialised_work_is_done_one_after_another_and_other_work_beside_it(folder: tuple[FakeWeb, Path]) -> None:
     web, data = folder
     entries = {f"heavy{n}": {"run": "stats", "every": "1s"} for n in range(3)}

@@ -17,7 +17,7 @@ from gossamer.clock import Clock
 from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.schedule_runs import Standing, standing
 from gossamer.crawl.tasks import Task
-from gossamer.errors import GossamerError
+from gossamer.errors import DatabaseError, GossamerError
 from gossamer.frontier import schedules
 from gossamer.frontier.database import Database
 from gossamer.schedule.config import Schedule
@@ -71,11 +71,15 @@ class Unattended:
         try:
             next_look = 0.0
             while not self._stopping:
-                self._bury()
-                if time.monotonic() >= next_look:
-                    self._look()
-                    # Between two crawls, too, messages are tried again and alarms are raised.
-                    self._db.patiently(self._alerts.tick)
+                try:
+                    self._bury()
+                    if time.monotonic() >= next_look:
+                        self._look()
+                        # Between two crawls, too, messages are tried again and alarms are raised.
+                        self._db.patiently(self._alerts.tick)
+                        next_look = time.monotonic() + _LOOK
+                except DatabaseError as error:  # a writer that stands still, a server that is away: it may come back
+                    log.warning("the plan waits for its database: %s", error)
                     next_look = time.monotonic() + _LOOK
                 time.sleep(_TICK)
         finally:
@@ -124,8 +128,8 @@ class Unattended:
             code = task.poll()
             if code is None:
                 continue
-            del self._tasks[name]
             self._note_end(name, task.began_at, code, task.words(), task.is_told_to_end)
+            del self._tasks[name]
 
     def _note_end(self, name: str, began_at: float, code: int, words: str, is_told: bool = False) -> None:
         run = schedules.Run(name, began_at, self._clock.now(), code, words)
