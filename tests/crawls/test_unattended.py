@@ -182,6 +182,40 @@ def test_a_database_that_is_locked_for_long_is_waited_for(
     assert {one.code for one in ended(data)} == {0}
 
 
+@pytest.mark.parametrize("listens", [True, False])
+def test_a_run_that_takes_too_long_is_ended_and_others_get_their_turn(
+    folder: tuple[FakeWeb, Path], monkeypatch: pytest.MonkeyPatch, listens: bool
+) -> None:
+    class Deaf(tasks.Task):
+        def ask_to_end(self) -> None:
+            self.is_told_to_end = True
+
+    if not listens:
+        monkeypatch.setattr(unattended, "Task", Deaf)
+        monkeypatch.setattr(unattended, "_LATE", 1.0)
+    web, data = folder
+    planned(web, data)
+    db = open_database(data / "frontier.db")
+    crawling = "crawl http://plan.test/ --watch --for 1h --quiet"
+    plan = {"long": Schedule(run=crawling, every="1s", most="3s"), "look": Schedule(run="status", every="2s")}
+    plant = unattended.Unattended(data, "", db, plan, WallClock(), lambda *_: None)
+
+    def stop_then() -> None:
+        try:
+            wait_until(lambda: ended(data, "long") and ended(data, "look"))
+        finally:
+            plant.stop()
+
+    watcher = Thread(target=stop_then)
+    watcher.start()
+    plant.run(30)
+    watcher.join()
+    db.close()
+    late = ended(data, "long")[-1]
+    assert "longer than 3s" in late.words
+    assert late.code == (0 if listens else -9)
+
+
 def test_serialised_work_is_done_one_after_another_and_other_work_beside_it(folder: tuple[FakeWeb, Path]) -> None:
     web, data = folder
     entries = {f"heavy{n}": {"run": "stats", "every": "1s"} for n in range(3)}

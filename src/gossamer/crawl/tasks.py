@@ -45,10 +45,15 @@ class Task:
         self.is_told_to_end = True
         self._close()
 
+    def send_kill(self) -> None:
+        """Kill it with the processes of its group; one that hangs in the kernel may live on for a while."""
+        if self._process.poll() is None:  # else another group may have its number by now
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def kill(self) -> None:
         """End it at once, with the processes of its group."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self.send_kill()
         self._process.wait()
 
     def wait(self) -> int:

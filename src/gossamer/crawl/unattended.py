@@ -9,6 +9,7 @@ this process was killed, is seen in the tables: a restart goes on.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +22,7 @@ from gossamer.errors import DatabaseError, GossamerError
 from gossamer.frontier import schedules
 from gossamer.frontier.database import Database
 from gossamer.schedule.config import Schedule
-from gossamer.schedule.plan import words
+from gossamer.schedule.plan import longest, words
 from gossamer.schedule.times import rhythm
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ _CLOCK_SET = 1.0
 """Seconds from which on a clock that goes back was set."""
 _STABLE = 120.0
 """Seconds after which something that runs always is no longer thought to be dying."""
+_LATE = 60.0
+"""Seconds that a run which took too long has to end in good order."""
 
 Tell = Callable[[str, str], None]
 """Takes the name of an entry and a line that it said."""
@@ -51,6 +54,8 @@ class Unattended:
         self._tasks: dict[str, Task] = {}
         self._deaths: dict[str, int] = {}
         self._not_before: dict[str, float] = {}
+        self._latest: dict[str, float] = {}
+        """By when, in monotonic time, a run must have ended."""
         self._stopping = False
         self._looked_at = 0.0
         self._alerts = AlertProcess(root, db)
@@ -71,6 +76,7 @@ class Unattended:
         try:
             next_look = 0.0
             while not self._stopping:
+                self._end_late()
                 try:
                     self._bury()
                     if time.monotonic() >= next_look:
@@ -120,15 +126,29 @@ class Unattended:
         command = [*words(self._plan[name]), "--data", str(self._root)]
         try:
             self._tasks[name] = Task(name, command, began, self._tell)
+            self._latest[name] = time.monotonic() + (longest(self._plan[name]) or math.inf)
         except OSError as error:  # no process to be had just now: the others go on
             self._note_end(name, began, 1, f"it could not be started: {error}")
+
+    def _end_late(self) -> None:
+        """Whoever takes too long is told to end, then killed: others may be waiting for it."""
+        for name, task in self._tasks.items():
+            late = time.monotonic() - self._latest.get(name, math.inf)
+            if late > _LATE:
+                task.send_kill()
+            elif late > 0 and not task.is_told_to_end:
+                log.warning("%s has run for longer than %s (most) and is told to end", name, self._plan[name].most)
+                task.ask_to_end()
 
     def _bury(self) -> None:
         for name, task in list(self._tasks.items()):
             code = task.poll()
             if code is None:
                 continue
-            self._note_end(name, task.began_at, code, task.words(), task.is_told_to_end)
+            words, most = task.words(), self._plan[name].most
+            if time.monotonic() > self._latest.get(name, math.inf):
+                words = f"{words}\nit ran for longer than {most} (most) and was ended".strip()
+            self._note_end(name, task.began_at, code, words, task.is_told_to_end)
             del self._tasks[name]
 
     def _note_end(self, name: str, began_at: float, code: int, words: str, is_told: bool = False) -> None:

@@ -18,3 +18,5 @@ class Schedule(msgspec.Struct, frozen=True):
     """Whether it is to run all the time: started at once, and again when it ends."""
     serialise: bool = True
     """Whether it waits for other work of the plan that does not run all the time."""
+    most: str = ""
+    """Time that one run may take, such as `6h`: it is told to end then, and killed a minute later. Empty: any time."""

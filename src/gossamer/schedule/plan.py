@@ -49,6 +49,11 @@ def words(schedule: Schedule) -> list[str]:
     return found[1:] if found[:1] == ["gossamer"] else found
 
 
+def longest(schedule: Schedule) -> float | None:
+    """Seconds that one run may take; None for any time."""
+    return parse_every(schedule.most, "a length of time") if schedule.most else None
+
+
 def check(schedules: Mapping[str, Schedule]) -> None:
     """Raise a `UsageError` that names the entry which cannot be run, and why."""
     for name, schedule in schedules.items():
@@ -71,6 +76,10 @@ def _check_one(schedule: Schedule) -> None:
         return
     if sum((bool(schedule.every), bool(schedule.at), schedule.always)) != 1:
         raise UsageError("give exactly one of every, at and always")
+    if schedule.most:
+        if schedule.always:
+            raise UsageError("most is for what ends: leave it out, or give a time instead of always")
+        longest(schedule)
     _check_command(command, schedule.always)
 
 

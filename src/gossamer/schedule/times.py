@@ -45,12 +45,12 @@ class TimeOfDay(msgspec.Struct, frozen=True):
         return True
 
 
-def parse_every(text: str) -> float:
+def parse_every(text: str, what: str = "a time between two starts") -> float:
     """The seconds of a span such as `30m`, `6h` or `1d`."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*", text.lower())
     seconds = float(found[1]) * _UNITS[found[2]] if found else 0.0
     if seconds < 1:
-        raise UsageError(f"{text!r} is not a time between two starts: write 30m, 6h or 1d")
+        raise UsageError(f"{text!r} is not {what}: write 30m, 6h or 1d")
     return seconds
 
 

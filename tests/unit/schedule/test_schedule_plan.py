@@ -36,7 +36,7 @@ def test_an_entry_that_runs_nothing_is_idle() -> None:
         {"run": "crawl --seeds /etc/seeds.txt", "every": "6h"},
         {"run": "gossamer rank", "at": "sun 03:30"},
         {"run": "backup '/srv/my backup'", "at": "1 03:30", "serialise": False},
-        {"run": "jobs run vocabulary -o /tmp/v", "every": "1d"},
+        {"run": "jobs run vocabulary -o /tmp/v", "every": "1d", "most": "6h"},
     ],
 )
 def test_what_can_be_run(entry: dict[str, Any]) -> None:
@@ -60,6 +60,8 @@ def test_what_can_be_run(entry: dict[str, Any]) -> None:
         ({"run": "rank --data=/srv/x", "every": "1h"}, "--data"),
         ({"run": "inject -", "every": "1h"}, "standard input"),
         ({"run": "backup 'x", "every": "1h"}, "quotation"),
+        ({"run": "rank", "every": "1h", "most": "long"}, "'long' is not a length of time"),
+        ({"run": "serve", "always": True, "most": "1h"}, "most is for what ends"),
     ],
 )
 def test_what_cannot_be_run_is_told_with_its_entry(entry: dict[str, Any], said: str) -> None:
