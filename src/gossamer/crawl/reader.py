@@ -6,6 +6,7 @@ runs: it is opened when it is asked, and again when another file lies in its pla
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Lock, Thread
@@ -20,6 +21,11 @@ _WAIT = 0.5
 _ANSWER = 3.0
 """Seconds for which the answer of a server is waited for."""
 
+_UNANSWERED = 4
+"""Questions that may be left to a server that hangs: each has a connection, and there are not many of those."""
+_GIVEN_UP = 600.0
+"""Seconds after which one of them does not count any more: its connection may never tell that it is dead."""
+
 T = TypeVar("T")
 
 
@@ -32,6 +38,7 @@ class SharedReader:
         self._lock = Lock()
         self._database: Database | None = None
         self._file = 0
+        self._left: list[tuple[Thread, float]] = []
 
     def ask(self, question: Callable[[Database], T]) -> T:
         """The answer to a question; a `GossamerError` where the database cannot be read now."""
@@ -48,6 +55,10 @@ class SharedReader:
     def _answer(self, question: Callable[[Database], T]) -> T:
         """What a server says; one that hangs with its connection open is left to its thread, and so is that
         connection."""
+        now = time.monotonic()
+        self._left = [(left, since) for left, since in self._left if left.is_alive() and now - since < _GIVEN_UP]
+        if len(self._left) >= _UNANSWERED:
+            raise BusyError("the crawl's database does not answer: try again in a moment")
         answer: Future[T] = Future()
 
         def ask() -> None:
@@ -56,10 +67,12 @@ class SharedReader:
             except BaseException as error:
                 answer.set_exception(error)
 
-        Thread(target=ask, daemon=True).start()
+        thread = Thread(target=ask, daemon=True)
+        thread.start()
         try:
             return answer.result(_ANSWER)
         except TimeoutError as error:
+            self._left.append((thread, now))
             self._database = None
             raise BusyError("the crawl's database does not answer: try again in a moment") from error
 
