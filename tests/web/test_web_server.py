@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -20,6 +22,7 @@ from web_kit import PATIENCE, SETTINGS, MemoryService, client, serving
 from gossamer.errors import OperationError, UsageError
 from gossamer.search.results import Request, Results
 from gossamer.web import protocol
+from gossamer.web import server as server_module
 from gossamer.web.app import create_app
 from gossamer.web.pool import WAITING
 from gossamer.web.server import WebServer, beyond_loopback
@@ -186,6 +189,95 @@ def test_a_patient_client_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) 
         assert b" 200 " in ask(sock)
         time.sleep(0.6)
         assert b" 200 " in ask(sock)
+
+
+STYLES = b"GET /static/site.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LAST_STYLES = STYLES.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+
+
+@pytest.fixture
+def small_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel takes a few KB of an answer that nobody reads; the rest stays with the server."""
+    listen = server_module._listen
+
+    def listen_small(host: str, port: int) -> socket.socket:
+        listening = listen(host, port)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # accepted ones inherit it
+        return listening
+
+    monkeypatch.setattr(server_module, "_listen", listen_small)
+
+
+def connect_small(address: str) -> socket.socket:
+    host, _, port = address.removeprefix("http://").partition(":")
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    sock.settimeout(PATIENCE)
+    sock.connect((host, int(port)))
+    return sock
+
+
+@contextmanager
+def never_reading(asked: bytes) -> Iterator[str]:
+    """A server for three clients at once, and three that ask and read no more than the first byte."""
+    with serving() as address, ExitStack() as stack:
+        for _ in range(3):
+            sock = stack.enter_context(connect_small(address))
+            sock.sendall(asked)
+            assert sock.recv(1) == b"H"
+        yield address
+
+
+def status(address: str) -> int:
+    return httpx.get(f"{address}/healthz", timeout=PATIENCE, trust_env=False).status_code
+
+
+@pytest.mark.parametrize("asked", [500 * STYLES, STYLES, LAST_STYLES], ids=["many", "one", "last"])
+@pytest.mark.usefixtures("small_buffers")
+def test_clients_that_never_read_do_not_keep_their_connections(asked: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "CONNECTIONS", 4)  # who asks is counted, too
+    monkeypatch.setattr(server_module, "KEEP_ALIVE", 1)
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 10 * PATIENCE)
+    with never_reading(asked) as address:
+        time.sleep(1.5)
+        assert status(address) == 503, "closing an idle connection does not end it: the test has something to show"
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 0.3)
+    with never_reading(asked) as address:
+        deadline = time.monotonic() + PATIENCE
+        while (last := status(address)) != 200 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert last == 200
+
+
+@pytest.mark.usefixtures("small_buffers")
+def test_a_client_that_reads_slowly_gets_its_whole_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 2.0)
+    with serving() as address, connect_small(address) as sock:
+        sock.sendall(LAST_STYLES)
+        found, began = b"", time.monotonic()
+        while data := sock.recv(1500):
+            found += data
+            time.sleep(0.4)
+    head, _, body = found.partition(b"\r\n\r\n")
+    assert f"content-length: {len(body)}".encode() in head.lower()
+    assert time.monotonic() - began > 2 * protocol.UNREAD_SECONDS, "it took long enough to be worth a test"
+
+
+def test_requests_that_wait_for_their_turn_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes long stands before many, over one connection."""
+    going = threading.Event()
+
+    class Waiting(MemoryService):
+        def search(self, request: Request) -> Results:
+            assert going.wait(PATIENCE)
+            return super().search(request)
+
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 0.2)
+    with serving(Waiting()) as address, connect(address) as sock:
+        sock.sendall(b"GET /search?q=rocket HTTP/1.1\r\nHost: localhost\r\n\r\n" + 30 * STYLES + LAST_STYLES)
+        time.sleep(1)
+        going.set()
+        assert everything(sock).count(b"HTTP/1.1 200 ") == 32
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@
   link that is far too long still gets a page that says so.
 - A head that grows beyond `MAX_HEAD`, or takes longer than `HEAD_SECONDS`, ends
   the connection: neither memory nor connections can be filled by trickling.
+- A client that takes nothing of its answer for `UNREAD_SECONDS` is cut off: who asks
+  and never reads would keep its connection for ever. Slow readers are waited for.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from gossamer.web.guard import MAX_TARGET
 
 MAX_HEAD = 256 * 1024
 HEAD_SECONDS = 15.0
+UNREAD_SECONDS = 30.0
 _KEPT = MAX_TARGET + 1024
 """Bytes of an address: scheme and host may stand before what the guard counts."""
 
@@ -29,16 +32,31 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._head_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
+        self._unread_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """The first head is awaited from now on."""
         super().connection_made(transport)
+        # Every byte that does not leave counts, else a connection that is to be closed could wait for its last ones.
+        transport.set_write_buffer_limits(high=0)
         self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is awaited any more."""
         self._stop_timer()
+        self._stop_unread_timer()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client has to read from now on."""
+        super().pause_writing()
+        self._stop_unread_timer()
+        self._start_unread_timer()
+
+    def resume_writing(self) -> None:
+        """All is on its way."""
+        self._stop_unread_timer()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Count what belongs to a head, then parse."""
@@ -77,6 +95,21 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+    def _start_unread_timer(self) -> None:
+        left = self.transport.get_write_buffer_size()
+        self._unread_timer = self.loop.call_later(UNREAD_SECONDS, self._check_unread, left)
+
+    def _stop_unread_timer(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
+
+    def _check_unread(self, before: int) -> None:
+        if self.transport.get_write_buffer_size() < before:
+            self._start_unread_timer()
+        else:
+            self.transport.abort()
 
     def _refuse(self, status: int) -> None:
         if not self.transport.is_closing():
