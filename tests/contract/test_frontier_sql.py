@@ -27,12 +27,13 @@ from frontier_kit import (
 from hypothesis import HealthCheck, given, settings
 
 from gossamer.errors import LeaseLost
-from gossamer.frontier import operate
+from gossamer.frontier import inspect, operate
 from gossamer.frontier.contract import Added, Budgets, Verdict
-from gossamer.frontier.database import Where, open_database
+from gossamer.frontier.database import Where, open_database, read_database
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
+from gossamer.model.site import key64, site_of
 
 pytestmark = pytest.mark.usefixtures("dialect")
 
@@ -49,6 +50,50 @@ def frontier(tmp_path: Path) -> SqlFrontier:
 @pytest.fixture
 def crew(frontier: SqlFrontier) -> Crew:
     return Crew(frontier)
+
+
+class TestListing:
+    """`gossamer export urls`, beside a crawl, into whatever reads it."""
+
+    def test_every_url_comes_once_and_in_order_while_others_are_added_and_go(
+        self, frontier: SqlFrontier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(inspect, "_PAGE", 7)
+        sites = [f"www.s{number}.org" for number in range(5)]
+        kept = [one for site in sites for one in pages(site, 20)]
+        gone = "https://www.s3.org/gone"
+        frontier.add([*kept, page(gone)], NOW)
+        reading, found = read_database(place_of_database(tmp_path)), []
+        for number, record in enumerate(inspect.all_urls(reading)):
+            found.append(record.url)
+            if number < 50:
+                frontier.add([page(f"https://{sites[number % 5]}/new{number}")], NOW)
+            if number == 50:
+                frontier.db.execute("DELETE FROM urls WHERE url = ?", (gone,))
+        reading.close()
+        assert len(set(found)) == len(found) and {one.url for one in kept} <= set(found)
+        assert found == sorted(found, key=lambda url: (key64(site_of(url)), key64(url)))
+
+    def test_nothing_and_whole_pages_are_listed(self, frontier: SqlFrontier, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(inspect, "_PAGE", 5)
+        assert list(inspect.all_urls(frontier.db)) == []
+        frontier.add(pages(SITE, 10), NOW)
+        assert {one.url for one in inspect.all_urls(frontier.db)} == {one.url for one in pages(SITE, 10)}
+
+    def test_a_reader_that_stands_still_does_not_keep_the_log_from_being_cleared(
+        self, frontier: SqlFrontier, tmp_path: Path, dialect: str
+    ) -> None:
+        if dialect != "sqlite":
+            pytest.skip("a server keeps its log itself")
+        frontier.add(pages(SITE, 10), NOW)
+        reading = read_database(place_of_database(tmp_path))
+        listing = inspect.all_urls(reading)
+        assert next(listing).site == SITE
+        frontier.add(pages("www.two.org", 10), NOW)
+        ((busy, _, _),) = frontier.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert not busy and (tmp_path / "frontier.db-wal").stat().st_size == 0
+        assert len(list(listing)) >= 9
+        reading.close()
 
 
 class TestPageLimit:

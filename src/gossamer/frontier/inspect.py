@@ -181,6 +181,9 @@ _RECORD = """SELECT u.url, u.state, s.name, u.kind, u.via, u.level, u.lowered, u
     FROM urls u LEFT JOIN sites s ON s.id = u.site_id
     LEFT JOIN urls f ON f.site_id = u.found_site AND f.key = u.found_key"""
 
+_PAGE = 2000
+"""Rows that are read at once."""
+
 
 def find_url(db: Database, url: str) -> UrlRecord | None:
     """The row of a canonical URL."""
@@ -189,9 +192,17 @@ def find_url(db: Database, url: str) -> UrlRecord | None:
 
 
 def all_urls(db: Database) -> Iterator[UrlRecord]:
-    """Every row of the table, site by site."""
-    for row in db.iterate(f"{_RECORD} ORDER BY u.site_id, u.key"):
-        yield _record(row)
+    """Every row of the table, site by site; each as it is when its page of rows is read.
+
+    One cursor would see all of one moment, and SQLite could not clear its log for as long as somebody is slow to read.
+    """
+    select = _RECORD.replace("SELECT", "SELECT u.site_id, u.key,", 1)
+    order = f"ORDER BY u.site_id, u.key LIMIT {_PAGE}"
+    rows = db.execute(f"{select} {order}")
+    while rows:
+        for row in rows:
+            yield _record(row[2:])
+        rows = db.execute(f"{select} WHERE (u.site_id, u.key) > (?, ?) {order}", rows[-1][:2])
 
 
 def _record(row: tuple[object, ...]) -> UrlRecord:
