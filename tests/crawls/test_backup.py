@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import resource
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from crawl_kit import GOSSAMER, crawl, exported, kill, run, settings_of, start, 
 from table_kit import problems
 
 from gossamer.crawl import backup as backup_module
+from gossamer.crawl import holding
 from gossamer.crawl.backup import back_up, verify
 from gossamer.crawl.backup_files import copy_segment, read_manifest, write_manifest
 from gossamer.crawl.compacting import SegmentsHeldError, compact_once, swap
@@ -25,8 +28,8 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.restoring import restore
 from gossamer.errors import BusyError, CorruptError, StorageError, UsageError
 from gossamer.frontier import holds
-from gossamer.frontier.database import open_database, read_database
-from gossamer.frontier.snapshots import table_names
+from gossamer.frontier.database import Database, open_database, read_database
+from gossamer.frontier.snapshots import copy_database, table_names
 from gossamer.store.compaction import compact
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import new_segment_id
@@ -259,6 +262,65 @@ def test_a_backup_that_was_frozen_while_segments_were_merged_begins_anew(
     manifest = back_up(folder, place, FakeClock(NOW)).manifest
     assert len(manifest.segments) == 1 and manifest.missing == ()
     verify(place)
+
+
+def _held_until(db: Database) -> float:
+    return max((until for _, until in holds._holds(db)), default=0.0)
+
+
+@pytest.mark.parametrize("name", ["copy_segment", "copy_database"])
+def test_a_backup_that_is_stuck_lets_segments_be_merged(
+    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write to a disk that does not answer: it neither ends nor fails."""
+    clock, db, stuck = FakeClock(NOW), open_database(data / "frontier.db"), []
+    module = "gossamer.crawl.backup_files" if name == "copy_segment" else "gossamer.crawl.backup"
+    copy = getattr(importlib.import_module(module), name)
+
+    def copy_stuck(*arguments: Any, **options: Any) -> Any:
+        if not stuck:
+            stuck.append(True)
+            until = clock.advance(1) + holds.LASTING
+            wait_until(lambda: _held_until(db) == until)
+            clock.advance(holding.STILL + 1)
+            time.sleep(0.5)  # many times as long as between two renewals
+            assert _held_until(db) == until
+        return copy(*arguments, **options)
+
+    monkeypatch.setattr(holding, "_RENEW", 0.02)
+    monkeypatch.setattr(f"{module}.{name}", copy_stuck)
+    back_up(DataFolder(data), tmp_path / "backup", clock)
+    db.close()
+    verify(tmp_path / "backup")
+
+
+def test_a_backup_that_takes_long_keeps_its_hold(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever copies the database tells nothing: the file grows. Of a segment every piece counts."""
+    clock, db, grown = FakeClock(NOW), open_database(data / "frontier.db"), []
+
+    def let_time_pass() -> None:
+        clock.advance(holding.STILL / 4)  # a file may end and the next begin without a sign in between
+        wait_until(lambda: _held_until(db) == clock.now() + holds.LASTING)
+
+    def copy_slowly(where: Any, target: Path) -> None:
+        for size in range(1, 10):
+            target.write_bytes(b"x" * size)
+            let_time_pass()
+        grown.append(target)
+        target.unlink()
+        copy_database(where, target)
+
+    def read_slowly(file: Any, path: Path) -> bytes:
+        let_time_pass()
+        return bytes(file.read(50_000))
+
+    monkeypatch.setattr(holding, "_RENEW", 0.02)
+    monkeypatch.setattr("gossamer.crawl.backup.copy_database", copy_slowly)
+    monkeypatch.setattr("gossamer.crawl.backup_files._read", read_slowly)
+    back_up(DataFolder(data), tmp_path / "backup", clock)
+    db.close()
+    assert len(grown) == 1, "it was not begun anew"
+    verify(tmp_path / "backup")
 
 
 def test_a_killed_backup_keeps_merging_away_for_a_while_only(data: Path) -> None:

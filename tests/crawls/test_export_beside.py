@@ -7,13 +7,15 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from crawl_kit import crawl, unmerged
+from crawl_kit import crawl, unmerged, wait_until
 
-from gossamer.crawl import compacting, exporting
+from gossamer.crawl import compacting, exporting, holding
 from gossamer.crawl.folder import DataFolder
-from gossamer.errors import CorruptError
+from gossamer.errors import CorruptError, OperationError
+from gossamer.frontier import holds, inspect
+from gossamer.frontier.database import Database
 from gossamer.store import segments
-from gossamer.testing import FakeWeb
+from gossamer.testing import FakeClock, FakeWeb
 
 PAGES = 60
 
@@ -54,6 +56,68 @@ def test_segments_that_are_merged_during_an_export_are_followed(folder: DataFold
     with mock.patch.object(exporting, "open_pages", open_after_merging):
         assert urls(folder) == before
     assert len(opened) > 2, "a file that was gone was asked for"
+
+
+def merge_all(folder: DataFolder, now: float) -> int:
+    """Make one segment of all; how many there were, and 0 where somebody holds them."""
+    db = folder.open_database()
+    try:
+        with mock.patch.object(compacting, "plan", lambda sizes: [list(sizes)]):
+            return compacting.compact_once(db, folder.segments, now, set())
+    finally:
+        db.close()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    fake = FakeClock(time.time())
+    monkeypatch.setattr(exporting, "SystemClock", lambda: fake)
+    monkeypatch.setattr(holding, "_RENEW", 0.02)
+    return fake
+
+
+def held_until(db: Database) -> float:
+    return max((until for _, until in holds._holds(db)), default=0.0)
+
+
+def test_links_that_are_read_on_and_on_are_held(folder: DataFolder, clock: FakeClock) -> None:
+    db = folder.read()
+    _, tables = exporting.links(folder, db)
+    read = 0
+    for table in tables:
+        read += table.num_rows
+        clock.advance(holding.STILL - 1)
+        wait_until(lambda: held_until(db) == clock.now() + holds.LASTING)
+        assert merge_all(folder, clock.now()) == 0
+    assert read == sum(table.num_rows for table in exporting.links(folder, db)[1]) > 0
+    db.close()
+    assert merge_all(folder, clock.now()) > 1
+
+
+def test_links_that_nobody_reads_on_are_merged_after_a_while_and_the_export_says_so(
+    folder: DataFolder, clock: FakeClock
+) -> None:
+    db = folder.read()
+    _, tables = exporting.links(folder, db)
+    assert next(tables).num_rows > 0
+    until = clock.advance(1) + holds.LASTING
+    wait_until(lambda: held_until(db) == until)
+    clock.advance(holding.STILL + 1)
+    time.sleep(0.5)  # many times as long as between two renewals
+    assert held_until(db) == until
+    assert merge_all(folder, clock.now() + holds.LASTING) > 1
+    with pytest.raises(OperationError, match=r"stood still for so long .* run it again, with -o FILE"):
+        list(tables)
+    db.close()
+
+
+def test_a_segment_without_its_links_is_told_as_damage_while_it_is_held(folder: DataFolder) -> None:
+    db = folder.read()
+    name = inspect.segment_ids(db)[-1]
+    folder.segments.file(name, "links.parquet").unlink()
+    with pytest.raises(CorruptError, match=name):
+        list(exporting.links(folder, db)[1])
+    db.close()
 
 
 def test_a_segment_that_is_lost_is_told(folder: DataFolder) -> None:

@@ -52,7 +52,7 @@ class Copied(msgspec.Struct, frozen=True):
 
 
 class _HoldLostError(Exception):
-    """The process was frozen for so long that segments were merged: what was copied may not fit together."""
+    """It stood still for so long that segments were merged: what was copied may not fit together."""
 
 
 def back_up(
@@ -91,13 +91,13 @@ class _Backup:
         self._earlier = self._known_items()
         stamp = datetime.fromtimestamp(clock.now(), UTC).strftime("%Y%m%dT%H%M%S")
         self._snapshot = place / files.SNAPSHOTS / f"{stamp}-{secrets.token_hex(3)}"
-        self._new_segments = self._new_bytes = 0
+        self._new_segments = self._new_bytes = self._steps = 0
 
     def run(self, index: bool) -> Copied:
         """All of it."""
         self._clear_unfinished()
         try:
-            with held(self._folder, self._clock) as is_held:
+            with held(self._folder, self._clock, self._progress) as is_held:
                 with durable.storing(self._snapshot):
                     self._snapshot.parent.mkdir(exist_ok=True)
                     self._snapshot.mkdir(mode=0o700)  # passwords are in it, and the place may have been there before
@@ -113,6 +113,13 @@ class _Backup:
         self._clear_unnamed(manifest)
         return Copied(manifest, self._new_segments, self._new_bytes)
 
+    def _step(self) -> None:
+        self._steps += 1
+
+    def _progress(self) -> tuple[int, int]:
+        """Database and index are copied by others, who do not tell: their files grow."""
+        return self._steps, files.size_of(self._snapshot)
+
     def _copy_all(self) -> Manifest:
         self._tell("database", 0, 1)
         made_at = self._clock.now()
@@ -124,14 +131,14 @@ class _Backup:
         for path in moment:
             with durable.storing(path):
                 durable.sync_file(path)
-        items += [files.item_of(self._place, path) for path in moment]
+        items += [files.item_of(self._place, path, self._step) for path in moment]
         there = tuple(one for one in wanted if one not in missing)
         return Manifest(files.VERSION, made_at, crawl, schema, self._snapshot.name, there, tuple(items), tuple(missing))
 
     def _copy_small_files(self) -> None:
         for path in (self._folder.root / FILE_NAME, *sorted(self._folder.root.glob("*.model"))):
             if path.is_file():
-                files.copy_file(path, self._snapshot / path.name)
+                files.copy_file(path, self._snapshot / path.name, self._step)
 
     def _copy_segments(self, wanted: list[str]) -> tuple[list[Item], list[str]]:
         source, target = self._folder.segments, files.stored_segments(self._place)
@@ -142,6 +149,7 @@ class _Backup:
         missing: list[str] = []
         for number, segment_id in enumerate(wanted):
             self._tell("segments", number, len(wanted))
+            self._step()
             try:
                 items += self._kept(target, segment_id) if segment_id in there else self._added(target, segment_id)
             except SegmentMissingError as error:
@@ -150,7 +158,7 @@ class _Backup:
         return items, missing
 
     def _added(self, target: LocalSegments, segment_id: str) -> list[Item]:
-        sums = files.copy_segment(self._folder.segments, target, segment_id, self._link)
+        sums = files.copy_segment(self._folder.segments, target, segment_id, self._link, self._step)
         items = [self._item(target.file(segment_id, name), digest) for name, digest in sums.items()]
         self._new_segments += 1
         self._new_bytes += sum(item.bytes for item in items)
@@ -161,7 +169,8 @@ class _Backup:
         since is copied once more: it must not count because of what is left of it."""
         named = self._earlier.get(segment_id)
         if named is None:
-            return [files.item_of(self._place, path) for path in sorted((target.root / segment_id).iterdir())]
+            found = sorted((target.root / segment_id).iterdir())
+            return [files.item_of(self._place, path, self._step) for path in found]
         if all(self._is_whole(item) for item in named):
             return named
         log.warning("segment %s at %s is damaged, and is copied once more", segment_id, self._place)

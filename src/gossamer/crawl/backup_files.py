@@ -10,9 +10,10 @@ manifest is not a backup.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -29,6 +30,13 @@ INDEX = "index"
 VERSION = 1
 
 _PIECE = 1 << 20
+
+Step = Callable[[], None]
+"""Called after every piece that was read or copied: it is a sign of life."""
+
+
+def _no_step() -> None:
+    return
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -97,25 +105,40 @@ def write_manifest(place: Path, manifest: Manifest) -> None:
         durable.sync_folder(place)
 
 
-def checksum(path: Path) -> str:
+def checksum(path: Path, step: Step = _no_step) -> str:
     """The SHA-256 of a file."""
+    digest = hashlib.sha256()
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+            step()
+    return digest.hexdigest()
 
 
-def item_of(place: Path, path: Path) -> Item:
+def item_of(place: Path, path: Path, step: Step = _no_step) -> Item:
     """A file of a backup, read to its end."""
     with durable.reading(path):
-        return Item(path.relative_to(place).as_posix(), path.stat().st_size, checksum(path))
+        return Item(path.relative_to(place).as_posix(), path.stat().st_size, checksum(path, step))
 
 
-def copy_file(source: Path, target: Path) -> str:
+def size_of(folder: Path) -> int:
+    """Bytes in a folder that is being written; nothing where there is none yet."""
+    size = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # renamed or removed just now
+                size += Path(root, name).stat().st_size
+    return size
+
+
+def copy_file(source: Path, target: Path, step: Step = _no_step) -> str:
     """Copy a file; returns its checksum."""
     digest = hashlib.sha256()
     with source.open("rb") as old, durable.storing(target), target.open("xb") as new:
         while piece := _read(old, source):
             digest.update(piece)
             new.write(piece)
+            step()
     return digest.hexdigest()
 
 
@@ -126,7 +149,9 @@ def _read(file: object, path: Path) -> bytes:
         raise StorageError(f"cannot read {path}: {error.strerror}: check the disk and start again") from error
 
 
-def copy_segment(source: Segments, target: Segments, segment_id: str, link: bool = False) -> dict[str, str]:
+def copy_segment(
+    source: Segments, target: Segments, segment_id: str, link: bool = False, step: Step = _no_step
+) -> dict[str, str]:
     """Copy a segment that is not there yet, or link its files; returns the checksum of each file.
 
     Raises a `SegmentMissingError` where it is gone, and leaves nothing half done."""
@@ -138,7 +163,7 @@ def copy_segment(source: Segments, target: Segments, segment_id: str, link: bool
         for name in layout.FILES:
             if source.size(segment_id, name) is None:
                 continue
-            found[name] = _copy_or_link(source, segment_id, name, folder / name, link)
+            found[name] = _copy_or_link(source, segment_id, name, folder / name, link, step)
             with durable.storing(folder / name):
                 target.finish(segment_id, name)
         if layout.PAGES not in found:
@@ -151,18 +176,18 @@ def copy_segment(source: Segments, target: Segments, segment_id: str, link: bool
     return found
 
 
-def _copy_or_link(source: Segments, segment_id: str, name: str, target: Path, link: bool) -> str:
+def _copy_or_link(source: Segments, segment_id: str, name: str, target: Path, link: bool, step: Step) -> str:
     path = source.file(segment_id, name)
     try:
         if link:
             try:
                 os.link(path, target)
-                return checksum(target)
+                return checksum(target, step)
             except FileNotFoundError:
                 raise
             except OSError:  # another file system, or one without hard links
                 target.unlink(missing_ok=True)
-        return copy_file(path, target)
+        return copy_file(path, target, step)
     except FileNotFoundError as error:
         raise durable.missing(f"{path} is missing") from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 
 import msgspec
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.holding import held
-from gossamer.errors import GossamerError
+from gossamer.errors import CorruptError, GossamerError, OperationError
 from gossamer.frontier import inspect
 from gossamer.frontier.database import Database
 from gossamer.frontier.removals import Covered, covered
@@ -99,14 +99,32 @@ def links(folder: DataFolder, db: Database) -> tuple[pa.Schema, Iterator[pa.Tabl
 
 
 def _links(folder: DataFolder, db: Database) -> Iterator[pa.Table]:
-    out = covered(db)
+    out, done = covered(db), 0
     with ExitStack() as stack:
+        are_kept: Callable[[], bool] = _nobody_merges
         # A link cannot be followed into a merged segment, as a page can. Who cannot write here need not fear a merge.
         with suppress(GossamerError):
-            stack.enter_context(held(folder, SystemClock()))
-        for name in inspect.segment_ids(db):
-            for table in open_links(folder.segments, name).groups():
-                yield _standing(table, "source", out) if out else table
+            are_kept = stack.enter_context(held(folder, SystemClock(), lambda: done))
+        for table in _link_tables(folder, inspect.segment_ids(db), are_kept):
+            yield _standing(table, "source", out) if out else table
+            done += 1
+
+
+def _nobody_merges() -> bool:
+    return True
+
+
+def _link_tables(folder: DataFolder, names: list[str], are_kept: Callable[[], bool]) -> Iterator[pa.Table]:
+    for name in names:
+        try:
+            yield from open_links(folder.segments, name).groups()
+        except CorruptError as error:
+            if are_kept():
+                raise
+            raise OperationError(
+                f"the export stood still for so long that segment {name} was merged into another, and its links cannot "
+                "be told apart there: run it again, with -o FILE where the reader is slow"
+            ) from error
 
 
 def _standing(table: pa.Table, column: str, out: Covered) -> pa.Table:

@@ -1,4 +1,8 @@
-"""Holding the segments of a crawl while somebody copies or reads them all (`frontier.holds`), however long it takes."""
+"""Holding the segments of a crawl while somebody copies or reads them all (`frontier.holds`), however long it takes.
+
+But not for who stands still: an export into a pager that was left open, or a copy to a disk that does not answer, would
+keep everybody from merging for ever.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +19,22 @@ from gossamer.frontier.database import Database
 
 _RENEW = 30.0
 """Seconds between two renewals."""
+STILL = 900.0
+"""Seconds without progress after which a hold is no longer renewed; it then lasts as long as any other."""
 
 
 @contextlib.contextmanager
-def held(folder: DataFolder, clock: Clock) -> Iterator[Callable[[], bool]]:
-    """Keeps segments where they are; yields whether they are still kept, to be asked at the end."""
+def held(
+    folder: DataFolder, clock: Clock, progress: Callable[[], object] | None = None
+) -> Iterator[Callable[[], bool]]:
+    """Keeps segments where they are; yields whether they are still kept, to be asked at the end.
+
+    `progress` tells what changes while the holder moves on, and is asked on another thread; without it the hold lasts
+    as long as the process."""
     db, token, over = folder.open_database(), secrets.token_hex(8), Event()
     try:
         db.patiently(lambda: holds.take(db, token, clock.now()))
-        thread = Thread(target=_renew, args=(folder, token, clock, over), daemon=True)
+        thread = Thread(target=_renew, args=(folder, token, clock, progress or clock.now, over), daemon=True)
         thread.start()
         try:
             yield lambda: db.patiently(lambda: holds.renew(db, token, clock.now()))
@@ -35,16 +46,21 @@ def held(folder: DataFolder, clock: Clock) -> Iterator[Callable[[], bool]]:
         db.close()
 
 
-def _renew(folder: DataFolder, token: str, clock: Clock, over: Event) -> None:
+def _renew(folder: DataFolder, token: str, clock: Clock, progress: Callable[[], object], over: Event) -> None:
     """On a connection of its own, since copying keeps the other busy for long."""
+    seen, moved_at = progress(), clock.now()
     if over.wait(_RENEW):
         return
     db: Database = folder.open_database()
     try:
         while True:
-            with contextlib.suppress(GossamerError):  # the next one, or the check at the end, will tell
-                if not holds.renew(db, token, clock.now()):
-                    return
+            now = clock.now()
+            if (found := progress()) != seen:
+                seen, moved_at = found, now
+            if now - moved_at < STILL:
+                with contextlib.suppress(GossamerError):  # the next one, or the check at the end, will tell
+                    if not holds.renew(db, token, now):
+                        return
             if over.wait(_RENEW):
                 return
     finally:
