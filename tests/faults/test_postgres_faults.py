@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -23,9 +24,9 @@ from gossamer.crawl.heartbeat import set_by_database
 from gossamer.crawl.reader import SharedReader
 from gossamer.dedup.near.registry import near_method
 from gossamer.errors import BusyError, ClockError, DatabaseError, GossamerError, LeaseLost, UsageError
-from gossamer.frontier import schema
+from gossamer.frontier import postgres, schema
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
-from gossamer.frontier.database import open_database, read_database
+from gossamer.frontier.database import DatabaseLost, open_database, read_database
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.postgres import PostgresDatabase
 from gossamer.frontier.sql import SqlFrontier
@@ -71,7 +72,8 @@ def server() -> Iterator[PostgresServer]:
 
 
 class Wire:
-    """A proxy in front of the server that can be cut, before or after it has passed something on."""
+    """A proxy in front of the server that can be cut, before or after it has passed something on; or that keeps the
+    connection and passes nothing more on, as one that forgot it in a fail-over."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -79,10 +81,14 @@ class Wire:
         self.port = int(self._listener.getsockname()[1])
         self.cut_before: bytes | None = None
         self.cut_after: bytes | None = None
+        self.mute_before: bytes | None = None
+        self.mute_after: bytes | None = None
         self.cuts = 0
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._deaf: set[socket.socket] = set()
         """Clients that hear nothing more."""
+        self._mute: set[socket.socket] = set()
+        """Clients whose connections are kept for nothing."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -93,6 +99,11 @@ class Wire:
                 self._pairs.append((client, upstream))
                 threading.Thread(target=self._up, args=(client, upstream), daemon=True).start()
                 threading.Thread(target=self._pump, args=(upstream, client), daemon=True).start()
+
+    @property
+    def connections(self) -> int:
+        """How many there have been."""
+        return len(self._pairs)
 
     def _up(self, client: socket.socket, upstream: socket.socket) -> None:
         with contextlib.suppress(OSError):
@@ -109,14 +120,26 @@ class Wire:
                     self._deaf.add(client)
                     upstream.sendall(data)
                     return
-                upstream.sendall(data)
+                if self.mute_before is not None and self.mute_before in data:
+                    self.mute_before = None
+                    self.cuts += 1
+                    self._mute.add(client)
+                elif self.mute_after is not None and self.mute_after in data:
+                    self.mute_after = None
+                    self.cuts += 1
+                    self._mute.add(client)
+                    upstream.sendall(data)
+                if client not in self._mute:
+                    upstream.sendall(data)
         self._close(client, upstream)
 
     def _pump(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while (data := source.recv(1 << 16)) and target not in self._deaf:
-                target.sendall(data)
-        self._close(source, target)
+                if target not in self._mute:
+                    target.sendall(data)
+        if target not in self._mute:
+            self._close(source, target)
 
     def _close(self, *ends: socket.socket) -> None:
         for end in ends:
@@ -265,6 +288,192 @@ class TestBrokenConnections:
         finally:
             frozen.kill()
         assert other.execute("SELECT COUNT(*) FROM meta WHERE key LIKE 'key %'") == [(40,)]
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server is asked about an answer after a second, and not after a minute."""
+    monkeypatch.setattr("gossamer.frontier.postgres_watch._LONG", 1.0)
+    monkeypatch.setattr("gossamer.frontier.postgres_watch._BETWEEN", 0.5)
+
+
+@pytest.mark.usefixtures("soon")
+class TestAnswersThatNeverCome:
+    """The connection stands and nothing comes over it: nobody waits for that for ever."""
+
+    @pytest.mark.parametrize("lost", ["mute_before", "mute_after"])
+    def test_a_question_that_gets_lost_is_asked_again(self, server: PostgresServer, wire: Wire, lost: str) -> None:
+        database = PostgresDatabase(through(wire, server, server.database()))
+        setattr(wire, lost, b"SELECT 17")
+        assert database.execute("SELECT 17") == [(17,)]
+        assert wire.cuts == 1
+
+    def test_one_to_a_server_that_lost_us_is_asked_again(self, server: PostgresServer, wire: Wire) -> None:
+        """What answers behind the proxy now knows nothing about the connection."""
+        database = PostgresDatabase(through(wire, server, server.database()))
+        [(pid,)] = database.execute("SELECT pg_backend_pid()")
+        wire.mute_before = b"SELECT 17"
+        with psycopg.connect(server.url("postgres"), autocommit=True) as other:
+            threading.Timer(0.5, lambda: other.execute("SELECT pg_terminate_backend(%s)", (pid,))).start()
+            assert database.execute("SELECT 17") == [(17,)]
+        assert wire.cuts == 1
+
+    def test_a_reader_is_told(self, server: PostgresServer, wire: Wire) -> None:
+        url = server.database()
+        open_database(url).close()
+        reader = read_database(through(wire, server, url), 0.5)
+        wire.mute_before = b"SELECT 17"
+        with pytest.raises(DatabaseError, match="could not be reached"):
+            reader.execute("SELECT 17")
+
+    @pytest.mark.parametrize(
+        "lost, statement, times",
+        [("mute_before", b"INSERT INTO segments", 2), ("mute_before", b"COMMIT\0", 2), ("mute_after", b"COMMIT\0", 1)],
+    )
+    def test_a_report_that_gets_no_answer_counts_once(
+        self, server: PostgresServer, wire: Wire, lost: str, statement: bytes, times: int
+    ) -> None:
+        frontier = frontier_on(through(wire, server, server.database()))
+        written = reported(frontier, lambda: setattr(wire, lost, statement))
+        assert (wire.cuts, written) == (1, [1] * times)
+        check_one_page(frontier)
+
+    def test_rows_that_stop_coming_are_an_error(self, server: PostgresServer, wire: Wire) -> None:
+        database = PostgresDatabase(through(wire, server, server.database()))
+        rows = database.iterate("SELECT * FROM generate_series(1, 20000)")
+        assert next(rows) == (1,)
+        wire.mute_before = b"FETCH"
+        with pytest.raises(DatabaseLost):
+            list(rows)
+
+    def test_what_the_server_works_on_is_waited_for(self, server: PostgresServer, wire: Wire) -> None:
+        database = PostgresDatabase(through(wire, server, server.database()))
+        [(pid,)] = database.execute("SELECT pg_backend_pid()")
+        assert wire.connections == 1
+        database.execute("SELECT pg_sleep(6)")
+        assert wire.connections > 2  # it was asked about it, more than once
+        assert database.execute("SELECT pg_backend_pid()") == [(pid,)]
+
+    def test_so_is_a_lock(self, server: PostgresServer, wire: Wire) -> None:
+        url = server.database()
+        database = open_database(through(wire, server, url))
+        [(pid,)] = database.execute("SELECT pg_backend_pid()")
+        with psycopg.connect(url) as other:
+            other.execute("LOCK TABLE meta")
+            threading.Timer(4.0, other.rollback).start()
+            database.execute("INSERT INTO meta VALUES ('a', 'b')")
+        assert wire.connections > 1
+        assert database.execute("SELECT pg_backend_pid()") == [(pid,)]
+
+
+class TestHurry:
+    """Whoever is to stop does not wait for a server that does nothing."""
+
+    @pytest.mark.parametrize("earlier", [False, True])
+    def test_a_server_that_hangs_is_not_waited_for(self, server: PostgresServer, earlier: bool) -> None:
+        """Whether it was told to stop before it asked, or while it waits for the answer."""
+        database = open_database(server.database())
+        threading.Timer(0.0 if earlier else 2.0, database.hurry).start()
+        server.freeze()
+        try:
+            with pytest.raises(DatabaseError):
+                database.execute("SELECT 1")
+        finally:
+            server.thaw()
+
+    def test_nor_is_it_in_the_middle_of_a_transaction(self, server: PostgresServer) -> None:
+        database = open_database(server.database())
+
+        def write() -> None:
+            with database.transaction():
+                database.execute("INSERT INTO meta VALUES ('a', 'b')")
+                server.freeze()
+
+        threading.Timer(2.0, database.hurry).start()
+        try:
+            with pytest.raises(DatabaseError):  # nobody can say what became of the COMMIT
+                database.patiently(write)
+        finally:
+            server.thaw()
+
+    def test_nor_is_a_connection_that_leads_nowhere(self, server: PostgresServer, wire: Wire) -> None:
+        database = open_database(through(wire, server, server.database()))
+        wire.mute_before = b"SELECT 17"
+        threading.Timer(1.0, database.hurry).start()
+        with pytest.raises(DatabaseError):
+            database.execute("SELECT 17")
+
+    def test_a_turn_that_does_not_end_is_not_waited_for(
+        self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its holder works, or waits for a standby that is gone: nobody may end it."""
+        short = postgres._BEGIN.replace(f"'{postgres._SILENCE}s'", "'1s'")
+        monkeypatch.setattr("gossamer.frontier.postgres._BEGIN", short)
+        url = server.database()
+        holder, waiting = open_database(url), open_database(url)
+        [(pid,)] = holder.execute("SELECT pg_backend_pid()")
+        has_it = threading.Event()
+
+        def hold() -> None:
+            with contextlib.suppress(GossamerError), holder.transaction():
+                has_it.set()
+                holder.execute("SELECT pg_sleep(250)")
+
+        thread = threading.Thread(target=hold, daemon=True)
+        thread.start()
+        assert has_it.wait(60)
+        threading.Timer(2.5, waiting.hurry).start()
+        with pytest.raises(DatabaseError, match="another process has been writing"), waiting.transaction():
+            pass
+        assert thread.is_alive()
+        waiting.execute("SELECT pg_terminate_backend(?::int)", (pid,))
+        thread.join(60)
+        with waiting.transaction():  # its connection is as good as before
+            waiting.execute("INSERT INTO meta VALUES ('a', 'b')")
+
+    def test_what_the_server_works_on_may_be_finished(
+        self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("gossamer.frontier.postgres._HURRY", 1.0)
+        database = PostgresDatabase(server.database())
+        [(pid,)] = database.execute("SELECT pg_backend_pid()")
+        database.hurry()
+        database.execute("SELECT pg_sleep(5)")
+        assert database.execute("SELECT pg_backend_pid()") == [(pid,)]
+
+    def test_but_not_for_ever(self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gossamer.frontier.postgres._HURRY", 1.0)
+        monkeypatch.setattr("gossamer.frontier.postgres_watch._WORK", 3.0)
+        database = PostgresDatabase(server.database())
+        database.hurry()
+        with pytest.raises(DatabaseError):
+            database.execute("SELECT pg_sleep(250)")
+
+
+def test_nothing_is_left_of_the_watch_over_a_connection(server: PostgresServer) -> None:
+    """Neither a thread nor a socket, whether it was closed or only forgotten."""
+    url = server.database()
+
+    def threads() -> int:
+        return sum(thread.name == "postgres watch" for thread in threading.enumerate())
+
+    def files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    def ends(is_so: Callable[[], bool]) -> bool:
+        deadline = time.monotonic() + 60
+        while not is_so() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return is_so()
+
+    gc.collect()
+    assert ends(lambda: threads() == 0)  # those of other tests
+    before = files()
+    closed, forgotten = PostgresDatabase(url), PostgresDatabase(url)
+    assert threads() == 2
+    closed.close()
+    del forgotten
+    assert ends(lambda: threads() == 0 and files() <= before)
 
 
 class OtherClock:

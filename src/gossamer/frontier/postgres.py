@@ -8,7 +8,8 @@ connection (`patiently`). Where it broke *during* the COMMIT, nobody here knows:
 transaction's number what became of it, so that no batch is lost and none is reported twice. A backend that the
 server still believes alive would keep its turn: it is ended by name when we come back, and the server ends it by
 itself after `_SILENCE` seconds when we do not. Where its client stands still in the middle of what it sends, the
-server would wait for the rest for ever: those who wait for their turn end it (`_end_silent`).
+server would wait for the rest for ever: those who wait for their turn end it (`_end_silent`). Where it is we who
+wait for an answer that cannot come any more, another thread breaks the connection (`postgres_watch`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from gossamer.errors import DatabaseError, StorageError, UsageError
 from gossamer.frontier.database import Database, DatabaseLost, Row
+from gossamer.frontier.postgres_watch import Watch
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -74,6 +76,8 @@ _HURRY = 5.0
 _MEASURED = 5
 _COPIED = 10
 """Rows from which on a COPY is worth its overhead."""
+_FETCHED = 5000
+"""Rows on their way at a time."""
 _PLAIN_INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \((?:\?, )*\?\)")
 _ARRAYS: dict[type, str] = {int: "bigint", str: "text", float: "double precision"}
 _LOST: tuple[type[psycopg.Error], ...] = (
@@ -119,6 +123,7 @@ class PostgresDatabase(Database):
         self._in_transaction = False
         self._roles: list[str] = []
         self._hurried = False
+        self._watch = Watch(self, self.where, self._parameters)
         self._connection = self._first_connection()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
@@ -138,7 +143,7 @@ class PostgresDatabase(Database):
         if not rows:
             return
         try:
-            with self._connection.cursor() as cursor:
+            with self._watch, self._connection.cursor() as cursor:
                 copy = _copying(sql) if len(rows) >= _COPIED else None
                 if copy is None:
                     cursor.executemany(_translated(sql), rows)
@@ -172,18 +177,32 @@ class PostgresDatabase(Database):
     def iterate(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Rows one by one, some thousand on their way."""
         try:
-            with self._connection.cursor(f"rows_{secrets.token_hex(4)}", withhold=not self._in_transaction) as cursor:
-                cursor.itersize = 5000
-                cursor.execute(_translated(sql), values)
-                yield from cursor
+            cursor = self._connection.cursor(f"rows_{secrets.token_hex(4)}", withhold=not self._in_transaction)
+            try:
+                with self._watch:
+                    cursor.execute(_translated(sql), values)
+                while True:
+                    with self._watch:  # and not while the caller does something with the rows
+                        rows = cursor.fetchmany(_FETCHED)
+                    yield from rows
+                    if len(rows) < _FETCHED:
+                        break
+            finally:
+                with self._watch:
+                    cursor.close()
         except psycopg.Error as error:
             raise self._translate(error) from error
 
     def _execute(self, sql: str, values: Sequence[Any]) -> psycopg.Cursor[Row]:
         try:
-            return self._connection.execute(_translated(sql), values or None)
+            with self._watch:
+                return self._connection.execute(_translated(sql), values or None)
         except psycopg.Error as error:
             raise self._translate(error) from error
+
+    def _command(self, sql: LiteralString) -> psycopg.Cursor[Row]:
+        with self._watch:
+            return self._connection.execute(sql, prepare=False)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -194,11 +213,11 @@ class PostgresDatabase(Database):
         except BaseException:
             self._in_transaction = False
             with contextlib.suppress(psycopg.Error):
-                self._connection.execute("ROLLBACK", prepare=False)
+                self._command("ROLLBACK")
             raise
         self._in_transaction = False
         try:
-            self._connection.execute("COMMIT", prepare=False)
+            self._command("COMMIT")
         except psycopg.Error as error:
             lost = self._translate(error)
             if not isinstance(lost, DatabaseLost) or not self._was_committed(number):
@@ -208,10 +227,14 @@ class PostgresDatabase(Database):
         try:
             while True:
                 try:
-                    cursor = self._connection.execute(_BEGIN, prepare=False)
+                    cursor = self._command(_BEGIN)
                     break
                 except errors.LockNotAvailable:
-                    self._end_silent()
+                    if not self._end_silent() and self._hurried:
+                        raise DatabaseError(
+                            f"{self.where}: another process has been writing for {_SILENCE} s, and is not waited for "
+                            "by one that is to stop: nothing committed is lost"
+                        ) from None
             while cursor.nextset():
                 pass
             row = cursor.fetchone()
@@ -221,20 +244,29 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             raise self._translate(error) from error
 
-    def _end_silent(self) -> None:
+    def _end_silent(self) -> bool:
         """End whoever has the turn and leaves the server waiting for the rest of a statement: a frozen process. It
-        is told that its connection broke when it wakes up."""
-        self._connection.execute("ROLLBACK", prepare=False)
-        if self._connection.execute(_END_SILENT, prepare=False).rowcount:
-            log.warning("%s: a process stood still for %d s while it wrote; others go on", self.where, _SILENCE)
+        is told that its connection broke when it wakes up. Whether there was one."""
+        self._command("ROLLBACK")
+        if not self._command(_END_SILENT).rowcount:
+            return False
+        log.warning("%s: a process stood still for %d s while it wrote; others go on", self.where, _SILENCE)
+        return True
 
     def _was_committed(self, number: int) -> bool:
         """What became of a transaction whose COMMIT was not answered."""
         self._reconnect()
+        started = time.monotonic()
         while True:
             status = self.execute("SELECT txid_status(?)", (number,))[0][0]
             if status != "in progress":
                 return bool(status == "committed")
+            if self._has_waited(started):
+                # Not a loss of the connection: whoever repeated it now might do it twice.
+                raise DatabaseError(
+                    f"{self.where} did not end a transaction within {self._limit():.0f} s: it counts as a whole or not "
+                    "at all, as will be seen at the next start"
+                )
             time.sleep(0.1)
 
     def patiently(self, call: Callable[[], T]) -> T:
@@ -249,7 +281,7 @@ class PostgresDatabase(Database):
                 log.warning("%s", lost)
                 if self._has_waited(started):
                     raise DatabaseError(
-                        f"{self.where} could not be reached for {self._patience:.0f} s: nothing committed is lost; "
+                        f"{self.where} could not be reached for {self._limit():.0f} s: nothing committed is lost; "
                         "start again when it is back"
                     ) from lost
                 # One that takes connections and does not work is asked ever more slowly.
@@ -260,6 +292,7 @@ class PostgresDatabase(Database):
     def hurry(self) -> None:
         """Give up within seconds what waits for the server."""
         self._hurried = True
+        self._watch.hurry(_HURRY)
 
     def _sleep(self, seconds: float) -> None:
         """In short pieces: a signal handler may tell us to hurry, and may take no lock."""
@@ -271,7 +304,10 @@ class PostgresDatabase(Database):
 
     def _has_waited(self, since: float) -> bool:
         """Whether the server was waited for long enough."""
-        return time.monotonic() - since > (min(_HURRY, self._patience) if self._hurried else self._patience)
+        return time.monotonic() - since > self._limit()
+
+    def _limit(self) -> float:
+        return min(_HURRY, self._patience) if self._hurried else self._patience
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -283,7 +319,7 @@ class PostgresDatabase(Database):
         finally:
             self._in_transaction = False
             with contextlib.suppress(psycopg.Error):
-                self._connection.execute("ROLLBACK", prepare=False)
+                self._command("ROLLBACK")
 
     def only_one(self, role: str) -> bool:
         """Whether nobody else has the role; it is taken again with each new connection."""
@@ -313,6 +349,7 @@ class PostgresDatabase(Database):
 
     def close(self) -> None:
         """Close the connection."""
+        self._watch.close()
         self._connection.close()
 
     def _first_connection(self) -> psycopg.Connection[Row]:
@@ -334,9 +371,10 @@ class PostgresDatabase(Database):
         while True:
             try:
                 self._connection = self._connect()
-                self._connection.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", (old,)
-                )
+                with self._watch:
+                    self._connection.execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", (old,)
+                    )
                 break
             except psycopg.Error as error:
                 if self._has_waited(started):
@@ -354,12 +392,14 @@ class PostgresDatabase(Database):
         connection = psycopg.connect(
             **{**self._parameters, "application_name": self._name}, autocommit=True, prepare_threshold=3,
         )  # fmt: skip
+        self._watch.over(connection, self._name)
         connection.prepared_max = 1000
         connection.adapters.register_dumper(int, Int8Dumper)
         connection.adapters.register_dumper(bool, _NumberOfBool)
         connection.adapters.register_loader("numeric", _PlainNumber)
         if self._readonly:
-            connection.execute("SET default_transaction_read_only = on")
+            with self._watch:
+                connection.execute("SET default_transaction_read_only = on")
         return connection
 
     def _translate(self, error: psycopg.Error) -> Exception:
