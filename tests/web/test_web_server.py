@@ -251,16 +251,30 @@ def test_clients_that_never_read_do_not_keep_their_connections(asked: bytes, mon
 
 @pytest.mark.usefixtures("small_buffers")
 def test_a_client_that_reads_slowly_gets_its_whole_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 2.0)
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 5.0)
     with serving() as address, connect_small(address) as sock:
         sock.sendall(LAST_STYLES)
         found, began = b"", time.monotonic()
         while data := sock.recv(1500):
             found += data
-            time.sleep(0.4)
+            time.sleep(1.0)
     head, _, body = found.partition(b"\r\n\r\n")
     assert f"content-length: {len(body)}".encode() in head.lower()
     assert time.monotonic() - began > 2 * protocol.UNREAD_SECONDS, "it took long enough to be worth a test"
+
+
+def test_so_does_one_of_a_kernel_that_takes_more_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With buffers of megabytes the client reads for long before the kernel takes anything more from the server."""
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 8.0)
+    with serving() as address, connect(address) as sock:
+        sender = threading.Thread(target=sock.sendall, args=(999 * STYLES + LAST_STYLES,), daemon=True)
+        sender.start()
+        found, began = b"", time.monotonic()
+        while time.monotonic() - began < 2.5 * protocol.UNREAD_SECONDS:
+            found += sock.recv(30_000)
+            time.sleep(0.5)
+        found += everything(sock)
+    assert found.count(b"HTTP/1.1 200 ") == 1000
 
 
 def test_requests_that_wait_for_their_turn_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:

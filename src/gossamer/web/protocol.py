@@ -11,6 +11,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
+import sys
+import termios
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -97,16 +101,23 @@ class LimitedProtocol(HttpToolsProtocol):
             self._head_timer = None
 
     def _start_unread_timer(self) -> None:
-        left = self.transport.get_write_buffer_size()
-        self._unread_timer = self.loop.call_later(UNREAD_SECONDS, self._check_unread, left)
+        self._unread_timer = self.loop.call_later(UNREAD_SECONDS, self._check_unread, self._unread())
 
     def _stop_unread_timer(self) -> None:
         if self._unread_timer is not None:
             self._unread_timer.cancel()
             self._unread_timer = None
 
+    def _unread(self) -> int:
+        """Bytes that the client has not taken yet, with those in the kernel: it lets a slow reader empty a good part of
+        its buffer before it takes more of ours."""
+        sent = bytearray(4)
+        with contextlib.suppress(OSError, AttributeError):
+            fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, sent)
+        return self.transport.get_write_buffer_size() + int.from_bytes(sent, sys.byteorder)
+
     def _check_unread(self, before: int) -> None:
-        if self.transport.get_write_buffer_size() < before:
+        if self._unread() < before:
             self._start_unread_timer()
         else:
             self.transport.abort()
