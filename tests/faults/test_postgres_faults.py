@@ -431,6 +431,35 @@ class TestHurry:
         with waiting.transaction():  # its connection is as good as before
             waiting.execute("INSERT INTO meta VALUES ('a', 'b')")
 
+    def test_a_server_without_a_connection_to_spare_is_not_taken_for_one_that_hangs(
+        self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where many stop at once, each asks about the turn that it waits for."""
+        monkeypatch.setattr("gossamer.frontier.postgres._HURRY", 1.0)
+        url = server.database()
+        holder, waiting = open_database(url), open_database(url)
+        has_it, waits = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with holder.transaction():
+                has_it.set()
+                assert waits.wait(60)
+                holder.execute("SELECT pg_sleep(12)")
+
+        thread = threading.Thread(target=hold, daemon=True)
+        thread.start()
+        assert has_it.wait(60)
+        with contextlib.ExitStack() as stack:
+            with pytest.raises(psycopg.OperationalError, match=r"too many clients|connection slots"):
+                while True:
+                    stack.enter_context(contextlib.closing(psycopg.connect(url)))
+            waiting.hurry()
+            waits.set()
+            with waiting.transaction():
+                waiting.execute("INSERT INTO meta VALUES ('a', 'b')")
+        thread.join(60)
+        assert waiting.execute("SELECT value FROM meta WHERE key = 'a'") == [("b",)]
+
     def test_what_the_server_works_on_may_be_finished(
         self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:

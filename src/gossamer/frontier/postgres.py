@@ -60,9 +60,11 @@ SET LOCAL lock_timeout = '{_SILENCE}s';
 SELECT pg_advisory_xact_lock({_TURN});
 SET LOCAL lock_timeout = DEFAULT;
 SELECT txid_current()"""
-_END_SILENT = f"""SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+_HOLDER = f"""FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database = (SELECT oid FROM pg_database
-WHERE datname = current_database()) AND (classid::bigint << 32 | objid::bigint) = {_TURN}
+WHERE datname = current_database()) AND (classid::bigint << 32 | objid::bigint) = {_TURN}"""
+_WHO_WRITES = f"SELECT pid, xact_start::text {_HOLDER}"
+_END_SILENT = f"""SELECT pg_terminate_backend(pid) {_HOLDER}
 AND wait_event_type = 'Client' AND state_change < CLOCK_TIMESTAMP() - interval '{_SILENCE}s'"""
 _NOW = "SELECT EXTRACT(EPOCH FROM CLOCK_TIMESTAMP())::double precision"
 _FIRST_TRY = 10.0
@@ -224,13 +226,15 @@ class PostgresDatabase(Database):
                 raise lost from error
 
     def _begin(self) -> int:
+        writer: list[Row] = []
         try:
             while True:
                 try:
                     cursor = self._command(_BEGIN)
                     break
                 except errors.LockNotAvailable:
-                    if not self._end_silent() and self._hurried:
+                    before, writer = writer, self._end_silent()
+                    if self._hurried and writer and writer == before:
                         raise DatabaseError(
                             f"{self.where}: another process has been writing for {_SILENCE} s, and is not waited for "
                             "by one that is to stop: nothing committed is lost"
@@ -244,14 +248,14 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             raise self._translate(error) from error
 
-    def _end_silent(self) -> bool:
+    def _end_silent(self) -> list[Row]:
         """End whoever has the turn and leaves the server waiting for the rest of a statement: a frozen process. It
-        is told that its connection broke when it wakes up. Whether there was one."""
+        is told that its connection broke when it wakes up. Returns who has the turn now, with its transaction."""
         self._command("ROLLBACK")
-        if not self._command(_END_SILENT).rowcount:
-            return False
-        log.warning("%s: a process stood still for %d s while it wrote; others go on", self.where, _SILENCE)
-        return True
+        if self._command(_END_SILENT).rowcount:
+            log.warning("%s: a process stood still for %d s while it wrote; others go on", self.where, _SILENCE)
+            return []
+        return self._command(_WHO_WRITES).fetchall()
 
     def _was_committed(self, number: int) -> bool:
         """What became of a transaction whose COMMIT was not answered."""

@@ -33,6 +33,8 @@ _ANSWER = 3
 """Seconds for a new connection, and again for the answer to the question."""
 _WORK = 40.0
 """Seconds for which those who are to stop wait for a server that works for them; longer than they wait for a turn."""
+_FULL = ("too many clients", "connection slots")
+"""How a server says that it has no connection to spare."""
 _QUESTION = """SELECT pid IS NOT NULL, pg_is_in_recovery(), state, wait_event, state_change::text
 FROM (SELECT 1) AS one LEFT JOIN pg_stat_activity ON application_name = %s"""
 
@@ -80,6 +82,10 @@ class _Seen(NamedTuple):
         if not self.there:
             return not self.standby  # else a proxy has shown us the door of another one
         return (self.state or "").startswith("idle") and self.wait == "ClientRead"
+
+
+_AT_WORK = _Seen(there=True, standby=False, state="active", wait=None, changed=None)
+"""What is believed of a server that has no connection to spare: it lives."""
 
 
 class Watch:
@@ -150,9 +156,8 @@ class Watch:
             return False
         first = self._ask(watched)
         self._asked_at = time.monotonic()
-        if first is None:  # it may be overloaded, or away: that is waited for, but not by those who are to stop
-            return hurried
-        if not first.is_lost:
+        # It may be overloaded, or away: that is waited for, but not by those who are to stop.
+        if (first is None and not hurried) or (first is not None and not first.is_lost):
             return False
         # The answer may be on its way to us just now. Where it is lost, the next look shows the very same.
         time.sleep(_BETWEEN)
@@ -172,6 +177,6 @@ class Watch:
                 finally:
                     limit.cancel()
                     line.close()
-        except (psycopg.Error, OSError, RuntimeError):  # the last: no thread to be had
-            return None
+        except (psycopg.Error, OSError, RuntimeError) as error:  # the last: no thread to be had
+            return _AT_WORK if any(words in str(error) for words in _FULL) else None
         return _Seen(*found) if found is not None else None
