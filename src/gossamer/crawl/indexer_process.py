@@ -45,11 +45,14 @@ def follow(indexer: Indexer, go_on: Callable[[], bool], between: Callable[[], No
 
 def catch_up(indexer: Indexer) -> None:
     """Everything the crawl has is in the index, with all anchor texts, and merged."""
-    while indexer.behind():
-        indexer.step()
-    while indexer.refresh():
-        pass
-    indexer.finish_merges()
+    while True:
+        while indexer.behind():
+            indexer.step()
+        while indexer.refresh():
+            pass
+        indexer.finish_merges()
+        if not indexer.behind():  # else a crawl has ended meanwhile, and counted on us
+            return
 
 
 def _lock(stack: ExitStack, folder: DataFolder, place: IndexPlace) -> None:
