@@ -32,8 +32,9 @@ from gossamer.fetch.guard import AddressPolicy
 from gossamer.fetch.limits import Trouble
 from gossamer.model.outcome import Outcome
 
-_AT_ONCE = 128
-"""Questions to the system's resolver under way; further ones wait without losing their time."""
+_AT_ONCE = 64
+"""Questions to the system's resolver under way, fewer than small name servers refuse; further ones wait without losing
+their time."""
 
 
 class DnsConfig(msgspec.Struct, frozen=True, kw_only=True):
