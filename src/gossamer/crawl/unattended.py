@@ -56,6 +56,7 @@ class Unattended:
         self._not_before: dict[str, float] = {}
         self._latest: dict[str, float] = {}
         """By when, in monotonic time, a run must have ended."""
+        self._late: set[str] = set()
         self._stopping = False
         self._looked_at = 0.0
         self._alerts = AlertProcess(root, db)
@@ -138,6 +139,7 @@ class Unattended:
                 task.send_kill()
             elif late > 0 and not task.is_told_to_end:
                 log.warning("%s has run for longer than %s (most) and is told to end", name, self._plan[name].most)
+                self._late.add(name)
                 task.ask_to_end()
 
     def _bury(self) -> None:
@@ -145,10 +147,11 @@ class Unattended:
             code = task.poll()
             if code is None:
                 continue
-            words, most = task.words(), self._plan[name].most
-            if time.monotonic() > self._latest.get(name, math.inf):
-                words = f"{words}\nit ran for longer than {most} (most) and was ended".strip()
+            words = task.words()
+            if name in self._late:
+                words = f"{words}\nit ran for longer than {self._plan[name].most} (most) and was ended".strip()
             self._note_end(name, task.began_at, code, words, task.is_told_to_end)
+            self._late.discard(name)
             del self._tasks[name]
 
     def _note_end(self, name: str, began_at: float, code: int, words: str, is_told: bool = False) -> None:
