@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 _AGAIN = 1.0
 """Seconds before a process is tried again that the system did not give us."""
+_CRASHES = 3
+"""Parsers that a page may cost: one or two may have been killed by somebody else, short of memory, say."""
 
 
 class _Waiting(msgspec.Struct):
@@ -149,10 +151,12 @@ class _Parser:
     def _blame(self, waiting: _Waiting, late: bool) -> None:
         """The process failed while it was busy with this job."""
         waiting.deaths += 1
-        if not late and waiting.deaths < 2:
+        if not late and waiting.deaths < _CRASHES:
             return
         self.line.popleft()
-        problem = f"parsing took longer than {self._timeout:g} s" if late else "the page crashed the parser twice"
+        problem = (
+            f"parsing took longer than {self._timeout:g} s" if late else f"the page crashed the parser {_CRASHES} times"
+        )
         if not waiting.answer.done():
             waiting.answer.set_result(Parsed(waiting.job.url, ok=False, problem=problem))
 
