@@ -67,13 +67,19 @@ async def test_no_process_is_left_at_the_end() -> None:
     assert parsers() == []
 
 
+async def stopped(pool: ParserPool, jobs: int) -> tuple[int, list[asyncio.Future[Parsed]]]:
+    """The only parser of a pool, frozen, and as many jobs that wait for it."""
+    await pool.parse(job(0))
+    (parser,) = parsers()
+    os.kill(parser, signal.SIGSTOP)
+    waiting = [asyncio.ensure_future(pool.parse(job(n))) for n in range(jobs)]
+    await asyncio.sleep(0.05)
+    return parser, waiting
+
+
 async def test_a_parser_that_is_killed_is_replaced_and_no_job_is_lost() -> None:
     async with ParserPool(config(), 1, PATIENCE) as pool:
-        await pool.parse(job(0))
-        (first,) = parsers()
-        os.kill(first, signal.SIGSTOP)
-        waiting = [asyncio.ensure_future(pool.parse(job(n))) for n in range(20)]
-        await asyncio.sleep(0.05)
+        first, waiting = await stopped(pool, 20)
         os.kill(first, signal.SIGKILL)
         answers = await asyncio.gather(*waiting)
         assert parsers() != [first]
@@ -92,11 +98,7 @@ async def test_a_parser_that_cannot_be_replaced_at_once_is_replaced_later(monkey
 
     monkeypatch.setattr("gossamer.crawl.parsers._AGAIN", 0.05)
     async with ParserPool(config(), 1, PATIENCE) as pool:
-        await pool.parse(job(0))
-        (first,) = parsers()
-        os.kill(first, signal.SIGSTOP)
-        waiting = [asyncio.ensure_future(pool.parse(job(n))) for n in range(5)]
-        await asyncio.sleep(0.05)
+        first, waiting = await stopped(pool, 5)
         monkeypatch.setattr(_Parser, "_start_process", refused_at_first)
         os.kill(first, signal.SIGKILL)
         async with asyncio.timeout(120):
