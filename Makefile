@@ -6,7 +6,7 @@ SHELL := /bin/bash
 BENCH_PACKAGES := wrk redis-tools postgresql python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
   installation-guide-amd64 installation-guide-i386 libboost1.74-doc
 
-.PHONY: help demo test test-short test-long lint bench bench-setup docs site audit wheel-check soak fuzz lock clean
+.PHONY: help demo test test-short test-long lint bench bench-setup docs pictures site audit wheel-check soak fuzz lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -91,8 +91,11 @@ bench: bench-setup ## figures, as ratios in one run
 docs: $(VENV)/.ready ## the pages of docs/ that are made from the code
 	for page in settings cli api metrics; do $(BIN)/python -m gossamer.cli.reference $$page > docs/$$page.md || exit 1; done
 
+pictures: $(VENV)/.tools ## the pictures of README and docs, taken from the running demo
+	$(BIN)/python tests/browser/pictures.py docs/pictures
+
 site: docs ## the documentation as a website, in site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 audit: $(VENV)/.ready ## known vulnerabilities of what we depend on, and a list of it all (sbom.json, CycloneDX); asks the network
 	$(BIN)/pip-audit --requirement requirements.lock --no-deps --disable-pip

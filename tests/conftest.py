@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from long_sample import UNTIL, changed_files, in_order
 
 # The same examples each time: a change is judged by what it changes. `make fuzz` looks for new ones. A slow machine
 # is no failure, and a fixture that serves all examples is meant to.
@@ -43,4 +47,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(path) for path in LONG) and item.path not in SHORT:
             item.add_marker(pytest.mark.long)
-    items.sort(key=lambda item: item.path not in FIRST)
+    if os.environ.get(UNTIL):
+        items[:] = in_order(items, *changed_files())
+    else:
+        items.sort(key=lambda item: item.path not in FIRST)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A sample of the long tests ends in time: what has not begun by then is left to `make test-long`."""
+    if item.get_closest_marker("long") and time.time() > float(os.environ.get(UNTIL) or "inf"):
+        pytest.skip("the time of this sample is up: left to make test-long")
