@@ -129,8 +129,10 @@ def _windows(places: list[_Place], sought: Sequence[Matcher], budget: int) -> li
     if budget >= 2 * _MIN_HALF and not all(place[2] in one.held for place in places):
         half = budget // 2 - budget // 2 // _AROUND
         first = _best(places, worth, bonus, half)
-        second = _best([place for place in places if place[2] not in first.held], worth, bonus, half)
-        if first.worth + second.worth > one.worth:
+        rest = [place for place in places if place[2] not in first.held]
+        # A half can hold forms of all needles, where the whole took fewer of them in their exact spelling.
+        second = _best(rest, worth, bonus, half) if rest else None
+        if second and first.worth + second.worth > one.worth:
             chosen = sorted((first, second), key=lambda window: window.start)
     return [(window.start, window.end) for window in chosen]
 

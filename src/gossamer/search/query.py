@@ -12,6 +12,7 @@ the same query, so that it can stand in links and feeds.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
@@ -20,12 +21,14 @@ from unicodedata import category, normalize
 
 import msgspec
 
+from gossamer.index import analysis
 from gossamer.parse.clean import clean_line
 from gossamer.search.operators import FILTERS, READERS, Kind
 
 MAX_CHARS = 2_000
 MAX_TERMS = 128
-"""Words, phrases and filters together."""
+"""Words and filters together, as the index counts words: `a.b.c` is three, and so are six characters of writing without
+spaces."""
 
 Field = Literal["any", "title", "url"]
 
@@ -112,7 +115,7 @@ def parse(text: str) -> Query:
     """The query in a text, whatever the text is."""
     typed, cut = _clean(text)
     items = list(_read(typed))
-    used = items[:MAX_TERMS]
+    used = _within(items, MAX_TERMS)
     query = _assemble(typed, used)
     while len(render(query)) > MAX_CHARS:  # an encoded host is longer than it was, and render must be readable
         used.pop()
@@ -120,8 +123,9 @@ def parse(text: str) -> Query:
     notices = [item.notice for item in used if item.notice] + list(query.notices)
     if cut:
         notices.append(f"The query is too long: only its first {MAX_CHARS:,} characters were used.")
-    if len(used) < len(items):
-        notices.append(f"The query is too long: only its first {len(used)} words and filters were used.")
+    if used != items:
+        count = sum(map(_size, used))
+        notices.append(f"The query is too long: only its first {count} words and filters were used.")
     if typed and not items:
         notices.append("The query has no words.")
     return msgspec.structs.replace(query, notices=tuple(dict.fromkeys(notices)))
@@ -258,6 +262,29 @@ def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool
             complaint = "cannot be excluded"
     notice = f"“{typed if len(typed) <= 40 else typed[:39] + '…'}” {complaint}, so it was taken as words."
     return _Item("term", Term(typed, phrase and bool(value)), negated, joined, notice)
+
+
+def _within(items: list[_Item], most: int) -> list[_Item]:
+    """The pieces that have so many words together; the last of them may lose its end."""
+    used: list[_Item] = []
+    for item in items:
+        size = _size(item)
+        if size > most:
+            return used + ([_shortened(item, most)] if most and isinstance(item.value, Term) else [])
+        used.append(item)
+        most -= size
+    return used
+
+
+def _size(item: _Item) -> int:
+    return max(1, analysis.count_words(item.value.text)) if isinstance(item.value, Term) else 1
+
+
+def _shortened(item: _Item, most: int) -> _Item:
+    assert isinstance(item.value, Term)
+    text = item.value.text
+    end = bisect_right(range(len(text)), most, key=lambda end: analysis.count_words(text[:end])) - 1
+    return msgspec.structs.replace(item, value=msgspec.structs.replace(item.value, text=text[:end].rstrip()))
 
 
 def _assemble(typed: str, items: list[_Item]) -> Query:

@@ -186,3 +186,18 @@ class IndexState(msgspec.Struct, frozen=True, kw_only=True):
     """Last change of the frontier database that the index holds."""
     committed_at: float
     generation: str
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be searched, for somebody who has not asked anything yet."""
+
+    sites: tuple[Count, ...] = ()
+    """The sites with most pages, and how many pages each has."""
+    known_sites: int = 0
+    """How many sites there are, or at least."""
+    has_more_sites: bool = False
+    """Whether there are more than that."""
+    fetched_at: float = 0.0
+    """When the newest page was fetched, seconds since 1970; 0 where there is none."""
+    examples: tuple[str, ...] = ()
+    """Queries that have results."""

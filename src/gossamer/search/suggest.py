@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterable, Sequence
-from heapq import nlargest
 from typing import Protocol
 from unicodedata import category, normalize
 
@@ -55,7 +54,7 @@ class Vocabulary:
 
     def __init__(self, counts: Iterable[tuple[str, int]], limit: int = 200_000) -> None:
         usable = ((count, word) for word, count in counts if 1 < len(word) <= MAX_LENGTH and not _has_digit(word))
-        self._counts = {word: count for count, word in nlargest(limit, usable)}
+        self._counts = {word: count for count, word in sorted(usable, reverse=True)[:limit]}
         self._by_length: dict[tuple[bool, int], list[str]] = {}
         for word in self._counts:
             if _is_spelled(word):
@@ -187,11 +186,13 @@ def _unglue(word: str, vocabulary: Spelling, enough: int) -> str:
 
 
 def _has_digit(word: str) -> bool:
-    return any(char.isdigit() for char in word)
+    return not word.isalpha() and any(char.isdigit() for char in word)
 
 
 def _is_spelled(word: str) -> bool:
     """Whether a word is made of letters that are typed one by one."""
+    if word.isascii():
+        return word.isalpha()
     return not _WITHOUT_SPACES.search(word) and all(char.isalpha() or category(char)[0] == "M" for char in word)
 
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock, Thread
 
 import tantivy
@@ -40,8 +41,13 @@ def count_of(found: tantivy.SearchResult) -> int:
 class View:
     """A state of the index."""
 
-    def __init__(self, index: tantivy.Index, folder: Path, generation: str, commit: commits.Commit) -> None:
+    def __init__(
+        self, index: tantivy.Index, folder: Path, generation: str, commit: commits.Commit,
+        stand_in: TemporaryDirectory[str] | None = None,
+    ) -> None:  # fmt: skip
         self.index, self.folder, self.generation, self.commit = index, folder, generation, commit
+        self.stand_in = stand_in
+        """The folder that was opened instead of one that cannot be written; it goes with the view."""
         self.schema = index.schema
         self.searcher = index.searcher()
         self._frequencies: dict[tuple[str, str], int] = {}
@@ -194,13 +200,14 @@ class Views:
         commit = commits.read(path)
         commits.check_cut(path, commit.payload, self._cut)
         with commits.checking(path):
-            if last is not None and last.folder == path:
-                index = last.index
+            if last is not None and last.folder == path and last.stand_in is None:
+                index, stand_in = last.index, None
                 index.reload()
             else:
-                index = schema.prepare(tantivy.Index.open(str(path)))
+                stand_in = commits.stand_in(path)
+                index = schema.prepare(tantivy.Index.open(stand_in.name if stand_in else str(path)))
                 index.config_reader(reload_policy="manual")
-            return View(index, path, path.parent.name, commit)
+            return View(index, path, path.parent.name, commit, stand_in)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

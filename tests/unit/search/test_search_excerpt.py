@@ -163,6 +163,14 @@ def test_the_very_word_is_preferred_to_another_form():
     assert marked(found) == ["comet"]
 
 
+def test_a_half_that_holds_forms_of_every_word_leaves_nothing_for_a_second_one():
+    together = "rockets and engines in general"
+    exactly = f"a rocket {'and so on ' * 12}its engine"
+    words = [word("rocket"), word("engine"), word("general", weight=0.2)]
+    found = excerpt(f"{together} {FILLER * 10}{exactly} {FILLER * 10}", words)
+    assert marked(found) == ["rocket", "engine"]
+
+
 def test_the_earliest_of_equal_places_is_shown():
     text = "".join(f"{FILLER * 6}Comet number {n}. " for n in range(5))
     assert "Comet number 0." in excerpt(text, [word("comet")]).text

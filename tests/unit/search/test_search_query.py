@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gossamer.index.analysis import count_words, surface_words
 from gossamer.search.query import MAX_CHARS, MAX_TERMS, Query, Term, parse, render
 
 PIECES = st.sampled_from(
@@ -301,6 +302,21 @@ def test_too_many_terms_are_cut_with_a_notice() -> None:
     assert any(f"{MAX_TERMS} words" in notice for notice in query.notices)
 
 
+@pytest.mark.parametrize("typed", ["{}", '"{}"', "-{}", "intitle:{}", "inurl:{}", "b OR {}", "b.c {}"])
+def test_words_are_counted_as_the_index_cuts_them(typed: str) -> None:
+    query = parse(typed.format(".".join("a" * 900)))
+    terms = [*query.excluded, *(term for group in query.groups for term in group)]
+    assert sum(len(surface_words(term.text)) for term in terms) == MAX_TERMS
+    assert any(f"{MAX_TERMS} words" in notice for notice in query.notices)
+
+
+def test_writing_without_spaces_is_cut_at_twice_as_many_characters() -> None:
+    assert parse("火箭" * MAX_TERMS).groups == ((Term("火箭" * MAX_TERMS),),)
+    query = parse("火箭" * 900)
+    assert query.groups == ((Term("火箭" * MAX_TERMS),),)
+    assert any(f"{MAX_TERMS} words" in notice for notice in query.notices)
+
+
 def test_white_space_does_not_use_up_the_limit() -> None:
     assert parse(" " * 50_000 + "\u3000\x00" * 1000 + "火箭").groups == ((Term("火箭"),),)
 
@@ -308,7 +324,8 @@ def test_white_space_does_not_use_up_the_limit() -> None:
 @pytest.mark.parametrize(
     "unit",
     ['"', "“", "«", "'", "OR ", "|", "-", "- ", "site:", "site: ", "(", ")", "a", "a ", "火", "\u0301\u0316", "ﷺ", '-"',
-     "\x00", "intitle:\"", "after:9", "\u200d", "site:яя.рф ", "%F0", "http://", "語\u200d“"],
+     "\x00", "intitle:\"", "after:9", "\u200d", "site:яя.рф ", "%F0", "http://", "語\u200d“", "a.",
+     "a.語", "-a.", "é/"],
 )  # fmt: skip
 def test_a_hundred_kilobytes_of_anything_are_answered_within_the_limits(unit: str) -> None:
     within_limits(parse(unit * (100_000 // len(unit))))
@@ -319,6 +336,8 @@ def within_limits(query: Query) -> None:
     lists = (query.sites, query.excluded_sites, query.languages, query.excluded_languages, query.types,
              query.excluded_types, query.excluded, *query.groups)  # fmt: skip
     assert sum(map(len, lists)) <= MAX_TERMS
+    terms = [*query.excluded, *(term for group in query.groups for term in group)]
+    assert sum(max(1, count_words(term.text)) for term in terms) <= MAX_TERMS
     assert len(render(query)) <= MAX_CHARS
     assert all(group and all(term.text.strip() for term in group) for group in query.groups)
     assert all(notice.endswith(".") and len(notice) < 200 for notice in query.notices)
