@@ -114,9 +114,9 @@ def test_a_page_that_is_no_address_is_told_and_loses_nothing(console: ConsoleUnd
     [
         ("[[rule]\n", "This text is not TOML"),
         ("", "There is no rule in this text"),
-        (RULE.replace("urls", "url"), "unknown key 'url': do you mean urls?"),
+        (RULE.replace("urls", "url"), "unknown key 'url': did you mean urls?"),
         (RULE.replace('"h1"', '"h1["'), "title"),
-        (RULE.replace("/p/{id}.html", "^(a+)+$"), "urls"),
+        (RULE.replace("/p/{id}.html", "^/(?!tag)x"), "not_urls"),
         ("x" * 7000, "longer than 6000 characters"),
     ],
 )

@@ -1,7 +1,8 @@
 """Trying document rules on stored pages before they are saved: nothing here fetches or changes anything.
 
 The rules that are typed are asked together with those that the crawl has, as they would be once saved: a rule that
-never gets its turn because another takes its pages first is seen here.
+never gets its turn because another takes its pages first is seen here. They run in a process with a limit
+(`crawl/trial_process.py`): every reader may type some.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import msgspec
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.raw_pages import newest_html, sites_named
-from gossamer.crawl.rule_trial import Trial, try_rules
+from gossamer.crawl.rule_trial import Trial
+from gossamer.crawl.trial_process import TrialAnswer, TrialJob, Trials
 from gossamer.errors import GossamerError, UsageError
 from gossamer.frontier.database import Database
 from gossamer.frontier.rulebook import load_rules
-from gossamer.model.site import key64
+from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.parse.limits import ParseLimits
-from gossamer.parse.rules import DocumentRule, RuleBook
+from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.toml import read_rules
 
 LONGEST = 6000
@@ -73,26 +75,37 @@ def read_draft(text: str) -> Draft:
     return Draft(text, rules)
 
 
-def try_draft(db: Database, folder: DataFolder, draft: Draft, page: str, limits: ParseLimits, now: float) -> Tried:
+def try_draft(
+    db: Database, folder: DataFolder, trials: Trials, draft: Draft, page: str, limits: ParseLimits, now: float
+) -> Tried:
     """Hold the rules of a draft against the stored pages of their domains, and cut one page: the one asked for, or the
     first that fits."""
-    stored, mine = load_rules(db), {(rule.domain, rule.name) for rule in draft.rules}
-    book = RuleBook([*stored, *draft.rules])
+    mine = {(rule.domain, rule.name) for rule in draft.rules}
     sites = list(dict.fromkeys(site for rule in draft.rules for site in sites_named(db, rule.domain)))
     urls = _stored_pages(db, sites)
-    fitting, taken, others = _sorted(book, RuleBook(draft.rules), mine, urls)
-    found = Tried(
-        sites, len(urls), fitting, taken, others, [rule.label for rule in stored if (rule.domain, rule.name) in mine]
-    )
-    page = page or next(iter([*fitting, *taken, *others]), "")
-    if not page:
-        return msgspec.structs.replace(found, problem="No page of this domain is stored yet: crawl some first.")
+    stored = load_rules(db)
+    replaces = [rule.label for rule in stored if (rule.domain, rule.name) in mine]
+    job = TrialJob(_speaking_of([*urls, page], stored), draft.rules, urls, limits=limits, now=now)
+    found, problem = TrialAnswer(), ""
     try:
+        found = trials.run(job)
+        page = page or next(iter([*found.fitting, *found.taken, *found.others]), "")
+        if not page:
+            raise UsageError("no page of this domain is stored yet: crawl some first")
         html = newest_html(folder, db, page, limits)
-        trial = try_rules(book, page, html.text, html.source, limits, now)
+        # A run of its own: where the selectors take too long, it is seen all the same which pages fit.
+        cutting = msgspec.structs.replace(job, urls=[], page=page, html=html.text, source=html.source)
+        found.trial = trials.run(cutting).trial
     except GossamerError as error:
-        return msgspec.structs.replace(found, page=page, problem=_sentence(error))
-    return msgspec.structs.replace(found, page=page, trial=trial)
+        problem = _sentence(error)
+    return Tried(sites, len(urls), found.fitting, found.taken, found.others, replaces, page, found.trial, problem)
+
+
+def _speaking_of(urls: Iterable[str], rules: Iterable[DocumentRule]) -> tuple[DocumentRule, ...]:
+    """The rules for the hosts of some URLs."""
+    hosts = {host_of(site_of(url)) for url in urls if url}
+    names = hosts | {registrable_domain(host) for host in hosts}
+    return tuple(rule for rule in rules if rule.domain in names)
 
 
 def _stored_pages(db: Database, sites: Iterable[str]) -> list[str]:
@@ -102,22 +115,6 @@ def _stored_pages(db: Database, sites: Iterable[str]) -> list[str]:
         if len(urls) >= _LOOKED_AT:
             break
     return sorted(urls)
-
-
-def _sorted(
-    book: RuleBook, draft: RuleBook, mine: set[tuple[str, str]], urls: Iterable[str]
-) -> tuple[list[str], list[str], list[str]]:
-    """Pages that the draft takes, that it would take but for another rule, and the others."""
-    fitting: list[str] = []
-    taken: list[str] = []
-    others: list[str] = []
-    for url in urls:
-        rule = book.match(url)
-        if rule is not None and (rule.domain, rule.name) in mine:
-            fitting.append(url)
-        else:
-            (taken if draft.fits(url) else others).append(url)
-    return fitting, taken, others
 
 
 def _sentence(error: Exception) -> str:

@@ -19,6 +19,7 @@ from gossamer.crawl.site_table import SiteTable
 from gossamer.frontier import filters
 from gossamer.frontier.database import Database
 from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.model.counts import counted, noun
 from gossamer.scope.automatic import Evidence, FilterConfig, FilterKind, Fits
 from gossamer.scope.proposals import Proposal, useful_of
 from gossamer.scope.reachability import Reach, Walk
@@ -146,7 +147,10 @@ class Look:
         reach = self._reach(proposal.kind, proposal.pattern)
         row = self._stored(proposal, reach, SHADOW if not propose_only else PROPOSED)
         if not self._seen_enough(proposal.kind, proposal.pattern):
-            problem = f"{row.evidence.dry} of its pages were visited since the last that brought a useful URL: too few"
+            problem = (
+                f"{row.evidence.dry} of its pages {noun(row.evidence.dry, 'was')} "
+                f"visited since the last that brought a useful URL: too few"
+            )
         else:
             problem = self._cut_ways(reach)
         if problem:
@@ -160,7 +164,7 @@ class Look:
     def _cut_ways(self, reach: Reach) -> str:
         """Why a filter must not be: a way would be cut, or become much longer."""
         if reach.lost:
-            return f"{len(reach.lost)} of {reach.useful} useful pages would be out of reach"
+            return f"{len(reach.lost)} of {counted(reach.useful, 'useful page')} would be out of reach"
         if reach.mean_after > self._config.detour * max(reach.mean_before, 1.0):
             return f"useful pages would be {reach.mean_after:.1f} links away, not {reach.mean_before:.1f}"
         return ""

@@ -12,6 +12,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.raw_pages import StoredPage, documents_of, html_of, sites_named
 from gossamer.errors import UsageError
 from gossamer.frontier.database import Database
+from gossamer.model.counts import counted, noun
 from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.parse.html import Tree
 from gossamer.parse.limits import ParseLimits
@@ -57,12 +58,14 @@ def suggest(folder: DataFolder, db: Database, name: str, limits: ParseLimits, no
         raise UsageError(f"{name} is no site of this crawl: see the host names in `gossamer export urls`")
     pages = documents_of(folder, db, sites, MOST_PAGES)
     if len(pages) < MIN_PAGES:
-        raise UsageError(f"only {len(pages)} documents of {name} are stored: crawl more of it first")
+        raise UsageError(
+            f"only {counted(pages, 'document')} of {name} {noun(len(pages), 'is')} stored: crawl more of it first"
+        )
     stored = {page.url: page for page in pages}
     groups = group_urls([Page(page.url, page.title, len(page.text), page.page_type) for page in pages])
     chosen = [group for group in groups if not group.verdict][:_MOST_RULES]
     found = [(group, _selectors(folder, group, stored, limits, now)) for group in chosen]
-    remarks = [f"Proposed from {len(pages)} crawled documents of {', '.join(sites[:5])}."]
+    remarks = [f"Proposed from {counted(pages, 'crawled document')} of {', '.join(sites[:5])}."]
     remarks += [_rest(group) for group in groups if group not in chosen][:_SHOWN_REST]
     suggestion = Suggestion([], {}, remarks)
     for kind in _same_selectors(found):
@@ -108,9 +111,9 @@ def _add_rule(suggestion: Suggestion, domain: str, kind: list[tuple[Group, Found
     )  # fmt: skip
     suggestion.rules.append(rule)
     fitting = sum(len(group.pages) for group in groups)
-    lines = [f"{fitting} of {total} documents"]
+    lines = [f"{fitting} of {counted(total, 'document')}"]
     for group in groups:
-        titles = f"{len(group.pages)} pages, {group.own_titles:.0%} with a title of their own"
+        titles = f"{counted(group.pages, 'page')}, {group.own_titles:.0%} with a title of their own"
         lines.append(f"{group.template}: {titles}, half have {group.median_chars} characters or more")
         lines += [f"    {page.url}" for page in group.pages[:: max(1, len(group.pages) // _EXAMPLES)][:_EXAMPLES]]
     suggestion.evidence[rule.label] = [*lines, *selectors.evidence]
@@ -138,5 +141,5 @@ def _domain(pages: Sequence[StoredPage]) -> str:
 
 
 def _rest(group: Group) -> str:
-    pages = "1 page" if len(group.pages) == 1 else f"{len(group.pages)} pages"
+    pages = counted(group.pages, "page")
     return f"Not proposed: {group.template}, {pages}: {group.verdict or 'there are larger groups enough'}."

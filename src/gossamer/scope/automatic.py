@@ -20,6 +20,7 @@ from typing import Literal
 
 import msgspec
 
+from gossamer.model.counts import counted, noun
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.site import key64, site_of
 from gossamer.scope.shape import path_shape
@@ -109,8 +110,15 @@ class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
     def sentence(self) -> str:
         """For a person."""
         if self.same:
-            return f"{self.same} pages were the same with it and without it, none was another"
-        tried = f"{self.counts.known} URLs known" if self.ruled else f"{self.counts.visited} pages visited"
+            return (
+                f"{counted(self.same, 'page')} {noun(self.same, 'was')} "
+                f"the same with it and without it, none was another"
+            )
+        tried = (
+            f"{counted(self.counts.known, 'URL')} known"
+            if self.ruled
+            else f"{counted(self.counts.visited, 'page')} visited"
+        )
         useful = self.site.fit if self.ruled else self.site.documents - self.site.near
         of = self.site.known if self.ruled else self.site.visited
         return f"{tried}, none useful, while {useful} of the site's {of} are"

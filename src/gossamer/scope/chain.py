@@ -166,8 +166,12 @@ class ScopeConfig(msgspec.Struct, frozen=True):
     """How hosts are read: the very sites, their registrable domains, or a list with wildcards."""
     hosts: tuple[str, ...] = ()
     """Seeds (hosts, `host:port` or URLs), or in the mode `list` hosts and `*.host` patterns."""
+    redirected: tuple[tuple[str, str], ...] = ()
+    """Sites that belong to the crawl because a seed redirects there, each with the seed."""
     filters: tuple[FilterRule, ...] = ()
-    """The operator's filters, in order."""
+    """The operator's filters, in order, also those that are switched off."""
+    removed: tuple[FilterRule, ...] = ()
+    """What was taken down, asked before them."""
     deny_suffixes: tuple[str, ...] = DEFAULT_DENY_SUFFIXES
     """Endings of paths that are not fetched, asked after the filters; empty for none."""
     traps: TrapLimits = TrapLimits()
@@ -181,8 +185,9 @@ class ScopeConfig(msgspec.Struct, frozen=True):
 def build_chain(config: ScopeConfig, fits: Fits = lambda _url: None) -> Chain:
     """The chain that a configuration describes; `UsageError` where it is wrong. `fits` tells which URLs fit a
     document rule: those no automatic filter refuses."""
-    filters = (*config.filters, *deny_suffixes(config.deny_suffixes))
-    rules: list[Rule] = [HostScope(config.mode, config.hosts), Filters(filters), TrapGuard(config.traps)]
+    filters = Filters(config.filters, config.removed, deny_suffixes(config.deny_suffixes))
+    hosts = HostScope(config.mode, config.hosts, config.redirected)
+    rules: list[Rule] = [hosts, filters, TrapGuard(config.traps)]
     if config.automatic:
         rules.append(AutomaticRule(config.automatic, fits, config.probe))
     return Chain(rules, REMEMBERED_URLS)

@@ -10,18 +10,16 @@ What a pattern is compared with, always in the canonical URL:
   scheme; `/x`: path and query on any host. The host is whole: `a.org` is not `a.org.evil.com`.
 - suffix `.jpg`, `/print`: the end of the path, without the query, in any case;
   `//a.org`: the host `a.org` and all below it; `//.a.org`: only those below it.
-- regex: found anywhere in the URL (`re.search`); `^` and `$` anchor it, `(?i)` ignores case.
+- regex: found anywhere in the URL; `^` and `$` anchor it, `(?i)` ignores case (`model/expressions.py`).
 
 Letters beyond ASCII are escaped as in canonical URLs, except in a regex.
 
 The cost hardly grows with the number of rules: prefixes are kept by host, endings such
-as `.jpg` in one dictionary, plain regexes in one alternation. The hole that remains: a
-regex with nested repetition can take exponential time; who writes it has to know.
+as `.jpg` in one dictionary, regexes in one automaton.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 from urllib.parse import quote
@@ -29,7 +27,9 @@ from urllib.parse import quote
 import msgspec
 
 from gossamer.errors import UsageError
+from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, allow, refuse
+from gossamer.model.expressions import ExpressionError, Expressions
 from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer
 
@@ -65,6 +65,8 @@ class FilterRule(msgspec.Struct, frozen=True):
     pattern: str
     name: str = ""
     """What `explain` calls it; its place in the list where empty."""
+    off: bool = False
+    """Whether it is switched off for now: it decides nothing, and keeps its place."""
 
 
 class Filters:
@@ -72,12 +74,18 @@ class Filters:
 
     name = "filter"
 
-    def __init__(self, rules: Sequence[FilterRule]) -> None:
-        """`UsageError` where a pattern, kind or action makes no sense."""
-        self._rules = tuple(rules)
+    def __init__(
+        self, rules: Sequence[FilterRule], removed: Sequence[FilterRule] = (), endings: Sequence[FilterRule] = ()
+    ) -> None:
+        """`rules` are the operator's, the only ones that are numbered and counted; what was taken down is asked before
+        them, endings that are no documents after them. `UsageError` where a pattern, kind or action makes no sense."""
+        self._rules = (*removed, *rules, *endings)
         for rule in self._rules:
             _check(rule)
-        self._verdicts = [_verdict(number, rule) for number, rule in enumerate(self._rules, 1)]
+        numbers = [0] * len(removed) + list(range(1, len(rules) + 1)) + [0] * len(endings)
+        self._verdicts = [_verdict(number, rule) for number, rule in zip(numbers, self._rules, strict=True)]
+        self._none = f"none of {counted(sum(not rule.off for rule in rules), 'filter')} of yours matches"
+        self._none += ", nor does an ending that is left out (scope.skip_files)" if endings else ""
         self._prefixes = _Prefixes(self._of("prefix"))
         self._suffixes = _Suffixes(self._of("suffix"))
         self._regexes = _Regexes(self._of("regex"))
@@ -105,10 +113,10 @@ class Filters:
             for verdict, rule in zip(self._verdicts, self._rules, strict=True)
             if Filters([rule]).decide(url, now)
         ]
-        return found or [allow(self.name, f"none of {len(self._rules)} filters matches")]
+        return found or [allow(self.name, self._none)]
 
     def _of(self, kind: Kind) -> list[tuple[int, str]]:
-        return [(place, rule.pattern) for place, rule in enumerate(self._rules) if rule.kind == kind]
+        return [(place, rule.pattern) for place, rule in enumerate(self._rules) if rule.kind == kind and not rule.off]
 
 
 def deny_suffixes(suffixes: Iterable[str]) -> list[FilterRule]:
@@ -192,24 +200,17 @@ class _Suffixes:
 
 
 class _Regexes:
-    """Expressions in order, behind one alternation of all that can be joined."""
+    """Expressions that are asked all at once."""
 
     def __init__(self, patterns: list[tuple[int, str]]) -> None:
-        self._rules = [(place, _compile(pattern)) for place, pattern in patterns]
-        plain = [regex.pattern for _, regex in self._rules if _is_plain(regex)]
-        self._gate = re.compile("|".join(f"(?:{pattern})" for pattern in plain)) if plain else None
-        self._apart = [(place, regex) for place, regex in self._rules if not _is_plain(regex)]
+        self._places = [place for place, _ in patterns]
+        self._expressions = Expressions([pattern for _, pattern in patterns], from_start=False)
         self.any = bool(patterns)
 
     def first(self, url: str) -> int:
         """The place of the first rule that matches."""
-        rules = self._rules if self._gate and self._gate.search(url) else self._apart
-        return next((place for place, regex in rules if regex.search(url)), _NEVER)
-
-
-def _is_plain(regex: re.Pattern[str]) -> bool:
-    """Groups would be renumbered and flags would spread if the regex were joined with others."""
-    return regex.groups == 0 and regex.flags == re.UNICODE
+        found = self._expressions.first(url)
+        return _NEVER if found is None else self._places[found]
 
 
 def _check(rule: FilterRule) -> None:
@@ -219,19 +220,18 @@ def _check(rule: FilterRule) -> None:
         raise UsageError(f"filter action {rule.action!r} is unknown: use allow or deny")
     if not rule.pattern:
         raise UsageError(f"a {rule.action} {rule.kind} filter has an empty pattern")
+    if rule.kind == "regex":
+        try:
+            Expressions([rule.pattern], from_start=False)
+        except ExpressionError as error:
+            raise UsageError(f"filter regex {rule.pattern!r}: {error}") from None
 
 
 def _verdict(number: int, rule: FilterRule) -> Decision:
     name = f"filter.{rule.name or f'{rule.action}.{number}'}"
-    sentence = f"filter {number}, {rule.action} {rule.kind} {rule.pattern!r}, matches"
+    what = f"{rule.action} {rule.kind} {rule.pattern!r}"
+    sentence = f"filter {number}, {what}, matches" if number else f"{what} matches"
     return allow(name, sentence) if rule.action == "allow" else refuse(name, sentence)
-
-
-def _compile(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise UsageError(f"filter regex {pattern!r} is wrong: {error}") from None
 
 
 def _escape(text: str) -> str:

@@ -14,7 +14,7 @@ from gossamer.model.url import Canonicalizer
 from gossamer.parse.html import Tree
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.cutting import cut
-from gossamer.parse.rules.patterns import compile_pattern, path_and_query
+from gossamer.parse.rules.patterns import compile_patterns, path_and_query
 from gossamer.parse.rules.selectors import Sample, find_selectors
 from gossamer.parse.rules.url_groups import Group, Page, group_urls, template_of
 
@@ -63,7 +63,7 @@ def test_the_template_of_a_url_fits_it_or_is_refused(parts: list[str]) -> None:
     assert isinstance(url, str)
     template = template_of(url)
     try:
-        pattern = compile_pattern(template)
+        pattern = compile_patterns([template])
     except UsageError:
         assert group_urls([Page(url, str(n), 900) for n in range(3)])[0].verdict
     else:

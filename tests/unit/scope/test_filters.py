@@ -56,7 +56,7 @@ def says(rules: list[FilterRule], url: str) -> bool | None:
         ("regex", r"/\d+$", "http://a.org/12x", False),
         ("regex", r"(?i)LOGIN", "http://a.org/login", True),
         ("regex", r"LOGIN", "http://a.org/login", False),
-        ("regex", r"/(\w+)/\1$", "http://a.org/ab/ab", True),
+        ("regex", r"^http://a\.org/x{,2}\Z", "http://a.org/xx", True),
     ],
 )
 def test_what_a_pattern_is_compared_with(kind: Kind, pattern: str, url: str, matches: bool) -> None:
@@ -161,3 +161,20 @@ URLS = st.builds(
 def test_many_rules_at_once_decide_as_one_after_another(rules: list[FilterRule], url: str) -> None:
     one_by_one = (says([rule], url) for rule in rules)
     assert says(rules, url) == next((said for said in one_by_one if said is not None), None)
+
+
+def test_only_the_operators_filters_are_numbered_and_counted() -> None:
+    own = [
+        FilterRule("prefix", "deny", "/a"),
+        FilterRule("prefix", "deny", "/b", off=True),
+        FilterRule("prefix", "deny", "/c"),
+    ]
+    gone = [FilterRule("prefix", "deny", "http://a.org/gone/", "removed.x")]
+    filters = Filters(own, gone, deny_suffixes([".jpg"]))
+    said = [verdict.reason for verdict in filters.verdicts("http://a.org/c", 0.0)]
+    assert said == ["filter 3, deny prefix '/c', matches"]
+    assert filters.decide("http://a.org/b", 0.0) is None
+    assert filters.verdicts("http://a.org/x", 0.0)[0].reason.startswith("none of 2 filters of yours matches, nor does")
+    assert Filters(own[:1]).verdicts("http://a.org/x", 0.0)[0].reason == "none of 1 filter of yours matches"
+    [removed] = filters.verdicts("http://a.org/gone/1", 0.0)
+    assert (removed.rule, removed.reason) == ("filter.removed.x", "deny prefix 'http://a.org/gone/' matches")

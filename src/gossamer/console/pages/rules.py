@@ -17,10 +17,12 @@ from gossamer.console.context import Asked, Console, Done
 from gossamer.console.rule_desk import LONGEST, SHOWN, Draft, Tried, read_draft, try_draft
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.guidance import guidance_of
+from gossamer.crawl.trial_process import Trials
 from gossamer.errors import UsageError
 from gossamer.frontier.database import Database
 from gossamer.frontier.fitting import refit
 from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
+from gossamer.model.counts import counted, noun
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.toml import write_rules
 from gossamer.settings import Settings
@@ -55,6 +57,7 @@ class _Page:
 
     def __init__(self, console: Console) -> None:
         self._console, self._crawl = console, console.crawl
+        self._trials = Trials()
 
     def show(self, asked: Asked) -> Response:
         """The rules by domain; the desk with the rule that is changed or tried."""
@@ -80,7 +83,7 @@ class _Page:
             address = canonical_or_error(page, settings) if page else ""
         except UsageError as error:  # what fits can be told all the same
             address, problem = "", str(error)
-        found = try_draft(db, self._crawl.folder, draft, address, settings.parse, self._crawl.clock.now())
+        found = try_draft(db, self._crawl.folder, self._trials, draft, address, settings.parse, self._crawl.clock.now())
         return msgspec.structs.replace(found, page=page, trial=None, problem=problem) if problem else found
 
     def save(self, asked: Asked) -> Done:
@@ -96,7 +99,10 @@ class _Page:
 
         new, replaced, known, fit = self._crawl.change(change)
         labels = ", ".join(rule.label for rule in draft.rules)
-        sentence = f"Saved: {labels} ({new} new, {replaced} changed). {fit} of {known} known URLs fit now."
+        sentence = (
+            f"Saved: {labels} ({new} new, {replaced} changed). {fit} of "
+            f"{counted(known, 'known URL')} {noun(fit, 'fits', 'fit')} now."
+        )
         return Done("save rules", labels, sentence, _to(draft.rules[0]), draft.text)
 
     def remove(self, asked: Asked) -> Done:

@@ -11,7 +11,6 @@ matches and none of `not_urls` does.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -19,7 +18,7 @@ import msgspec
 
 from gossamer.errors import UsageError
 from gossamer.model.site import host_of, registrable_domain, site_of
-from gossamer.parse.rules.patterns import MAX_CHARS, compile_pattern, path_and_query
+from gossamer.parse.rules.patterns import MAX_CHARS, compile_patterns, path_and_query
 
 
 class DocumentRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -92,7 +91,7 @@ class RuleBook:
         self._by_site: dict[str, list[_Ready]] = {}
         """The rules of the sites that were asked about."""
         self.tried = 0
-        """Patterns compared so far."""
+        """Rules compared so far."""
 
     def __len__(self) -> int:
         return sum(map(len, self._by_domain.values()))
@@ -119,13 +118,9 @@ class RuleBook:
         if not rules:
             return None
         target = path_and_query(url)
-        for rule in rules if len(target) <= MAX_CHARS else ():
-            for pattern in rule.urls:
-                if pattern.match(target):
-                    if not any(other.match(target) for other in rule.not_urls):
-                        return True
-                    break
-        return False
+        if len(target) > MAX_CHARS:
+            return False
+        return any(rule.urls.match(target) and not rule.not_urls.match(target) for rule in rules)
 
     def attempts(self, url: str) -> list[Attempt]:
         """What every rule for the URL's host says, in the order in which they are asked."""
@@ -143,16 +138,10 @@ class RuleBook:
             return Attempt(ready.rule, problem=ready.problem)
         if len(target) > MAX_CHARS:
             return Attempt(ready.rule, problem=f"path and query have more than {MAX_CHARS} characters")
-        matched = self._first(ready.rule.urls, ready.urls, target)
-        excluded = self._first(ready.rule.not_urls, ready.not_urls, target) if matched else ""
+        self.tried += 1
+        matched = _written(ready.rule.urls, ready.urls.first(target))
+        excluded = _written(ready.rule.not_urls, ready.not_urls.first(target)) if matched else ""
         return Attempt(ready.rule, matched, excluded)
-
-    def _first(self, written: tuple[str, ...], compiled: list[re.Pattern[str]], target: str) -> str:
-        for text, pattern in zip(written, compiled, strict=True):
-            self.tried += 1
-            if pattern.match(target):
-                return text
-        return ""
 
     def _rules_for(self, host: str) -> Iterator[_Ready]:
         yield from self._of(host)
@@ -174,12 +163,21 @@ class _Ready:
 
     def __init__(self, rule: DocumentRule) -> None:
         self.rule = rule
-        self.problem = ""
-        self.urls: list[re.Pattern[str]] = []
-        self.not_urls: list[re.Pattern[str]] = []
+        self.problem = problem_of(rule)
+        usable = not self.problem
+        self.urls = compile_patterns(rule.urls if usable else ())
+        self.not_urls = compile_patterns(rule.not_urls if usable else ())
+
+
+def problem_of(rule: DocumentRule) -> str:
+    """Why the patterns of a rule cannot be used by this version, as they could by the one it was saved with."""
+    for pattern in (*rule.urls, *rule.not_urls):
         try:
-            self.urls = [compile_pattern(text) for text in rule.urls]
-            self.not_urls = [compile_pattern(text) for text in rule.not_urls]
+            compile_patterns([pattern])
         except UsageError as error:
-            self.problem = str(error)
-            self.urls = []
+            return f"{pattern}: {error}"
+    return ""
+
+
+def _written(patterns: tuple[str, ...], place: int | None) -> str:
+    return "" if place is None else patterns[place]

@@ -20,6 +20,7 @@ from gossamer.parse.clean import clean_line, clean_text
 from gossamer.parse.date.forms import EARLIEST, MONTHS, read_date
 from gossamer.parse.html import Element, Tree, detach, rendered
 from gossamer.parse.rules import DocumentRule
+from gossamer.parse.rules.selector_cost import check_cost
 
 MAX_SELECTOR = 300
 """Characters of a selector."""
@@ -86,8 +87,7 @@ def check_selector(text: str, with_attribute: bool) -> None:
         raise UsageError("an attribute cannot be read here: only for title, date and author")
     if len(text) > MAX_SELECTOR:
         raise UsageError(f"a selector of {len(text)} characters: the limit is {MAX_SELECTOR}")
-    if selector.lower().count(":has(") > 1:
-        raise UsageError(":has() may stand in a selector once: nested ones can take minutes on a hostile page")
+    check_cost(selector)
     try:
         Tree("", 1).select(selector)
     except turbohtml.SelectorSyntaxError as error:

@@ -1,4 +1,5 @@
-r"""Patterns that tell pages by the path and query of their URL, in time that cannot explode.
+r"""Patterns that tell pages by the path and query of their URL, in time that cannot explode
+(`model/expressions.py`).
 
 Two ways to write one:
 
@@ -8,17 +9,17 @@ Two ways to write one:
 - a regular expression begins with `^` and is compared from the start of the path; it need not
   reach the end unless it ends with `$`: `^/(news|blog)/\d+`.
 
-A URL is looked at up to `MAX_CHARS` characters; a longer one matches nothing. Expressions that could
-take too long on so many are refused (`pattern_cost`).
+A URL is looked at up to `MAX_CHARS` characters; a longer one matches nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from gossamer.errors import UsageError
-from gossamer.parse.rules.pattern_cost import check_cost
+from gossamer.model.expressions import ExpressionError, Expressions
 
 MAX_CHARS = 2000
 """Characters of path and query that are looked at; longer ones match nothing."""
@@ -40,22 +41,22 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
 
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """The pattern ready for `match`; `UsageError` where it is wrong or could take too long."""
+def compile_patterns(patterns: Iterable[str]) -> Expressions:
+    """Patterns ready to be compared; `UsageError` where one is wrong or too large."""
+    try:
+        return Expressions([_expression(pattern) for pattern in patterns], from_start=True)
+    except ExpressionError as error:
+        raise UsageError(str(error)) from None
+
+
+def _expression(pattern: str) -> str:
     if len(pattern) > MAX_PATTERN:
         raise UsageError(f"a pattern of {len(pattern)} characters: the limit is {MAX_PATTERN}")
     if pattern.startswith("/"):
-        expression = _from_template(pattern)
-    elif pattern.startswith("^"):
-        expression = pattern
-    else:
-        raise UsageError("a pattern begins with / (a template) or with ^ (a regular expression)")
-    try:
-        compiled = re.compile(expression)
-        check_cost(expression)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise UsageError(f"wrong expression: {error}") from None
-    return compiled
+        return _from_template(pattern)
+    if pattern.startswith("^"):
+        return pattern
+    raise UsageError("a pattern begins with / (a template) or with ^ (a regular expression)")
 
 
 def path_and_query(url: str) -> str:

@@ -14,7 +14,6 @@ rule and the key.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -25,11 +24,12 @@ import msgspec
 
 from gossamer.errors import UsageError
 from gossamer.model.decision import Decision
+from gossamer.model.meant import hint
 from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.cutting import check_date_format, check_selector
-from gossamer.parse.rules.patterns import compile_pattern
+from gossamer.parse.rules.patterns import compile_patterns
 
 KEYS = DocumentRule.__struct_fields__
 MAX_ITEMS = 50
@@ -98,8 +98,7 @@ def write_rules(rules: Iterable[DocumentRule], comments: Mapping[str, Iterable[s
 def _read(table: dict[str, Any], where: str) -> DocumentRule:
     for key in table:
         if key not in KEYS:
-            near = difflib.get_close_matches(key, KEYS, 1)
-            raise UsageError(f"{where}: unknown key {key!r}" + (f": do you mean {near[0]}?" if near else ""))
+            raise UsageError(f"{where}: unknown key {key!r}: {hint(key, KEYS)}")
     values = {key: [value] if key in _LISTS and isinstance(value, str) else value for key, value in table.items()}
     domain = table.get("domain")
     if not isinstance(domain, str):
@@ -125,7 +124,7 @@ def _host(text: str, where: str) -> str:
 def _check_item(key: str, item: str, where: str) -> None:
     try:
         if key in ("urls", "not_urls"):
-            compile_pattern(item)
+            compile_patterns([item])
         else:
             check_selector(item, with_attribute=key in _WITH_ATTRIBUTE)
     except UsageError as error:

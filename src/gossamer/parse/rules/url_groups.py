@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import msgspec
 
 from gossamer.errors import UsageError
-from gossamer.parse.rules.patterns import PLACEHOLDERS, compile_pattern, path_and_query
+from gossamer.parse.rules.patterns import PLACEHOLDERS, compile_patterns, path_and_query
 
 MIN_PAGES = 3
 """Pages from which on a template is worth a rule."""
@@ -189,7 +189,7 @@ def _absorb(groups: list[Group]) -> list[Group]:
     for group in groups:
         if group.verdict or group not in left:
             continue
-        pattern = compile_pattern(group.template)
+        pattern = compile_patterns([group.template])
         for other in left[left.index(group) + 1 :]:
             if not all(pattern.match(path_and_query(page.url)) for page in other.pages):
                 continue
@@ -228,7 +228,7 @@ def _verdict(group: Group) -> str:
 
 def _can_be_written(template: str) -> bool:
     try:
-        compile_pattern(template)
+        compile_patterns([template])
     except UsageError:
         return False
     return True

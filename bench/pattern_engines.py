@@ -1,0 +1,66 @@
+"""How long patterns of rules and filters take in Python's engine and in RE2, on real URLs, in one run.
+
+python bench/pattern_engines.py URLS.txt[.gz]
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gossamer.model.expressions import Expressions
+from gossamer.parse.rules.patterns import _expression, path_and_query
+
+RULES = {
+    "template with date": ["/news/{year}/{month}/{id}-{slug}.html"],
+    "template with {any}": ["/{any}/{id}"],
+    "expression": [r"^/(news|blog|article)/\d+"],
+    "rule of six patterns": [f"/{name}/{{year}}/{{slug}}" for name in ("news", "blog", "a", "story", "post", "text")],
+}
+FILTERS = {
+    "plain word": ["/tag/"],
+    "parameter": [r"[?&](sort|order|replytocom)="],
+    "any case": [r"(?i)\.(jpe?g|png|gif)$"],
+    "twenty filters": [rf"/{name}\d*/" for name in "tag page feed login print amp rss cart search draft".split() * 2],
+}
+ROUNDS = 5
+
+
+def nanoseconds(ask: Callable[[str], object], texts: list[str]) -> float:
+    best = float("inf")
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        for text in texts:
+            ask(text)
+        best = min(best, time.process_time() - began)
+    return best / len(texts) * 1e9
+
+
+def compare(name: str, patterns: list[str], texts: list[str], from_start: bool) -> None:
+    engine = [re.compile(pattern) for pattern in patterns]
+    gate = engine[0] if len(engine) == 1 else re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    python = (lambda text: any(one.match(text) for one in engine)) if from_start else gate.search
+    before = nanoseconds(python, texts)
+    after = nanoseconds(Expressions(patterns, from_start).match, texts)
+    print(f"{name:22} {before:6.0f} ns {after:6.0f} ns  {after / before:.1f} times")
+
+
+def main() -> None:
+    path = Path(sys.argv[1])
+    packed = path.read_bytes()
+    lines = (gzip.decompress(packed) if path.suffix == ".gz" else packed).decode().splitlines()
+    urls = [line for line in lines if len(line) < 2000][:30_000]
+    paths = [path_and_query(url) for url in urls]
+    print(f"{len(urls)} URLs: Python's engine, RE2, ratio")
+    for name, patterns in RULES.items():
+        compare(name, [_expression(pattern) for pattern in patterns], paths, True)
+    for name, patterns in FILTERS.items():
+        compare(name, patterns, urls, False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Rules that somebody types are tried in a process of their own, which may take so much time and memory and no more.
+
+A selector runs in C, where no thread can stop it and all others wait. What takes too long costs this process, and the
+server that asked goes on answering.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from threading import Lock
+
+import msgspec
+
+from gossamer.courtesy import give_way
+from gossamer.crawl.rule_trial import Trial, try_rules
+from gossamer.errors import GossamerError
+from gossamer.parse.limits import ParseLimits
+from gossamer.parse.rules import DocumentRule, RuleBook
+
+SECONDS = 2
+"""Processor time for a trial: a thousand times what one of an ordinary page takes."""
+PATIENCE = 60.0
+"""Seconds after which a trial is ended though it had hardly any processor time, on a machine that has none left."""
+_MEMORY = 2 << 30
+_NICE = 5
+
+
+class TrialError(GossamerError):
+    """A trial came to no end."""
+
+
+class TrialJob(msgspec.Struct, frozen=True):
+    """What is to be tried on what."""
+
+    stored: tuple[DocumentRule, ...]
+    """Rules that the crawl has."""
+    draft: tuple[DocumentRule, ...]
+    """Rules that are tried, each in place of the stored one with its domain and name."""
+    urls: list[str]
+    limits: ParseLimits
+    now: float
+    page: str = ""
+    """The page that is cut; empty: none."""
+    html: str = ""
+    source: str = ""
+
+
+class TrialAnswer(msgspec.Struct):
+    """What came of it."""
+
+    fitting: list[str] = []
+    """URLs that a rule of the draft takes."""
+    taken: list[str] = []
+    """URLs that a rule of the draft fits, but a stored rule takes first."""
+    others: list[str] = []
+    trial: Trial | None = None
+
+
+class Trials:
+    """Tries rules, one draft at a time: whoever asks meanwhile is told so and waits for nobody."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def run(self, job: TrialJob) -> TrialAnswer:
+        """Do it in a process; `TrialError` where it came to no end."""
+        if not self._lock.acquire(blocking=False):
+            raise TrialError("another rule is being tried at the moment: try again in a few seconds")
+        try:
+            return _run(job)
+        finally:
+            self._lock.release()
+
+
+def _run(job: TrialJob) -> TrialAnswer:
+    try:
+        done = subprocess.run(
+            (sys.executable, "-m", "gossamer.crawl.trial_process"),
+            input=msgspec.msgpack.encode(job), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise TrialError(f"the trial took longer than {PATIENCE:.0f} seconds: the machine is busy, try again") from None
+    if done.returncode:
+        raise TrialError(
+            f"the trial took more than {SECONDS} seconds of computing or {_MEMORY >> 30} GB of memory: write simpler "
+            "selectors (without :has and :nth-of-type) or shorter patterns"
+        )
+    return msgspec.msgpack.decode(done.stdout, type=TrialAnswer)
+
+
+def try_draft(job: TrialJob) -> TrialAnswer:
+    """Hold URLs and a page against the rules of a draft together with those that are there."""
+    book, draft = RuleBook([*job.stored, *job.draft]), RuleBook(job.draft)
+    mine = {(rule.domain, rule.name) for rule in job.draft}
+    found = TrialAnswer()
+    for url in job.urls:
+        rule = book.match(url)
+        if rule is not None and (rule.domain, rule.name) in mine:
+            found.fitting.append(url)
+        else:
+            (found.taken if draft.fits(url) else found.others).append(url)
+    if job.page:
+        found.trial = try_rules(book, job.page, job.html, job.source, job.limits, job.now)
+    return found
+
+
+def main() -> None:
+    """One job from standard input, its answer to standard output."""
+    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=TrialJob)
+    give_way(_NICE)
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = int(used.ru_utime + used.ru_stime) + 1 + SECONDS
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    sys.stdout.buffer.write(msgspec.msgpack.encode(try_draft(job)))
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # taking trees apart takes longer than anybody should wait
