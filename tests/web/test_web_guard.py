@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from web_kit import MemoryService, client
+from web_kit import PATIENCE, MemoryService, client
 
 from gossamer.errors import UsageError
 from gossamer.settings import ServeSettings
@@ -94,6 +96,15 @@ def test_a_host_header_that_is_no_host_is_refused_and_not_repeated(site: httpx.C
     response = site.get("/opensearch.xml", headers={"Host": host})
     assert response.status_code == 400
     assert "<script>" not in response.text
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.1", b"400"), ("1.0", b"200")])
+def test_only_http_1_0_may_ask_without_a_host(site: httpx.Client, version: str, status: bytes) -> None:
+    with socket.create_connection((site.base_url.host, site.base_url.port or 80), PATIENCE) as connection:
+        connection.sendall(f"GET /search?q=rocket HTTP/{version}\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert answer.split()[1] == status
+    assert (b"no Host header" in answer) == (status == b"400")
 
 
 def test_a_private_server_answers_to_its_own_names_only(site: httpx.Client) -> None:

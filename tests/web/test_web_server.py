@@ -21,7 +21,7 @@ from web_kit import PATIENCE, SETTINGS, MemoryService, client, serving
 
 from gossamer.errors import OperationError, UsageError
 from gossamer.search.results import Request, Results
-from gossamer.web import protocol
+from gossamer.web import connections, protocol
 from gossamer.web import server as server_module
 from gossamer.web.app import create_app
 from gossamer.web.pool import WAITING
@@ -228,25 +228,85 @@ def never_reading(asked: bytes) -> Iterator[str]:
         yield address
 
 
-def status(address: str) -> int:
-    return httpx.get(f"{address}/healthz", timeout=PATIENCE, trust_env=False).status_code
+def status(address: str, path: str = "/search?q=rocket", source: str = "127.0.0.1") -> int:
+    with httpx.Client(transport=httpx.HTTPTransport(local_address=source), timeout=PATIENCE, trust_env=False) as http:
+        return http.get(f"{address}{path}").status_code
 
 
-@pytest.mark.parametrize("asked", [500 * STYLES, STYLES, LAST_STYLES], ids=["many", "one", "last"])
 @pytest.mark.usefixtures("small_buffers")
-def test_clients_that_never_read_do_not_keep_their_connections(asked: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "CONNECTIONS", 4)  # who asks is counted, too
+def test_clients_that_never_read_do_not_keep_their_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "CONNECTIONS", 3)
     monkeypatch.setattr(server_module, "KEEP_ALIVE", 1)
     monkeypatch.setattr(protocol, "UNREAD_SECONDS", 10 * PATIENCE)
-    with never_reading(asked) as address:
+    with never_reading(500 * STYLES) as address:
         time.sleep(1.5)
         assert status(address) == 503, "closing an idle connection does not end it: the test has something to show"
     monkeypatch.setattr(protocol, "UNREAD_SECONDS", 0.3)
-    with never_reading(asked) as address:
+    with never_reading(500 * STYLES) as address:
         deadline = time.monotonic() + PATIENCE
         while (last := status(address)) != 200 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert last == 200
+
+
+@pytest.mark.parametrize("asked", [STYLES, LAST_STYLES], ids=["one", "last"])
+@pytest.mark.usefixtures("small_buffers")
+def test_clients_that_do_not_read_their_last_answer_make_room(asked: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "CONNECTIONS", 3)
+    with never_reading(asked) as address:
+        assert status(address) == 200
+
+
+SILENT = [b"", b"GET / HTTP/1.1\r\nHost: local", b"POST /push HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"]
+
+
+@pytest.mark.parametrize("asked", SILENT, ids=["silent", "half a head", "no body"])
+def test_connections_that_ask_nothing_deny_nobody_search_and_health(
+    asked: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "CONNECTIONS", 20)
+    with serving() as address, ExitStack() as stack:
+        for _ in range(60):
+            stack.enter_context(connect(address)).sendall(asked)
+            assert status(address, "/healthz") == 200
+        assert status(address) == 200
+
+
+def test_one_address_that_opens_many_connections_costs_only_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "OF_ONE_ADDRESS", 5)
+    monkeypatch.setattr(connections, "_is_this_machine", lambda peer: False)
+    with serving() as address, ExitStack() as stack:
+        patient = stack.enter_context(connect(address))
+        host, _, port = address.removeprefix("http://").partition(":")
+        many = []
+        for _ in range(12):
+            many.append(socket.create_connection((host, int(port)), PATIENCE, source_address=("127.0.0.2", 0)))
+            stack.enter_context(many[-1])
+        assert status(address, source="127.0.0.2") == 200
+        assert everything(many[0]).startswith(b"HTTP/1.1 408 "), "the oldest made room"
+        patient.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert everything(patient).startswith(b"HTTP/1.1 200 "), "another address kept its own"
+
+
+def test_health_is_answered_while_there_is_no_room_for_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    going, searching = threading.Event(), threading.Semaphore(0)
+
+    class Waiting(MemoryService):
+        def search(self, request: Request) -> Results:
+            searching.release()
+            assert going.wait(PATIENCE)
+            return super().search(request)
+
+    monkeypatch.setattr(connections, "CONNECTIONS", 3)
+    with serving(Waiting()) as address, ExitStack() as stack:
+        asked = [stack.enter_context(connect(address)) for _ in range(3)]
+        for sock in asked:
+            sock.sendall(b"GET /search?q=rocket HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert searching.acquire(timeout=PATIENCE)
+        assert [status(address), status(address, "/healthz")] == [503, 200]
+        going.set()
+        assert all(everything(sock).startswith(b"HTTP/1.1 200 ") for sock in asked)
+        assert status(address) == 200
 
 
 @pytest.mark.usefixtures("small_buffers")

@@ -22,6 +22,7 @@ from gossamer.clock import Clock
 from gossamer.errors import GossamerError
 from gossamer.frontier.stories import Cluster, Story, StoryPage
 from gossamer.model.records import PageRow
+from gossamer.search.overview import Outline, overview, phrases
 from gossamer.search.results import (
     Count,
     Facets,
@@ -29,6 +30,7 @@ from gossamer.search.results import (
     Hit,
     IndexState,
     Marked,
+    Overview,
     Request,
     Results,
     ScoreExplanation,
@@ -129,6 +131,7 @@ class MemoryService:
         self.broken: GossamerError | None = None
         self.requests: list[Request] = []
         self.threads: set[str] = set()
+        self.overviews = 0
 
     def search(self, request: Request) -> Results:
         self._called()
@@ -182,6 +185,18 @@ class MemoryService:
         return IndexState(
             documents=len(self.documents), segments=3, position=77, committed_at=1_790_000_000.0, generation="g1"
         )
+
+    def overview(self) -> Overview:
+        self._called()
+        self.overviews += 1
+        return overview([self._outline()], lambda query: bool(self._found(Request(query=query))))
+
+    def _outline(self) -> Outline:
+        """What an index of the documents would tell of itself."""
+        sites = Counter(_site(doc) for doc in self.documents if _site(doc))
+        by_site = {site: [(doc.title, doc.text) for doc in self.documents if _site(doc) == site] for site in sites}
+        titles = {site: phrases(pages) for site, pages in by_site.items()}
+        return Outline(dict(sites), fetched_at=1_790_000_000.0, phrases=titles)
 
     def _called(self) -> None:
         self.threads.add(threading.current_thread().name)

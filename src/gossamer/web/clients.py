@@ -43,6 +43,11 @@ class Clients:
             return str(ipaddress.ip_network((address, IPV6_PREFIX), strict=False))
         return str(address)
 
+    def is_proxy(self, peer: str) -> bool:
+        """Whether an address is that of a proxy of the settings."""
+        address = _address(peer)
+        return address is not None and self._trusted(address)
+
     def _behind(self, proxy: Address, forwarded: Iterable[str]) -> Address:
         """The last address that was not written by a proxy of ours, or is none of them."""
         found = proxy

@@ -119,7 +119,7 @@ class Guard:
             return self._refuse(scope, 414, "This address is too long. A shorter query will do better.")
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADERS:
             return _closing(self._refuse(scope, 431, "The headers of this request are too large."))
-        problem = self._hosts.problem([value for name, value in headers if name == b"host"])
+        problem = self._hosts.problem([value for name, value in headers if name == b"host"], scope["http_version"])
         if problem:
             return self._refuse(scope, *problem)
         return self._too_often(scope, headers)
@@ -157,10 +157,10 @@ class Hosts:
         self._private = settings.host == "localhost" or _loopback(settings.host)
         self._name = (urlsplit(settings.base_url).hostname or "").lower()
 
-    def problem(self, hosts: Sequence[bytes]) -> tuple[int, str] | None:
-        """Status and sentence where the header cannot be used."""
+    def problem(self, hosts: Sequence[bytes], version: str) -> tuple[int, str] | None:
+        """Status and sentence where the header cannot be used; only HTTP/1.0 has requests without one."""
         if not hosts:
-            return None
+            return None if version == "1.0" else (400, "This request has no Host header.")
         text = hosts[0].decode("latin-1")
         if len(hosts) > 1 or not _HOST.fullmatch(text):
             return 400, "The Host header of this request is not a host."

@@ -11,10 +11,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from gossamer.errors import GossamerError
+from gossamer.model.counts import counted
 from gossamer.web import feeds
 from gossamer.web.links import Links
 from gossamer.web.parameters import PREFIX, request_of
 from gossamer.web.pool import SearchPool
+from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import json_response
 from gossamer.web.service import SearchService
 
@@ -107,12 +109,12 @@ class MachinePages:
         try:
             documents, reasons = await self._pool.run(self._readiness)
         except GossamerError as error:  # too many searches wait
-            documents, reasons = 0, [str(error)]
+            documents, reasons = 0, [public_reason(error)]
         if reasons:
             response = json_response({"ready": False, "reasons": reasons}, 503)
             response.headers["cache-control"] = "no-store"
             return response
-        return PlainTextResponse(f"ok, {documents} documents\n", headers={"cache-control": "no-store"})
+        return PlainTextResponse(f"ok, {counted(documents, 'document')}\n", headers={"cache-control": "no-store"})
 
     def _readiness(self) -> tuple[int, list[str]]:
         """Documents that can be searched, and what is not well."""
@@ -120,12 +122,12 @@ class MachinePages:
         try:
             documents = self._service.state().documents
         except (GossamerError, OSError) as error:
-            reasons.append(str(error))
+            reasons.append(public_reason(error))
         for check in self._checks:
             try:
                 check()
             except (GossamerError, OSError) as error:
-                reasons.append(str(error))
+                reasons.append(public_reason(error))
         return documents, reasons
 
 

@@ -4,6 +4,7 @@
   link that is far too long still gets a page that says so.
 - A head that grows beyond `MAX_HEAD`, or takes longer than `HEAD_SECONDS`, ends
   the connection: neither memory nor connections can be filled by trickling.
+- When there are too many connections, those that wait make room (`connections.py`).
 - A client that takes nothing of its answer for `UNREAD_SECONDS` is cut off: who asks
   and never reads would keep its connection for ever. Slow readers are waited for.
 """
@@ -15,15 +16,19 @@ import contextlib
 import fcntl
 import sys
 import termios
+import time
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from gossamer.web.connections import Admission, Connections
 from gossamer.web.guard import MAX_TARGET
 
 MAX_HEAD = 256 * 1024
 HEAD_SECONDS = 15.0
 UNREAD_SECONDS = 30.0
+HEALTH = (b"/healthz", b"/readyz")
+"""Answered even when the server has no room for anything else."""
 _KEPT = MAX_TARGET + 1024
 """Bytes of an address: scheme and host may stand before what the guard counts."""
 
@@ -31,8 +36,14 @@ _KEPT = MAX_TARGET + 1024
 class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
+    all_connections: Connections
+    """Those of the server; set by `limited_protocol`."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._admission: Admission = "all"
+        self._quiet_since = time.monotonic()
+        self._makes_room = False
         self._in_head = True
         self._head_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
@@ -44,9 +55,13 @@ class LimitedProtocol(HttpToolsProtocol):
         # Every byte that does not leave counts, else a connection that is to be closed could wait for its last ones.
         transport.set_write_buffer_limits(high=0)
         self._start_timer()
+        self._admission = self.all_connections.add(self)
+        if self._admission == "none":
+            self._refuse(503)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is awaited any more."""
+        self.all_connections.remove(self)
         self._stop_timer()
         self._stop_unread_timer()
         super().connection_lost(exc)
@@ -85,12 +100,44 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._head_bytes = 0
         self._stop_timer()
+        turned_away = self._admission == "health" and self.url.partition(b"?")[0] not in HEALTH
+        self.limit_concurrency = 0 if turned_away else None  # nought: uvicorn answers that there is no room
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """The next byte belongs to the next head."""
         super().on_message_complete()
         self._in_head = True
+
+    def on_response_complete(self) -> None:
+        """It waits from now on, unless it has asked for more."""
+        self._quiet_since = time.monotonic()
+        super().on_response_complete()
+
+    @property
+    def peer(self) -> str:
+        """The address at the other end."""
+        return self.client[0] if self.client else ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing is done for it: no whole request has come that is not answered."""
+        under_way = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        return not under_way and not self._makes_room
+
+    @property
+    def patience(self) -> tuple[bool, float]:
+        """Unfinished requests make room before idle connections, the oldest first."""
+        idle = self.cycle is not None and self.cycle.response_complete and not self._head_bytes
+        return idle, self._quiet_since
+
+    def make_room(self) -> None:
+        """End a connection that waits."""
+        self._makes_room = True
+        if self.cycle is None:
+            self._refuse(408)
+        else:
+            self.transport.abort()
 
     def _start_timer(self) -> None:
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, 408)
@@ -126,3 +173,8 @@ class LimitedProtocol(HttpToolsProtocol):
         if not self.transport.is_closing():
             self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
             self.transport.close()
+
+
+def limited_protocol(connections: Connections) -> type[LimitedProtocol]:
+    """The protocol of a server with these connections."""
+    return type("ServedProtocol", (LimitedProtocol,), {"all_connections": connections})

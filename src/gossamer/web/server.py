@@ -20,14 +20,13 @@ from starlette.applications import Starlette
 
 from gossamer.errors import OperationError, UsageError
 from gossamer.settings import ServeSettings
-from gossamer.web.protocol import LimitedProtocol
+from gossamer.web.connections import Connections
+from gossamer.web.protocol import limited_protocol
 
 GRACE = 5
 """Seconds that requests under way get at the end."""
 KEEP_ALIVE = 15
 """Seconds an idle connection stays open."""
-CONNECTIONS = 500
-"""Connections at once; more are told to come back."""
 
 
 class WebServer:
@@ -37,10 +36,10 @@ class WebServer:
         self._socket = _listen(settings.host, settings.port)
         self.address = _address(self._socket)
         """Where it can be reached, such as `http://127.0.0.1:8017`."""
+        protocol = limited_protocol(Connections(settings.proxies))
         config = uvicorn.Config(
-            app, http=LimitedProtocol, ws="none", lifespan="on", log_config=None, log_level="error", access_log=False,
-            proxy_headers=False, server_header=False, limit_concurrency=CONNECTIONS, timeout_keep_alive=KEEP_ALIVE,
-            timeout_graceful_shutdown=GRACE,
+            app, http=protocol, ws="none", lifespan="on", log_config=None, log_level="error", access_log=False,
+            proxy_headers=False, server_header=False, timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=GRACE,
         )  # fmt: skip
         self._uvicorn = _Uvicorn(config)
 
