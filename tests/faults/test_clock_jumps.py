@@ -12,7 +12,8 @@ from unittest import mock
 import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import descendants, exported, kill, settings_of, start, wait_until, workers_of, write_settings
+from crawl_kit import descendants, exported, kill, run, settings_of, start, wait_until, workers_of, write_settings
+from time_kit import later
 
 from gossamer.testing import FakeWeb, violations
 
@@ -47,3 +48,24 @@ def test_a_clock_that_jumps_by_a_day_disturbs_nobody(tmp_path: Path, jump: float
         assert len(pages) == 720
         assert set(pages.values()) == {1}
         assert violations(web.log(), DELAY, DELAY) == []
+
+
+def test_after_a_clock_that_ran_ahead_no_site_rests_until_the_false_time(tmp_path: Path) -> None:
+    """The states of robots.txt are stored, too: a Crawl-delay counts from when it was read, a failure until its end."""
+    web = FakeWeb("127.0.8")
+    polite, ill = web.site("polite.test", pages=6, seed=1), web.site("ill.test", pages=4, seed=2)
+    polite.robots("User-agent: *\nCrawl-delay: 0.2")
+    ill.robots("", status=503)
+    data = tmp_path / "data"
+    with web:
+        write_settings(data, settings_of(web, robots={"retry_first": 1.0, "retry_cap": 1.0}))
+        with later(30 * DAY):
+            done = run("crawl", polite.generated[0], ill.generated[0], "--pages", "2", "--quiet", data=data)
+        before = {ask.path for ask in web.log() if ask.site.startswith("polite")}
+        assert 0 < len(before - {"/robots.txt"}) < 6, done.stderr
+        assert "--accept-clock" in run("crawl", data=data).stderr
+        ill.robots("User-agent: *\nDisallow:")
+        done = run("crawl", "--accept-clock", "--quiet", "--for", "3m", data=data)
+    assert done.returncode == 0, done.stderr
+    pages = {page["url"] for page in exported("pages", data)}
+    assert pages >= {*polite.generated, *ill.generated}

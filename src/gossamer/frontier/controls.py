@@ -18,6 +18,7 @@ import msgspec
 from gossamer.errors import UsageError
 from gossamer.frontier.database import Database
 from gossamer.frontier.lists import chunks, marks
+from gossamer.model.counts import counted
 from gossamer.model.site import key64
 
 NO_REASON = "an operator paused it"
@@ -63,6 +64,8 @@ class Directions(msgspec.Struct, frozen=True):
     """Sites to be given back after the request under way."""
     least_delays: dict[str, float] = {}
     """Of the others: seconds between two requests at least."""
+    robots: int = 0
+    """How often stored robots.txt files were made stale: what a worker holds is no newer than it was then."""
 
 
 def pause_site(db: Database, site: str, reason: str, now: float) -> None:
@@ -166,7 +169,7 @@ def why_it_rests(db: Database, site: str) -> str:
     if reason:
         return f"{site} is paused: {reason}"
     if most and fetched >= most:
-        return f"{site} had {fetched} requests and is limited to {most}: `gossamer limit` raises that"
+        return f"{site} had {counted(fetched, 'request')} and is limited to {most}: `gossamer limit` raises that"
     return ""
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from gossamer.frontier.contract import Budgets, Verdict, Visit
 from gossamer.frontier.database import Database
 from gossamer.frontier.lists import chunks, marks
+from gossamer.model.counts import counted, noun
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
@@ -78,7 +79,10 @@ class Yields:
         copies, documents, _ = self._counts.get(site_id, {}).get(shape, (0, 0, 0))
         if not copies or not is_trap(copies, documents, self._budgets):
             return None
-        reason = f"{copies} pages of this shape were copies of others, {documents} were not (budget.copies)"
+        reason = (
+            f"{counted(copies, 'page')} of this shape {noun(copies, 'was a copy', 'were copies')} "
+            f"of others, {documents} {noun(documents, 'was')} not (budget.copies)"
+        )
         return refuse(COPYING_RULE, reason)
 
     def lowered(self, site_id: int, shape: int) -> int:

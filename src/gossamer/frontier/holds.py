@@ -40,6 +40,11 @@ def are_held(db: Database, now: float) -> bool:
     return any(until > now for _, until in _holds(db))
 
 
+def forget_beyond(db: Database, latest: float) -> None:
+    """End the holds that last longer than any can: a clock that ran ahead made them."""
+    db.many("DELETE FROM meta WHERE key = ?", [(key,) for key, until in _holds(db) if until > latest])
+
+
 def go_over_lost(db: Database, now: float) -> None:
     """Inside a transaction that replaces segments: end the holds that have run out."""
     db.many("DELETE FROM meta WHERE key = ?", [(key,) for key, until in _holds(db) if until <= now])

@@ -117,6 +117,11 @@ def history(db: Database, since: float, until: float, step: int = MINUTE) -> lis
     return [_decoded(text) for _, text in sorted(kept.items())]
 
 
+def are_several(db: Database) -> bool:
+    """Whether there is anything between two samples to draw."""
+    return len(db.execute("SELECT 1 FROM samples LIMIT 2")) > 1
+
+
 def newest(db: Database) -> Figures | None:
     """The last figures; none before the first."""
     return _one(db, "at >= ?", (0, 0), "DESC")
