@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from typing import cast
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -53,6 +54,13 @@ class RobotsBook:
         self._load, self._fetched, self._borrowing = load, fetched, borrowing
         self._known: OrderedDict[str, Known] = OrderedDict()
         self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._version = 0
+
+    def forget(self, version: int) -> None:
+        """Look at what is stored again where this number has grown: a person wants some sites to be asked anew."""
+        if version != self._version:
+            self._version = version
+            self._known.clear()
 
     async def may_fetch(self, url: str, channel: Channel) -> Decision | Rest | Response:
         """A decision; or a time to come back; or the failure that keeps us from asking at all."""
@@ -86,13 +94,13 @@ class RobotsBook:
             return known.rules.decide(url)
         if answer.answer is Answer.ALLOW:
             return allow("robots", answer.reason)
-        return Rest(answer.until, f"robots.txt: {answer.reason}")
+        return Rest(answer.until, f"robots.txt: {answer.reason}", of_origin=True)
 
     async def _load_known(self, origin: str, channel: Channel) -> Known | None:
         stored = await self._load(origin)
         if stored is None:
             return None
-        return self._keep(origin, msgspec.msgpack.decode(stored, type=RobotsState), channel)
+        return await self._keep(origin, msgspec.msgpack.decode(stored, type=RobotsState), channel)
 
     async def _fetch(self, origin: str, old: Known | None, channel: Channel) -> Known | Rest | Response:
         response = await self._follow(f"{origin}/robots.txt", channel)
@@ -100,14 +108,14 @@ class RobotsBook:
             return response
         state = after_fetch(
             old.state if old else None, response.status, response.outcome, response.body, self._clock.now(),
-            response.retry_after, self._config,
+            response.retry_after, self._config, response.reason,
         )  # fmt: skip
-        known = self._keep(origin, state, channel)
+        known = await self._keep(origin, state, channel)
         self._fetched(origin, msgspec.msgpack.encode(state), known.rules.sitemaps)
         return known
 
-    def _keep(self, origin: str, state: RobotsState, channel: Channel) -> Known:
-        known = Known(state, Robots(state.body, AGENT))
+    async def _keep(self, origin: str, state: RobotsState, channel: Channel) -> Known:
+        known = Known(state, await _read(state.body))
         self._known[origin] = known
         self._known.move_to_end(origin)
         while len(self._known) > _KEPT:
@@ -138,3 +146,13 @@ class RobotsBook:
             return await other.request(request)
         finally:
             await self._borrowing.give_back(other)
+
+
+async def _read(body: bytes) -> Robots:
+    steps = Robots.in_steps(body, AGENT)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast(Robots, end.value)
+        await asyncio.sleep(0)

@@ -22,6 +22,7 @@ import msgspec
 
 from gossamer.discover.dates import epoch as epoch
 from gossamer.discover.xml_entries import MAX_GAP, TOO_FAR, EntryReader, Stop, local, looks_like_xml, pieces
+from gossamer.model.counts import counted
 from gossamer.model.site import site_of
 
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
@@ -127,7 +128,7 @@ def _read_text(first: bytes, remaining: Iterator[bytes], collector: _Collector) 
         skipped += sum(not _text_line(line, collector) for line in lines)
     skipped += not _text_line(rest, collector)
     if skipped:
-        raise Stop(f"{skipped} lines are not http(s) URLs")
+        raise Stop(f"{counted(skipped, 'line is not an http(s) URL', 'lines are not http(s) URLs')}")
 
 
 def _text_line(line: bytes, collector: _Collector) -> bool:

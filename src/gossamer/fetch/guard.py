@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import NamedTuple
 
 from gossamer.errors import UsageError
 from gossamer.model.decision import Decision, allow, refuse
@@ -25,12 +26,24 @@ from gossamer.model.decision import Decision, allow, refuse
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
+WAY_IN = "crawl it with --allow-network {} (network.allow)"
 _CACHED = 65_536
+_OWN = ("private", "shared", "link_local")
+"""Kinds of networks that an operator may run, and crawl."""
+
+
+class _Special(NamedTuple):
+    """Addresses that are not public."""
+
+    network: Network
+    name: str
+    words: str
+
 
 # First match rules, so single addresses stand before the networks they lie in. Facts from the
 # IANA special-purpose registries (RFC 6890 and successors) and the clouds' manuals.
-_SPECIAL: tuple[tuple[Network, str, str], ...] = tuple(
-    (ip_network(cidr), name, words)
+_SPECIAL: tuple[_Special, ...] = tuple(
+    _Special(ip_network(cidr), name, words)
     for cidr, name, words in (
         ("169.254.169.254/32", "metadata", "the metadata service of a cloud"),
         ("169.254.170.2/32", "metadata", "the metadata service of a cloud"),
@@ -77,7 +90,9 @@ class AddressPolicy:
     only where it is listed.
     """
 
-    def __init__(self, allow_networks: tuple[str, ...] = (), contact: str = "") -> None:
+    def __init__(self, allow_networks: tuple[str, ...] = (), contact: str = "", way_in: str = WAY_IN) -> None:
+        """`way_in`: how an operator allows a network, for the sentence of a refusal."""
+        self._way_in = way_in
         self._allowed = tuple(_network(text) for text in allow_networks)
         self._contact = bool(contact.strip())
         self._verdicts: dict[str, Decision] = {}
@@ -104,8 +119,19 @@ class AddressPolicy:
             found = _special(part)
             if found and not any(part in network for network in self._allowed):
                 inside = f"{text} carries {part}, which" if part is not address else text
-                return refuse(f"address.{found[0]}", f"{inside} is {found[1]}: allow its network to crawl it")
+                return refuse(
+                    f"address.{found.name}", f"{inside} is {found.words}: {_way_in(part, found, self._way_in)}"
+                )
         return allow("address.public", f"{text} is a public address")
+
+
+def network_of(address: str) -> str:
+    """The special network that an address lies in, to be allowed with it; else the address alone."""
+    found = _plain(ip_address(address))
+    for network, _, _ in _SPECIAL:
+        if found in network:
+            return str(network)
+    return f"{found}/{found.max_prefixlen}"
 
 
 def _network(text: str) -> Network:
@@ -122,16 +148,25 @@ def _plain(address: Address) -> Address:
     return address
 
 
-def _special(address: Address) -> tuple[str, str] | None:
-    for network, name, words in _SPECIAL:
-        if address in network:
+def _special(address: Address) -> _Special | None:
+    for special in _SPECIAL:
+        if address in special.network:
             # Teredo lies in 2001::/23 but is judged by what it carries.
             if isinstance(address, IPv6Address) and address.teredo is not None:
                 return None
-            return name, words
+            return special
     if isinstance(address, IPv6Address) and address not in _GLOBAL_V6 and address not in _NAT64:
-        return "reserved", "outside the public range of IPv6"
+        return _Special(ip_network(address), "reserved", "outside the public range of IPv6")
     return None
+
+
+def _way_in(address: Address, special: _Special, way: str) -> str:
+    """The very option that lets a special address be crawled: loopback as a whole, else this address alone; of a
+    network that may be one's own also the whole."""
+    if special.name == "loopback":
+        return way.format(special.network)
+    option = way.format(ip_network(address))
+    return f"{option}, or all of its network with {special.network}" if special.name in _OWN else option
 
 
 def _embedded(address: Address) -> Iterator[IPv4Address]:

@@ -18,7 +18,7 @@ from gossamer.fetch.decode import decode
 from gossamer.fetch.limits import FetchConfig, Trouble
 from gossamer.fetch.reply import Reply
 from gossamer.fetch.request import Request
-from gossamer.model.outcome import Outcome, of_status
+from gossamer.model.outcome import FOLLOWED, Outcome, of_status
 from gossamer.model.records import Response
 
 
@@ -28,6 +28,12 @@ def judge(config: FetchConfig, request: Request, reply: Reply) -> None:
         reply.limit = config.max_error_bytes
         return
     reply.limit = request.max_bytes or config.max_bytes
+    if reply.status == 206:
+        reply.keep = False
+        reply.trouble = Trouble(
+            Outcome.BROKEN_RESPONSE, "status 206: a part of the page, but the request was for all of it"
+        )
+        return
     wanted = config.accept_types if request.accept_types is None else request.accept_types
     kind = reply.fields.get("content-type", "").partition(";")[0].strip().lower()
     if wanted and kind and not kind.startswith(wanted):
@@ -82,7 +88,7 @@ def _news(config: FetchConfig, request: Request, reply: Reply, response: Respons
 
 def _by_status(request: Request, reply: Reply, response: Response) -> tuple[Outcome, str]:
     status = reply.status
-    if 300 <= status < 400 and status != 304:
+    if status in FOLLOWED:
         response.location = _location(reply.fields.get("location", ""))
         if response.location:
             return Outcome.REDIRECT, f"status {status}"
@@ -90,6 +96,10 @@ def _by_status(request: Request, reply: Reply, response: Response) -> tuple[Outc
     if status == 304 and not (request.etag or request.last_modified):
         return Outcome.BROKEN_RESPONSE, "status 304, but the request set no condition"
     outcome = of_status(status)
+    if outcome is Outcome.BAD_REDIRECT:
+        return outcome, f"status {status}: not a redirect that is followed"
+    if status > 599:
+        return outcome, f"status {status} does not exist in HTTP; it counts as a failure of the server"
     return outcome, f"status {status}: {outcome.meaning.sentence}"
 
 

@@ -76,7 +76,7 @@ class Canonicalizer:
     def resolve(self, base: Base, reference: str) -> str | Decision:
         """The canonical form of a link found on a page with this base."""
         try:
-            url = self._canonical(base.join(reference))
+            url = self._canonical(_join(base, reference))
         except (whatwg.URLError, ValueError) as error:
             return refuse("url.syntax", f"not a URL: {error}")
         return self.mapped(url) if self._mirrors and isinstance(url, str) else url
@@ -84,7 +84,7 @@ class Canonicalizer:
     def literal(self, base: Base, reference: str) -> str | Decision:
         """The same, whether the link's site is a mirror or not."""
         try:
-            return self._canonical(base.join(reference))
+            return self._canonical(_join(base, reference))
         except (whatwg.URLError, ValueError) as error:
             return refuse("url.syntax", f"not a URL: {error}")
 
@@ -140,10 +140,21 @@ def resolve_base(document_url: str, base_href: str | None) -> Base:
     if not base_href:
         return document
     try:
-        base = document.join(base_href)
+        base = _join(document, base_href)
     except (whatwg.URLError, ValueError):
         return document
     return base if base.scheme in ("http", "https") else document
+
+
+def _join(base: Base, reference: str) -> Base:
+    try:
+        return base.join(reference)
+    except whatwg.URLError:
+        # Before a host browsers take any number of slashes for two; the library gives up at the third.
+        host = reference.lstrip().lstrip("/\\")
+        if not reference.lstrip()[: -len(host) or None].replace("\\", "/").startswith("///"):
+            raise
+        return base.join(f"//{host}")
 
 
 def _without_session(path: str) -> str:

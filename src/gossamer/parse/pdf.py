@@ -22,6 +22,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from gossamer.model.counts import counted
 from gossamer.model.records import Link, Parsed, ParseJob
 from gossamer.parse.clean import clean_line, clean_text
 from gossamer.parse.limits import ParseLimits
@@ -88,10 +89,10 @@ def _read(job: ParseJob, limits: ParseLimits) -> Parsed:
             if size >= limits.max_text_chars and room <= 0:
                 break
         if not read:
-            return _unread(job, f"none of the {count} pages of the PDF can be read")
+            return _unread(job, f"none of the {counted(count, 'page')} of the PDF can be read")
         parsed.text = clean_text(join_pages(pages))[: limits.max_text_chars]
         if not any(map(str.isalnum, parsed.text)):
-            return _unread(job, f"a PDF without a text layer ({count} {'page' if count == 1 else 'pages'})")
+            return _unread(job, f"a PDF without a text layer ({counted(count, 'page')})")
         _take_information(parsed, document)
         return parsed
 

@@ -7,7 +7,7 @@
 | a redirect too many, in a loop or to nowhere | allow_all   | everything                            |
 | 4xx except 429                               | allow_all   | everything                            |
 | 429                                          | deferred    | nothing; ask again at `retry_at`      |
-| 5xx, no or a broken response                 | unreachable | what the last good copy allows while  |
+| 5xx, 300, 305, no or a broken response       | unreachable | what the last good copy allows while  |
 |                                              |             | it is young enough, else nothing      |
 | our own guard refuses the address            | deny_all    | nothing                               |
 
@@ -25,10 +25,12 @@ from enum import Enum
 
 import msgspec
 
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import FOLLOWED, Outcome
 from gossamer.robots.rules import MAX_BYTES, within_limit
 
 _HOUR, _DAY = 3_600.0, 86_400.0
+_DETAIL = 300
+"""Characters of a failure that are kept."""
 _CLOCK_SLACK = _HOUR
 """Machines' clocks differ by seconds; a state from further ahead means that a clock was set back."""
 
@@ -80,6 +82,10 @@ class RobotsState(msgspec.Struct, frozen=True):
     """When the current run of failures began; 0 where the last answer was none."""
     failures: int = 0
     """Failures or 429 in a row."""
+    outcome: str = ""
+    """What the last request came to."""
+    detail: str = ""
+    """Why it failed, in the words of whoever made the request."""
 
 
 class Answer(Enum):
@@ -140,6 +146,8 @@ def kind_of(status: int, outcome: Outcome, body: bytes, has_copy: bool) -> Kind:
         return Kind.DEFERRED
     if 400 <= status < 500:
         return Kind.ALLOW_ALL
+    if 300 <= status < 400 and status not in FOLLOWED and outcome is Outcome.BAD_REDIRECT:
+        return Kind.UNREACHABLE  # a choice or a proxy is neither rules nor their absence
     if outcome is Outcome.NOT_MODIFIED and not has_copy:
         return Kind.UNREACHABLE
     if outcome is Outcome.TOO_LARGE and len(body) < MAX_BYTES:
@@ -155,6 +163,7 @@ def after_fetch(
     now: float,
     retry_after: float | None,
     config: RobotsConfig,
+    detail: str = "",
 ) -> RobotsState:
     """The state to store after an answer, or after none (status 0)."""
     has_copy = previous is not None and previous.good_at > 0
@@ -171,7 +180,14 @@ def after_fetch(
     retry_at = now + _wait(failures, retry_after, config)
     since = 0.0 if kind is not Kind.UNREACHABLE else (previous and previous.failing_since) or now
     good = (previous.body, previous.good_at) if previous else (b"", 0.0)
-    return RobotsState(kind, reason, now, retry_at, retry_at, *good, since, failures)
+    if retry_after:
+        reason = f"{reason}; Retry-After: {retry_after:.0f} s"
+    return RobotsState(kind, reason, now, retry_at, retry_at, *good, since, failures, outcome.value, detail[:_DETAIL])
+
+
+def asked_again(state: RobotsState, now: float) -> RobotsState:
+    """A person names a URL of the origin again: the site is asked for its robots.txt before anything else."""
+    return msgspec.structs.replace(state, expires_at=min(state.expires_at, now), retry_at=0.0)
 
 
 def is_fresh(state: RobotsState, now: float) -> bool:

@@ -148,3 +148,21 @@ def test_a_contact_nobody_can_be_reached_by_is_a_usage_error(contact: str) -> No
 
 def test_without_a_contact_the_user_agent_is_the_bare_name() -> None:
     assert user_agent("0.1.0", "") == "Gossamer/0.1"
+
+
+@pytest.mark.parametrize(
+    ("address", "way"),
+    [
+        ("127.0.0.1", "127.0.0.1 is this machine: crawl it with --allow-network 127.0.0.0/8 (network.allow)"),
+        ("::1", "::1 is this machine: crawl it with --allow-network ::1/128 (network.allow)"),
+        ("10.3.2.1", "--allow-network 10.3.2.1/32 (network.allow), or all of its network with 10.0.0.0/8"),
+        ("fd12::5", "--allow-network fd12::5/128 (network.allow), or all of its network with fc00::/7"),
+        ("169.254.169.254", "is the metadata service of a cloud: crawl it with --allow-network 169.254.169.254/32"),
+        ("2002:a00:1::", "carries 10.0.0.1, which is private: crawl it with --allow-network 10.0.0.1/32"),
+    ],
+)
+def test_a_refusal_names_the_very_option_that_allows_the_address(address: str, way: str) -> None:
+    reason = OUT.check(address).reason
+    assert way in reason
+    named = reason.partition("--allow-network ")[2].split()[0]
+    assert AddressPolicy((named,), "crawl@example.org").check(address).allowed

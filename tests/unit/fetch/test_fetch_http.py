@@ -336,14 +336,16 @@ async def test_bombs_and_bad_encodings_are_outcomes(get: Get) -> None:
 # Statuses.
 
 
-@pytest.mark.parametrize("status", [200, 203, 400, 401, 403, 404, 410, 418, 429, 451, 500, 502, 503, 599])
+@pytest.mark.parametrize(
+    "status", [200, 203, 300, 305, 306, 400, 401, 403, 404, 410, 418, 429, 451, 500, 502, 503, 599]
+)
 async def test_a_status_means_what_the_table_says(get: Get, status: int) -> None:
     response = await get(lambda visit: visit.page(b"body", status=f"{status} Whatever"))
     assert (response.status, response.outcome, response.body) == (status, of_status(status), b"body")
     assert (response.reason == "") == (status < 300)
 
 
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_an_outcome_and_is_not_followed(
     serve: Serve, make_fetcher: MakeFetcher, status: int
 ) -> None:
@@ -351,6 +353,30 @@ async def test_a_redirect_is_an_outcome_and_is_not_followed(
     response = await (await make_fetcher()).fetch(Request(f"http://127.0.0.1:{web.port}/"))
     assert (response.outcome, response.location) == (Outcome.REDIRECT, "/next")
     assert len(web.visits) == 1
+
+
+@pytest.mark.parametrize("status", [300, 305, 306])
+async def test_a_choice_and_a_proxy_are_not_followed(get: Get, status: int) -> None:
+    response = await get(lambda visit: visit.page(b"", "Location: /next", status=f"{status} Choose"))
+    assert (response.outcome, response.location) == (Outcome.BAD_REDIRECT, "")
+    assert response.reason == f"status {status}: not a redirect that is followed"
+
+
+@pytest.mark.parametrize("status", [600, 999])
+async def test_a_status_that_does_not_exist_is_named_and_counts_as_a_failure_of_the_server(
+    get: Get, status: int
+) -> None:
+    response = await get(lambda visit: visit.page(b"denied", status=f"{status} Denied"))
+    assert (response.status, response.outcome) == (status, Outcome.SERVER_ERROR)
+    assert f"status {status} does not exist" in response.reason
+
+
+async def test_a_part_that_nobody_asked_for_is_not_taken_for_the_page(get: Get) -> None:
+    response = await get(
+        lambda visit: visit.page(b"<p>only the end", "Content-Range: bytes 900-914/915", status="206 Partial Content")
+    )
+    assert (response.outcome, response.body) == (Outcome.BROKEN_RESPONSE, b"")
+    assert response.reason.startswith("status 206: a part of the page")
 
 
 async def test_a_redirect_to_nowhere_is_a_bad_one(get: Get) -> None:

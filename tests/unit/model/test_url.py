@@ -171,6 +171,9 @@ def test_canonical_urls_hold_no_fragment_credentials_or_white_space(text: str) -
         ("#f", "http://a.org/x/y"),
         ("", "http://a.org/x/y"),
         ("//b.org", "http://b.org/"),
+        ("///b.org/c", "http://b.org/c"),
+        (" ////b.org", "http://b.org/"),
+        ("\\\\\\b.org", "http://b.org/"),
         ("https:c", "https://c/"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.robots.rules import MAX_BYTES, Robots, within_limit
+from gossamer.robots.rules import MAX_BYTES, MAX_WILD, Robots, within_limit
 
 HOST = "https://a.example"
 pattern_text = st.text(alphabet="/ab*$", min_size=1, max_size=8).map(lambda text: "/" + text)
@@ -143,3 +143,33 @@ def test_many_stars_do_not_take_for_ever() -> None:
     """A pattern of 8,000 stars against a long path: exponential matching would never end."""
     robots = of("User-agent: *\n" + ("Disallow: /" + "*a" * 8_000 + "b$\n") * 25)
     assert robots.decide(HOST + "/" + "a" * 20_000).allowed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["User-agent: *<BR>\nDisallow: /a/<BR>", "<p>User-agent: x</p>\nUser-agent: * <br />\nDisallow: /a/ <br></p>\n"],
+)
+def test_a_file_that_was_written_as_a_web_page_keeps_us_out(text: str) -> None:
+    assert not of(text).decide(f"{HOST}/a/b").allowed
+    assert of(text).decide(f"{HOST}/b").allowed
+
+
+def test_too_many_wildcards_forbid_more_than_they_say_and_never_less() -> None:
+    some = [f"Disallow: /x*{number}$" for number in range(MAX_WILD)]
+    robots = of("\n".join(["User-agent: *", *some, "Disallow: /y*z", "Allow: /x*allowed*long"]))
+    assert not robots.decide(f"{HOST}/x7").allowed and robots.decide(f"{HOST}/x-").allowed
+    assert not robots.decide(f"{HOST}/y").allowed, "cut at its first wildcard"
+    assert not robots.decide(f"{HOST}/x-allowed-long-7").allowed, "a permission is not stretched"
+
+
+def test_reading_in_steps_pauses_and_gives_the_same_rules() -> None:
+    body = "\n".join(["User-agent: *", *(f"Disallow: /{number}" for number in range(3_000))]).encode()
+    steps, pauses = Robots.in_steps(body, "Gossamer"), 0
+    try:
+        while True:
+            next(steps)
+            pauses += 1
+    except StopIteration as end:
+        robots = end.value
+    assert pauses > 3
+    assert robots.decide(f"{HOST}/2999") == Robots(body, "Gossamer").decide(f"{HOST}/2999")
