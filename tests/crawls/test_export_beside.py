@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from unittest import mock
@@ -9,6 +10,7 @@ from unittest import mock
 import pytest
 from crawl_kit import crawl, unmerged, wait_until
 
+from gossamer.cli.main import main
 from gossamer.crawl import compacting, exporting, holding
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import CorruptError, OperationError
@@ -127,3 +129,27 @@ def test_a_segment_that_is_lost_is_told(folder: DataFolder) -> None:
     folder.segments.file(name, "pages.parquet").unlink()
     with pytest.raises(CorruptError, match=name):
         urls(folder)
+
+
+@pytest.mark.parametrize(("what", "column"), [("pages", "url"), ("links", "source")])
+def test_an_export_goes_on_without_a_damaged_segment_and_says_so(
+    folder: DataFolder, tmp_path: Path, what: str, column: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = folder.read()
+    name = inspect.segment_ids(db)[-1]
+    whole = {url for table in getattr(exporting, what)(folder, db)[1] for url in table.column(column).to_pylist()}
+    db.close()
+    stored = getattr(segments, f"open_{what}")(folder.segments, name)
+    lost = {url for table in stored.groups() for url in table.column(column).to_pylist()}
+    damaged = folder.segments.file(name, f"{what}.parquet")
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    file = tmp_path / f"{what}.jsonl"
+    assert main(["export", what, "--data", str(folder.root), "-o", str(file)]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the export is incomplete, 1 segment could not be read" in said
+    assert f"gossamer recrawl --segment {name} --data {folder.root}" in said
+    rest = tmp_path / f"{what}.jsonl.incomplete"
+    assert f"the rest is in {rest}" in said
+    found = {json.loads(line)[column] for line in rest.read_text().splitlines()}
+    assert found == whole - lost != whole
+    assert not file.exists()

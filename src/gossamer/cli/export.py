@@ -9,6 +9,7 @@ from typing import Annotated, BinaryIO, Literal
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 from cyclopts import Parameter
@@ -16,7 +17,9 @@ from cyclopts import Parameter
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug
 from gossamer.crawl import exporting
 from gossamer.crawl.folder import DataFolder
-from gossamer.errors import StorageError, UsageError
+from gossamer.errors import CorruptError, StorageError, UsageError
+from gossamer.model.cells import FORMULA, as_cell
+from gossamer.model.counts import counted
 
 Tables = tuple[pa.Schema, Iterator[pa.Table]]
 
@@ -42,31 +45,45 @@ def command(
     """
     chosen = format or _by_ending(output)
     folder = DataFolder(data)
-    schema, tables = getattr(exporting, what)(folder, folder.read())
+    lost: exporting.Lost = {}
+    schema, tables = getattr(exporting, what)(folder, folder.read(), lost)
     if chosen == "parquet" and output is None:
         raise UsageError("Parquet needs a file: name one with -o")
     if output is None:
         _write(sys.stdout.buffer, chosen, schema, tables)
-        return
-    try:
-        _write_file(output, chosen, schema, tables)
-    except OSError as error:
-        raise StorageError(
-            f"cannot write {output}: {error.strerror or error}: choose another file, or make room for it"
-        ) from error
+        written = None
+    else:
+        try:
+            written = _write_file(output, chosen, schema, tables, lost)
+        except OSError as error:
+            raise StorageError(
+                f"cannot write {output}: {error.strerror or error}: choose another file, or make room for it"
+            ) from error
+    if lost:
+        raise _incomplete(lost, written, data)
 
 
-def _write_file(output: Path, format: str, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
-    """A file appears when it is complete, so a failure leaves an older export as it was."""
+def _incomplete(lost: exporting.Lost, written: Path | None, data: Path) -> CorruptError:
+    """One line for all: what is missing and why, where the rest is, and how to get the missing pages back."""
+    rest = f"; the rest is in {written}" if written else ""
+    causes = "; ".join(str(error) for error in lost.values())
+    again = "; ".join(f"`gossamer recrawl --segment {name} --data {data}`" for name in lost)
+    segments = counted(len(lost), "segment")
+    return CorruptError(f"the export is incomplete, {segments} could not be read{rest}: {causes}. Run {again}")
+
+
+def _write_file(output: Path, format: str, schema: pa.Schema, tables: Iterator[pa.Table], lost: exporting.Lost) -> Path:
+    """Write a file that appears when it is complete, so that a failure leaves an older export as it was. An export
+    that lacks damaged segments gets a name of its own: nobody may take it for a whole one."""
     if output.exists() and not output.is_file():
         with output.open("wb") as sink:
             _write(sink, format, schema, tables)
-        return
+        return output
     partial = output.with_name(f"{output.name}.part")
     try:
         with partial.open("wb") as sink:
             _write(sink, format, schema, tables)
-        partial.replace(output)
+        return partial.replace(output.with_name(f"{output.name}.incomplete") if lost else output)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -92,12 +109,22 @@ def _write(sink: BinaryIO, format: str, schema: pa.Schema, tables: Iterator[pa.T
 
 def _write_csv(sink: BinaryIO, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
     """Lists become text with one item a line: CSV has no lists."""
-    flat = pa.schema([(f.name, pa.string() if pa.types.is_list(f.type) else f.type) for f in schema])
+    flat = pa.schema([(f.name, pa.string() if _is_text(f.type) else f.type) for f in schema])
     with pyarrow.csv.CSVWriter(sink, flat) as writer:
         for table in tables:
-            columns = [
-                pa.array([None if v is None else "\n".join(v) for v in column.to_pylist()], pa.string())
-                if pa.types.is_list(column.type) else column
-                for column in table.columns
-            ]  # fmt: skip
+            columns = [_as_cells(column) if _is_text(column.type) else column for column in table.columns]
             writer.write_table(pa.Table.from_arrays(columns, schema=flat))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_string(kind) or pa.types.is_dictionary(kind))
+
+
+def _as_cells(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """A column of texts or lists of texts; most have nothing that a spreadsheet could take for a formula."""
+    if pa.types.is_list(column.type):
+        column = pa.array([None if value is None else "\n".join(value) for value in column.to_pylist()], pa.string())
+    column = column.cast(pa.string())
+    if not pc.any(pc.match_substring_regex(column, FORMULA)).as_py():
+        return column
+    return pa.array([as_cell(value) for value in column.to_pylist()], pa.string())

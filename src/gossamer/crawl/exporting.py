@@ -24,6 +24,10 @@ from gossamer.store.segments import open_links, open_pages
 
 _CHUNK = 2000
 
+Lost = dict[str, CorruptError]
+"""Segments that could not be read, or not whole, and why: an export goes on without them, and says so. Whoever keeps
+no such list gets the first of them as an error."""
+
 URLS_SCHEMA = pa.schema(
     [
         ("url", pa.string()),
@@ -45,12 +49,12 @@ URLS_SCHEMA = pa.schema(
 )
 
 
-def pages(folder: DataFolder, db: Database) -> tuple[pa.Schema, Iterator[pa.Table]]:
+def pages(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """The newest version of every document that counts."""
-    return PAGES_SCHEMA, _pages(folder, db)
+    return PAGES_SCHEMA, _pages(folder, db, lost)
 
 
-def _pages(folder: DataFolder, db: Database) -> Iterator[pa.Table]:
+def _pages(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[pa.Table]:
     rows: dict[str, list[int]] = defaultdict(list)
     merged, out = dict(_merged(db)), covered(db)
     for segment, row in db.iterate(
@@ -65,16 +69,26 @@ def _pages(folder: DataFolder, db: Database) -> Iterator[pa.Table]:
         wanted = sorted(rows.pop(segment))
         try:
             file = open_pages(folder.segments, segment)
-        except SegmentMissingError:
-            if not _moved(db, segment, wanted, rows):
-                raise
+        except CorruptError as error:
+            if not (isinstance(error, SegmentMissingError) and _moved(db, segment, wanted, rows)):
+                _leave_out(lost, segment, error)
             continue
         for group, start in enumerate(file.starts[:-1]):
             end = file.starts[group + 1]
             here = [row - start for row in wanted if start <= row < end]
             if here:
-                table = file.read_group(group).take(here)
+                try:
+                    table = file.read_group(group).take(here)
+                except CorruptError as error:
+                    _leave_out(lost, segment, error)
+                    continue
                 yield _standing(table, "url", out) if out else table
+
+
+def _leave_out(lost: Lost | None, segment: str, error: CorruptError) -> None:
+    if lost is None:
+        raise error
+    lost[segment] = error
 
 
 def _moved(db: Database, segment: str, wanted: list[int], rows: dict[str, list[int]]) -> bool:
@@ -93,19 +107,19 @@ def _merged(db: Database) -> Iterator[tuple[str, tuple[str, int]]]:
         yield segment, (into, first)
 
 
-def links(folder: DataFolder, db: Database) -> tuple[pa.Schema, Iterator[pa.Table]]:
+def links(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """The links of every visit, with the time of the visit; none of a page that was taken down."""
-    return LINKS_SCHEMA, _links(folder, db)
+    return LINKS_SCHEMA, _links(folder, db, lost)
 
 
-def _links(folder: DataFolder, db: Database) -> Iterator[pa.Table]:
+def _links(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[pa.Table]:
     out, done = covered(db), 0
     with ExitStack() as stack:
         are_kept: Callable[[], bool] = _nobody_merges
         # A link cannot be followed into a merged segment, as a page can. Who cannot write here need not fear a merge.
         with suppress(GossamerError):
             are_kept = stack.enter_context(held(folder, SystemClock(), lambda: done))
-        for table in _link_tables(folder, inspect.segment_ids(db), are_kept):
+        for table in _link_tables(folder, inspect.segment_ids(db), are_kept, lost):
             yield _standing(table, "source", out) if out else table
             done += 1
 
@@ -114,13 +128,16 @@ def _nobody_merges() -> bool:
     return True
 
 
-def _link_tables(folder: DataFolder, names: list[str], are_kept: Callable[[], bool]) -> Iterator[pa.Table]:
+def _link_tables(
+    folder: DataFolder, names: list[str], are_kept: Callable[[], bool], lost: Lost | None
+) -> Iterator[pa.Table]:
     for name in names:
         try:
             yield from open_links(folder.segments, name).groups()
         except CorruptError as error:
             if are_kept():
-                raise
+                _leave_out(lost, name, error)
+                continue
             raise OperationError(
                 f"the export stood still for so long that segment {name} was merged into another, and its links cannot "
                 "be told apart there: run it again, with -o FILE where the reader is slow"
@@ -134,7 +151,7 @@ def _standing(table: pa.Table, column: str, out: Covered) -> pa.Table:
     return table.filter(pc.is_in(urls, kept))
 
 
-def urls(folder: DataFolder, db: Database) -> tuple[pa.Schema, Iterator[pa.Table]]:
+def urls(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """Every URL of the table with its state and the reason."""
     return URLS_SCHEMA, _urls(db)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.errors import GossamerError
+from gossamer.errors import CorruptError, GossamerError
 from gossamer.frontier import changes, measures
 from gossamer.frontier.database import Database
-from gossamer.index import commits
+from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
+from gossamer.model.counts import counted
 
 
 class IndexStanding(msgspec.Struct, frozen=True):
@@ -25,6 +26,23 @@ class IndexStanding(msgspec.Struct, frozen=True):
     """Why it cannot be searched, where it cannot."""
 
 
+def index_damage(folder: DataFolder) -> str:
+    """What is damaged in the index of a data folder, and the way out; empty where nothing is, or there is no index."""
+    try:
+        path = IndexFolder(folder.index).require()
+        files = [file.name for file in checksums.seem_damaged(path)]
+    except CorruptError as error:
+        return str(error)
+    except (GossamerError, OSError):
+        return ""
+    if not files:
+        return ""
+    return (
+        f"the index in {folder.index} is damaged ({counted(len(files), 'file')} missing or not as written, such as "
+        f"{files[0]}): searches may fail; run `gossamer index --rebuild --data {folder.root}`"
+    )
+
+
 def index_standing(folder: DataFolder, db: Database) -> IndexStanding:
     """How the index of a data folder stands."""
     try:
@@ -36,6 +54,7 @@ def index_standing(folder: DataFolder, db: Database) -> IndexStanding:
         segments=len(commit.segments),
         behind=max(0, changes.last_change(db) - commit.payload.position),
         committed_at=commit.payload.committed_at or None,
+        problem=index_damage(folder),
     )
 
 

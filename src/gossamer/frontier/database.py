@@ -12,13 +12,14 @@ from __future__ import annotations
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gossamer.errors import DatabaseError, StorageError, UsageError
 from gossamer.frontier import schema
 from gossamer.frontier.lists import chunks, marks
+from gossamer.privacy import keep_private
 
 Row = tuple[Any, ...]
 Where = Path | str
@@ -160,10 +161,14 @@ def _connect(where: Where, wait: float, readonly: bool, cache_mb: int) -> Databa
 
     if not readonly:
         try:
-            where.parent.mkdir(parents=True, exist_ok=True)
+            where.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             advice = "name another --data folder"
             raise StorageError(f"{where.parent} cannot be made ({error.strerror}): {advice}") from error
+        with suppress(OSError):  # SQLite says better why it cannot be written
+            if not where.exists():
+                where.touch(0o600)
+        keep_private(where.parent)
     return SqliteDatabase(where, wait, readonly, cache_mb)
 
 

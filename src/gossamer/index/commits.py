@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -205,6 +206,18 @@ def _no_reader_opening(folder: Path) -> Iterator[None]:
     with (folder / _LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def stand_in(folder: Path) -> TemporaryDirectory[str] | None:
+    """A folder of links to the files of an index that cannot be written; None where it can be. Whoever opens an index
+    takes a lock in its folder, and a read-only disk has no place for one."""
+    if os.access(folder, os.W_OK):
+        return None
+    made = TemporaryDirectory(prefix="gossamer-index-", ignore_cleanup_errors=True)
+    for path in folder.iterdir():
+        if path.name != _LOCK:
+            Path(made.name, path.name).symlink_to(path.absolute())
+    return made
 
 
 def sync_folder(folder: Path) -> None:
