@@ -8,16 +8,20 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl, size
+from gossamer.cli.progress import described, levels_of
+from gossamer.cli.seed_lines import as_json, lines_of, read_verdict, sum_of_requests
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.health import problems
 from gossamer.crawl.indexed import index_standing
 from gossamer.errors import OperationError
+from gossamer.frontier.backlog import slowest
 from gossamer.frontier.controls import paused_sites
 from gossamer.frontier.database import Database
 from gossamer.frontier.delays import distribution
-from gossamer.frontier.inspect import segment_ids, status, waiting_sites
+from gossamer.frontier.inspect import Status, segment_ids, status, waiting_sites
 from gossamer.frontier.revisits import collection_freshness
+from gossamer.model.counts import counted
 from gossamer.settings import Settings
 from gossamer.store.segments import check_segment
 
@@ -38,8 +42,8 @@ def command(
     check
         First read every stored byte; a damaged file is named. Then see whether the crawl is well, as --healthy does.
     healthy
-        Only see whether the crawl is well: it stores pages, the disk has room, the index follows. Exit code 1 and a
-        sentence where not.
+        Only see whether the crawl is well: every seed brought something, pages are stored, the disk has room, the index
+        follows. Exit code 1 and a sentence where not.
     prometheus
         Print all figures for Prometheus, where no server answers /metrics.
     """
@@ -73,38 +77,52 @@ def _complain(folder: DataFolder, db: Database, settings: Settings, now: float) 
         raise OperationError("; ".join(found))
 
 
+def _left(db: Database, settings: Settings, standing: Status, now: float) -> str:
+    """How long what is due takes at the least; empty where nothing is due."""
+    longest = max(slowest(db, settings.polite), key=lambda one: one.seconds(now), default=None)
+    if longest is None or not standing.urls_due:
+        return ""
+    return f"at least {duration(longest.seconds(now))}, for {described(longest)}"
+
+
 def _show(folder: DataFolder, db: Database, settings: Settings, now: float, json: bool) -> None:
     standing = status(db, now)
     waiting, resting = waiting_sites(db, now), paused_sites(db)
     index = index_standing(folder, db)
     fresh = collection_freshness(db, settings.revisit, now)
     delays = distribution(db)
+    verdict = read_verdict(db, settings, folder.root, options_of(db), standing)
     if json:
-        figures = {name: getattr(standing, name) for name in standing.__struct_fields__}
+        figures = {**standing.as_dict(), "verdict": as_json(verdict)}
         told = {"freshness": fresh, "news": delays, "resting": waiting, "paused_sites": resting, "index": index}
         print_json({**figures, **told})
         return
     rows = [
         ("paused", standing.paused and f"{standing.paused} (`gossamer resume` goes on)"),
-        ("pages", f"{standing.pages} kept, {standing.fetched} fetched, {standing.duplicates} duplicates"),
+        ("pages", f"{standing.pages} kept, {standing.fetched} fetched"),
+        ("fetched", sum_of_requests(standing) if standing.fetched else ""),
         ("urls", f"{standing.urls_known} known, {standing.urls_due} due, {standing.urls_scheduled} later, "
                  f"{standing.urls_refused} refused"),
         ("sites", f"{standing.sites} known, {standing.sites_active} active, {standing.sites_waiting} waiting, "
                   f"{standing.sites_blocked} of them blocked, {standing.sites_paused} paused, "
                   f"{standing.sites_at_limit} at their limit"),
         ("errors", f"{standing.errors}  " + "  ".join(f"{k}:{n}" for k, n in standing.errors_by_kind.items())),
-        ("queue", "  ".join(f"{level}:{urls}" for level, urls in standing.queue_by_level.items()) or "empty"),
+        ("queue", levels_of(standing.queue_by_level) if standing.queue_by_level else "empty"),
+        ("left", _left(db, settings, standing, now)),
         ("fresh", f"{100 * fresh.fresh:.1f} % of the pages are believed to be up to date; mean age "
                   f"{duration(fresh.age)}; {fresh.visits_per_day:.3g} visits a day keep it so" if fresh.pages else ""),
-        ("news", f"{delays.documents} announced documents; published → searchable: half within "
+        ("news", f"{counted(delays.documents, 'announced document')}; published → searchable: half within "
                  f"{duration(delays.median)}, 95 % within {duration(delays.p95)}" if delays.documents else ""),
         ("workers", "  ".join([str(standing.workers), *(f"{m}:{n}" for m, n in standing.workers_by_machine.items())])),
-        ("disk", f"{size(standing.bytes)} in {standing.segments} segments"),
-        ("index", index.problem or f"{index.documents} pages can be searched, {index.behind} changes behind"),
+        ("disk", f"{size(standing.bytes)} in {counted(standing.segments, 'segment')}"),
+        ("index", index.problem or f"{counted(index.documents, 'page')} can be searched, "
+                  f"{counted(index.behind, 'change')} behind"),
     ]  # fmt: skip
     for name, value in rows:
         if value:
             out.print(f"{name:8} {value}", markup=False)
+    for line in lines_of(verdict, now):
+        out.print(f"{'seed':8} {line}" if not line.startswith(" ") else f"{'':8} {line.strip()}", markup=False)
     for one in resting[:20]:
         out.print(f"{'paused':8} {one.site}: {one.reason}", markup=False)
     for site in waiting:

@@ -9,18 +9,26 @@ from pathlib import Path
 import tantivy
 
 from gossamer.crawl.doctor import Check, Finding, Patient, bad, ok, warn
+from gossamer.crawl.folder import options_of
 from gossamer.crawl.health import LONGEST_LAG
 from gossamer.crawl.indexed import index_lag, index_standing
+from gossamer.crawl.next_command import Commands
+from gossamer.crawl.verdict import next_step, verdict_of
 from gossamer.errors import GossamerError
 from gossamer.frontier import schema
 from gossamer.frontier.accounts import accounts
 from gossamer.frontier.alerts import active
 from gossamer.frontier.database import Database
-from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.inspect import segment_ids, status
 from gossamer.frontier.measures import newest_stored
+from gossamer.frontier.rulebook import load_rules
 from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
+from gossamer.model.counts import counted
 from gossamer.notify.channel import is_mail
+from gossamer.parse.rules import problem_of
+from gossamer.privacy import exposed
+from gossamer.scope.filters import Filters
 from gossamer.store import layout
 from gossamer.store.segment_folder import Segments, segment_bytes
 from gossamer.store.segments import check_segment
@@ -32,6 +40,8 @@ _CLOCKS = 300.0
 _QUICK = 2 * 1024**3
 """Bytes of a database or an index up to which it is read whole without being asked to."""
 _OLDEST_SERVER = 140_000
+_SEEDS = 10
+"""Seeds that brought nothing and are named."""
 _NAMED = 3
 """Names in one sentence."""
 
@@ -107,7 +117,7 @@ def _cut_short(db: Database, store: Segments) -> list[str]:
     rows = db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
     sizes = ((name, expected, segment_bytes(store, name)) for name, expected in rows)
     return [
-        f"segment {name} has {found} bytes, {expected} were written"
+        f"segment {name} has {counted(found, 'byte')}, {expected:,} were written"
         for name, expected, found in sizes
         if found < expected
     ]
@@ -148,7 +158,10 @@ def _following(patient: Patient, db: Database, remark: str) -> Finding:
     if lag > LONGEST_LAG:
         return warn("index", f"{standing.behind} changes are not in the index, the oldest for {lag / 60:.0f} min",
                     "`gossamer index` takes them in; while a crawl runs, see the log of its indexer")  # fmt: skip
-    return ok("index", f"{standing.documents} pages can be searched, {standing.behind} changes behind{remark}")
+    return ok(
+        "index",
+        f"{counted(standing.documents, 'page')} can be searched, {counted(standing.behind, 'change')} behind{remark}",
+    )
 
 
 def locks(patient: Patient) -> Iterator[Finding]:
@@ -163,13 +176,36 @@ def locks(patient: Patient) -> Iterator[Finding]:
         yield ok("locks", "nothing is left of dead workers")
 
 
+def privacy(patient: Patient) -> Iterator[Finding]:
+    """Whether other users of this machine can read the folder, which holds passwords and queries."""
+    seen = exposed(patient.data)
+    if seen:
+        yield warn("privacy", f"other users of this machine can read {_some([str(path) for path in seen])}",
+                   f"chmod go-rwx {' '.join(str(path) for path in seen)}")  # fmt: skip
+
+
+def patterns(patient: Patient) -> Iterator[Finding]:
+    """Whether filters and document rules can be used that were written for an earlier version."""
+    try:
+        Filters(patient.settings.scope.filters)
+    except GossamerError as error:
+        yield bad("filters", str(error), "change it in scope.filters: `gossamer crawl` does not start with it")
+    stored = load_rules(patient.database) if patient.database else ()
+    unusable = [f"{rule.label} ({problem})" for rule in stored if (problem := problem_of(rule))]
+    for sentence in unusable[:_NAMED]:
+        advice = "it takes no pages until you change it: `gossamer rules export`, then `gossamer rules import`"
+        yield bad("rules", f"this version cannot use the rule {sentence}", advice)
+    if stored and not unusable:
+        yield ok("rules", f"all {len(stored)} can be used")
+
+
 def console_accounts(patient: Patient) -> Iterator[Finding]:
     """Whether somebody can log in."""
     if patient.database is None or not patient.settings.console.enabled:
         return
     known = accounts(patient.database)
     if known:
-        yield ok("console", f"{len(known)} accounts can log in")
+        yield ok("console", f"{counted(known, 'account')} can log in")
     else:
         yield warn("console", "nobody can log in to the console yet",
                    "`gossamer serve` makes the first account and prints its password")  # fmt: skip
@@ -198,11 +234,29 @@ def last_results(patient: Patient) -> Iterator[Finding]:
         yield ok("crawl", f"results were last stored at {datetime.fromtimestamp(newest, UTC):%Y-%m-%d %H:%M} UTC")
 
 
+def seeds(patient: Patient) -> Iterator[Finding]:
+    """Whether each seed brought something."""
+    db = patient.database
+    if db is None:
+        return
+    pages = status(db, patient.clock.now()).pages
+    verdict = verdict_of(db, patient.settings, Commands(patient.data, options_of(db)), pages)
+    failed = verdict.failed
+    for seed in failed[:_SEEDS]:
+        yield bad("seeds", f"{seed.url} brought nothing: {seed.cause}", next_step(seed))
+    if len(failed) > _SEEDS:
+        yield bad("seeds", f"{len(failed) - _SEEDS} more brought nothing", "`gossamer status --json` names them all")
+    elif not failed and verdict.seeds:
+        kept = sum(seed.state == "kept" for seed in verdict.seeds)
+        yield ok("seeds", f"{kept} of {len(verdict.seeds)} brought pages, none failed")
+
+
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
 
 
 CHECKS: tuple[Check, ...] = (
-    database, time_of_crawl, last_results, segments, index, locks, console_accounts, messages,
+    database, time_of_crawl, last_results, seeds, segments, index, locks, privacy, patterns, console_accounts,
+    messages,
 )  # fmt: skip

@@ -1,12 +1,15 @@
-"""Is a crawl well? A few sentences where not: it stalls, the disk fills up, the index does not follow.
+"""Is a crawl well? A few sentences where not: a seed brought nothing, it stalls, the disk fills up, the index does not
+follow.
 
 A crawl that nobody runs, or that an operator paused, is not stalled: it rests. Its index can be behind all the same.
 """
 
 from __future__ import annotations
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
+from gossamer.crawl.next_command import Commands
+from gossamer.crawl.verdict import verdict_of
 from gossamer.frontier import measures
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import Status, status
@@ -20,6 +23,7 @@ def problems(folder: DataFolder, db: Database, settings: Settings, now: float) -
     """What is not well, a sentence each that says what to do; none where all is."""
     standing = status(db, now)
     found = [
+        verdict_of(db, settings, Commands(folder.root, options_of(db)), standing.pages).sentence,
         _stalled(db, standing, settings, now),
         _disk(folder, settings),
         _index(folder, db, standing, settings, now),

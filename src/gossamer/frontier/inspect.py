@@ -6,14 +6,17 @@ looking costs the same with a thousand URLs and with a hundred million.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from gossamer.frontier import controls
 from gossamer.frontier.database import Database
+from gossamer.frontier.lists import marks
 from gossamer.frontier.schema import STATE_NAMES
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import Count, Outcome, count_of
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64, site_of
 
@@ -36,10 +39,22 @@ class Status(msgspec.Struct):
     urls_refused: int
     """URLs refused by filters, trap guards, budgets or robots.txt."""
     duplicates: int
-    """Pages with the text of another page of their domain, and pages whose canonical link names another."""
+    """Pages with the text of another page of their domain."""
+    aliases: int
+    """Pages whose canonical link names another page, which stands for them."""
+    noindex: int
+    """Pages that ask not to be indexed."""
+    redirects: int
+    """URLs that point to another URL."""
+    lists: int
+    """Feeds and sitemaps."""
+    unread: int
+    """Files of a type that is not read."""
     errors: int
     """URLs whose last try failed."""
     errors_by_kind: dict[str, int]
+    again: int
+    """Requests beyond the last one to each URL: retries, later visits, and those to URLs that were removed since."""
     outcomes: dict[str, int]
     """URLs by the outcome of their last visit."""
     sites: int
@@ -65,6 +80,19 @@ class Status(msgspec.Struct):
     sites_at_limit: int = 0
     """Sites that had as many requests as an operator allows them; nor are they."""
 
+    def as_dict(self) -> dict[str, Any]:
+        """The figures by name."""
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+    @property
+    def fetched_as(self) -> dict[str, int]:
+        """What the requests came to, by name; the figures add up to `fetched`."""
+        return {name: getattr(self, "pages" if name == "kept" else name) for name in FETCHED_AS}
+
+
+FETCHED_AS = (*(count.value for count in Count if count is not Count.REFUSED), "again")
+"""The names under which `fetched` is divided up."""
+
 
 class Waiting(msgspec.Struct):
     """A site that has to rest, and why."""
@@ -80,6 +108,9 @@ def status(db: Database, now: float) -> Status:
         db.execute("SELECT outcome, SUM(urls) FROM outcomes GROUP BY outcome HAVING SUM(urls) > 0")
     )
     errors = {name: urls for name, urls in outcomes.items() if Outcome(name).meaning.error}
+    counts: Counter[Count] = Counter()
+    for name, urls in outcomes.items():
+        counts[count_of(Outcome(name))] += urls
     sites, known, fetched, refused, sites_paused, at_limit = db.execute(
         "SELECT COUNT(*), COALESCE(SUM(known), 0), COALESCE(SUM(fetched), 0), COALESCE(SUM(refused), 0), "
         "COALESCE(SUM(CASE WHEN paused <> '' THEN 1 ELSE 0 END), 0), "
@@ -99,16 +130,22 @@ def status(db: Database, now: float) -> Status:
     crawl = controls.paused(db)
     workers = db.execute("SELECT machine, COUNT(*) FROM workers WHERE expires_at >= ? GROUP BY 1 ORDER BY 1", (now,))
     return Status(
-        pages=outcomes.get("document", 0),
+        pages=counts[Count.KEPT],
         fetched=fetched,
         urls_known=known,
         urls_due=sum(queued for _, queued in levels),
         revisits_due=sum(queued for level, queued in levels if level >= LEVELS),
         urls_scheduled=db.execute("SELECT COUNT(*) FROM schedule")[0][0],
-        urls_refused=refused + outcomes.get("robots_denied", 0) + outcomes.get("refused", 0),
-        duplicates=outcomes.get("duplicate", 0) + outcomes.get("alias", 0),
-        errors=sum(errors.values()),
+        urls_refused=refused + counts[Count.REFUSED],
+        duplicates=counts[Count.DUPLICATES],
+        aliases=counts[Count.ALIASES],
+        noindex=counts[Count.NOINDEX],
+        redirects=counts[Count.REDIRECTS],
+        lists=counts[Count.LISTS],
+        unread=counts[Count.UNREAD],
+        errors=counts[Count.ERRORS],
         errors_by_kind=dict(sorted(errors.items(), key=lambda item: -item[1])),
+        again=max(0, fetched - (counts.total() - counts[Count.REFUSED])),
         outcomes=dict(sorted(outcomes.items())),
         sites=sites,
         sites_active=parts[0] or 0,
@@ -124,6 +161,20 @@ def status(db: Database, now: float) -> Status:
         sites_paused=sites_paused,
         sites_at_limit=at_limit,
     )
+
+
+def next_due_where_answered(db: Database) -> float | None:
+    """When the next site becomes ready that may be asked and has ever answered, or was never in trouble."""
+    unanswered = [outcome.value for outcome in Outcome if outcome.meaning.retry]
+    rows = db.execute(
+        "SELECT MIN(p.ready_at) FROM parts p JOIN sites s ON s.id = p.site_id "
+        f"WHERE p.owner IS NULL AND {controls.READY} "
+        "AND (s.trouble = 0 OR EXISTS (SELECT 1 FROM outcomes o WHERE o.site_id = s.id AND o.urls > 0 "
+        f"AND o.outcome NOT IN ({marks(unanswered)})))",
+        unanswered,
+    )
+    due: float | None = rows[0][0]
+    return due
 
 
 def waiting_sites(db: Database, now: float, limit: int = 20) -> list[Waiting]:

@@ -6,6 +6,8 @@ The table is the policy. Code asks the table; it never compares status codes.
 - *retry*: the URL is tried again later, a limited number of times.
 - *slow*: the site is in trouble or tells us to go away, so the whole site waits.
 - *error*: counted as an error in `status`.
+
+Every outcome belongs to one `Count`, so that what was fetched is the sum of what it came to.
 """
 
 from __future__ import annotations
@@ -94,14 +96,53 @@ MEANING: dict[Outcome, Meaning] = {
 }
 
 
+FOLLOWED = frozenset({301, 302, 303, 307, 308})
+"""The statuses that redirect. 300 offers a choice, 305 asks for a proxy, 306 is unused: none is followed."""
+
+
+class Count(Enum):
+    """What the URLs that were tried are added up as; the last of them were never asked for."""
+
+    KEPT = "kept"
+    DUPLICATES = "duplicates"
+    ALIASES = "aliases"
+    NOINDEX = "noindex"
+    REDIRECTS = "redirects"
+    LISTS = "lists"
+    UNREAD = "unread"
+    ERRORS = "errors"
+    REFUSED = "refused"
+
+
+_COUNTS: dict[Outcome, Count] = {
+    _O.DOCUMENT: Count.KEPT,
+    _O.NOT_MODIFIED: Count.KEPT,
+    _O.DUPLICATE: Count.DUPLICATES,
+    _O.ALIAS: Count.ALIASES,
+    _O.NOINDEX: Count.NOINDEX,
+    _O.RESOURCE: Count.LISTS,
+    _O.REDIRECT: Count.REDIRECTS,
+    _O.UNSUPPORTED_TYPE: Count.UNREAD,
+    _O.ROBOTS_DENIED: Count.REFUSED,
+    _O.REFUSED: Count.REFUSED,
+}
+
+
+def count_of(outcome: Outcome) -> Count:
+    """Where a URL with this outcome is counted."""
+    return Count.ERRORS if outcome.meaning.error else _COUNTS[outcome]
+
+
 def of_status(status: int) -> Outcome:
     """What an HTTP status alone says; 2xx is refined later by type and content."""
     if 200 <= status < 300:
         return Outcome.DOCUMENT
     if status == 304:
         return Outcome.NOT_MODIFIED
-    if status in (301, 302, 303, 307, 308):
+    if status in FOLLOWED:
         return Outcome.REDIRECT
+    if 300 <= status < 400:
+        return Outcome.BAD_REDIRECT
     if status in (404, 410):
         return Outcome.GONE
     if status in (401, 402, 403, 407, 451):
@@ -114,6 +155,6 @@ def of_status(status: int) -> Outcome:
         return Outcome.TIMEOUT
     if 400 <= status < 500:
         return Outcome.CLIENT_ERROR
-    if 500 <= status < 600:
+    if status >= 500:  # what lies beyond 599 is no status, and means the same (RFC 9110, section 15)
         return Outcome.SERVER_ERROR
     return Outcome.BROKEN_RESPONSE

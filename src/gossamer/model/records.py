@@ -175,7 +175,7 @@ class Parsed(msgspec.Struct):
     url: str
     ok: bool = True
     problem: str = ""
-    """Why `ok` is false."""
+    """Why `ok` is false, or why nothing that a feed or sitemap names can be fetched."""
     unsupported: bool = False
     """The body is of a type no parser reads."""
     media_type: str = ""

@@ -1,0 +1,61 @@
+"""Tells of a seed that fails as soon as it does, while the crawl goes on or waits to try again."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from gossamer import logs
+from gossamer.cli.common import duration, err
+from gossamer.clock import Clock
+from gossamer.crawl.next_command import Commands
+from gossamer.crawl.verdict import Judge, SeedVerdict
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import Status
+from gossamer.frontier.seed_view import seed_urls, seed_views
+from gossamer.settings import Settings
+
+_EVERY = 2.0
+"""Seconds between two looks."""
+_MOST = 200
+"""Seeds that are watched; the verdict at the end names all that fail."""
+
+log = logging.getLogger(__name__)
+
+
+class SeedWatch:
+    """Looks now and then at the seeds that have not brought anything yet."""
+
+    def __init__(self, db: Database, settings: Settings, commands: Commands, clock: Clock, enabled: bool) -> None:
+        self._db, self._judge, self._clock = db, Judge(settings, commands), clock
+        self._open = seed_urls(db)[-_MOST:] if enabled else []
+        self._next_look = time.monotonic() + _EVERY
+
+    def beside(self, show: Callable[[Status], None]) -> Callable[[Status], None]:
+        """A watcher of the crawl that looks at the seeds, too."""
+
+        def watch(status: Status) -> None:
+            show(status)
+            if self._open and time.monotonic() >= self._next_look:
+                self._look()
+                self._next_look = time.monotonic() + _EVERY
+
+        return watch
+
+    def _look(self) -> None:
+        judged = [self._judge(view) for view in seed_views(self._db, self._open)]
+        for seed in judged:
+            if seed.state == "failed":
+                self._tell(seed)
+        self._open = [seed.url for seed in judged if seed.state == "pending"]
+
+    def _tell(self, seed: SeedVerdict) -> None:
+        again = ""
+        if seed.tries_again_at is not None:
+            again = f"; it is tried again in {duration(seed.tries_again_at - self._clock.now())}"
+        words = f"{seed.url}: {seed.cause}{again}"
+        if logs.is_json():
+            log.warning("%s", words, extra={"seed": seed.url, "why": seed.why})
+        else:
+            err.print(words, markup=False)

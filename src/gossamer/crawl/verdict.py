@@ -1,0 +1,359 @@
+"""What became of each seed: how many pages it brought, or why none, and what to type next.
+
+`judge` is pure: what the table knows of a seed comes in, a verdict goes out. A seed that was not asked yet, because the
+crawl was stopped or is paused, is *pending* and no failure. Nor is one of which pages were kept at any time: the
+figures are those of the whole crawl. A seed *failed* where it was tried and nothing of its site was kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from ipaddress import ip_address
+from typing import Literal
+
+import msgspec
+
+from gossamer.crawl.next_command import Commands
+from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, Modes
+from gossamer.dedup.mirrors import MIRROR_RULE
+from gossamer.fetch.guard import AddressPolicy, network_of
+from gossamer.frontier.database import Database
+from gossamer.frontier.seed_view import SeedView, UrlState, documents, documents_by_domain, seed_urls, seed_views
+from gossamer.model.outcome import Outcome
+from gossamer.model.site import host_of, origin_of, registrable_domain, site_of
+from gossamer.robots.verdict import Kind, RobotsState
+from gossamer.settings import Settings
+
+State = Literal["kept", "pending", "failed", "removed"]
+
+_ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,}[0-9A-Fa-f]")
+_CERTIFICATE = "the certificate is not valid"
+_PLAIN_HTTP = ("wrong version number", "wrong_version_number", "record layer failure", "http request")
+"""What OpenSSL says to a server that answers in plain text."""
+
+
+class SeedVerdict(msgspec.Struct, frozen=True):
+    """What became of a seed."""
+
+    url: str
+    state: State
+    pages: int = 0
+    """Pages kept of its site, and of the sites it leads to."""
+    leads_to: str = ""
+    """Where redirects and canonical links lead, where that is another URL."""
+    why: str = ""
+    """The cause in one word, for programs; empty where it brought pages."""
+    cause: str = ""
+    """The cause in a sentence without its full stop."""
+    advice: str = ""
+    """What to do before the next command, if anything."""
+    command: str = ""
+    """What to type next."""
+    tries_again_at: float | None = None
+    """When the crawl would ask again by itself."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What became of a crawl: of the seeds that it is judged by, and of the others."""
+
+    seeds: list[SeedVerdict]
+    """In the order in which they were named."""
+    others: list[SeedVerdict] = []
+    """Seeds of earlier commands that failed; they do not count, where this one named its own."""
+    pages: int = 0
+    """Pages kept in all."""
+
+    @property
+    def failed(self) -> list[SeedVerdict]:
+        """The seeds that brought nothing."""
+        return [seed for seed in self.seeds if seed.state == "failed"]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every seed brought something, or still may."""
+        brought = self.pages > 0 or any(seed.state == "pending" for seed in self.seeds)
+        return not self.seeds or (brought and not self.failed)
+
+    @property
+    def headline(self) -> str:
+        """What is wrong, without the causes; empty where nothing is."""
+        failed = self.failed
+        if not failed:
+            return self.sentence
+        if len(self.seeds) == 1:
+            return f"{failed[0].url} brought nothing"
+        return f"{len(failed)} of {len(self.seeds)} seeds brought nothing, such as {failed[0].url}"
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong in a line, with the first cause and what to do; empty where nothing is."""
+        if self.ok:
+            return ""
+        failed = self.failed
+        if not failed:
+            return "nothing was kept: every seed was removed. Name another: gossamer crawl URL"
+        first = failed[0]
+        return f"{self.headline}: {first.cause}. {next_step(first)}"
+
+
+def next_step(seed: SeedVerdict) -> str:
+    """What to do, and what to type."""
+    return f"{seed.advice}: {seed.command}" if seed.advice else f"Next: {seed.command}"
+
+
+def verdict_of(
+    db: Database, settings: Settings, commands: Commands, pages: int, named: Iterable[str] = ()
+) -> Verdict:  # fmt: skip
+    """The verdict on the seeds that were named; where none were, on all of the crawl."""
+    judged = {seed.url: seed for seed in judge_all(seed_views(db, seed_urls(db)), settings, commands, db)}
+    chosen = [judged.get(url, SeedVerdict(url, "pending")) for url in dict.fromkeys(named)]
+    if not chosen:
+        return Verdict(list(judged.values()), pages=pages)
+    names = {seed.url for seed in chosen}
+    others = [seed for seed in judged.values() if seed.state == "failed" and seed.url not in names]
+    return Verdict(chosen, others, pages)
+
+
+def judge_all(
+    views: Sequence[SeedView], settings: Settings, commands: Commands, db: Database
+) -> list[SeedVerdict]:  # fmt: skip
+    """Each seed. In a wider scope, what was kept elsewhere counts for a seed that was read: in its domain, or, where
+    hosts are listed, on any of them."""
+    judge = Judge(settings, commands)
+    verdicts = [judge(view) for view in views]
+    if settings.scope.mode == "host":
+        return verdicts
+    domains = {_domain(view.url) for view, one in zip(views, verdicts, strict=True) if _was_read(view, one)}
+    kept = (
+        documents_by_domain(db, domains) if settings.scope.mode == "domain" else dict.fromkeys(domains, documents(db))
+    )
+    return [
+        SeedVerdict(one.url, "kept", count, one.leads_to)
+        if _was_read(view, one) and (count := kept.get(_domain(view.url), 0))
+        else one
+        for view, one in zip(views, verdicts, strict=True)
+    ]
+
+
+def _domain(url: str) -> str:
+    return registrable_domain(host_of(site_of(url)))
+
+
+def _was_read(view: SeedView, verdict: SeedVerdict) -> bool:
+    return verdict.state == "failed" and view.end is not None and view.end.checked_at is not None
+
+
+class Judge:
+    """Judges seeds by the settings of a crawl."""
+
+    def __init__(self, settings: Settings, commands: Commands) -> None:
+        self._settings, self._commands = settings, commands
+        self._modes = Modes(settings)
+        self._policy = AddressPolicy(settings.network.allow, settings.crawl.contact)
+
+    def __call__(self, view: SeedView) -> SeedVerdict:
+        """What became of a seed."""
+        end = view.end
+        if end is None:
+            return SeedVerdict(view.url, "pending", cause="not asked yet")
+        leads_to = end.url if end.url != view.url else ""
+        found = self._judge(view, end)
+        return msgspec.structs.replace(found, pages=view.site.documents, leads_to=leads_to or found.leads_to)
+
+    def _judge(self, view: SeedView, end: UrlState) -> SeedVerdict:
+        url, first = view.url, view.chain[0]
+        if end.state == "removed":
+            return SeedVerdict(url, "removed", why="removed", cause=f"removed: {end.reason}")
+        if end.rule == MIRROR_RULE:
+            return SeedVerdict(url, "kept", why="mirror", cause=end.reason)
+        outcome = Outcome(end.outcome) if end.outcome else None
+        if outcome is None:
+            return self._unasked(view, end)
+        if outcome is Outcome.DOCUMENT:
+            return self._read(view, end)
+        if outcome in (Outcome.REDIRECT, Outcome.ALIAS, Outcome.DUPLICATE):
+            # The URL it points to is not in the table, or points back.
+            return self._lost(view, end) if not view.site.documents else SeedVerdict(url, "kept")
+        if view.site.documents and (end.checked_at is not None or not view.shares_site):
+            return SeedVerdict(url, "kept", cause=_failure(end, outcome) if outcome.meaning.error else "")
+        others = view.site.waiting - (end.state == "waiting")
+        if others > 0 and not view.site.documents:
+            return self._pending(view)
+        why, advice, command = self._cures(end, outcome, end.reason)
+        led = "" if end is first else f"it leads to {end.url}: "
+        again = end.due_at if end.state == "scheduled" else None
+        return SeedVerdict(
+            url, "failed", why=why, cause=led + _failure(end, outcome), advice=advice, command=command,
+            tries_again_at=again,
+        )  # fmt: skip
+
+    def _read(self, view: SeedView, end: UrlState) -> SeedVerdict:
+        """A seed whose page was kept, but may be empty."""
+        if view.site.documents > 1 or not end.reason.startswith((NEEDS_SCRIPTS, NO_TEXT)):
+            return SeedVerdict(view.url, "kept")
+        if view.site.waiting > (end.state == "waiting"):
+            return SeedVerdict(view.url, "pending", why="waiting", cause="not all of it was asked for yet",
+                               command=self._commands.crawl())  # fmt: skip
+        if end.reason.startswith(NO_TEXT):
+            return SeedVerdict(
+                view.url, "failed", why="empty", cause=end.reason,
+                advice="See what was read", command=self._commands.verb("explain", end.url),
+            )  # fmt: skip
+        if self._modes.of(site_of(end.url)) != "off":
+            return SeedVerdict(
+                view.url, "failed", why="scripts", cause=f"the page is {end.reason}; running its scripts added nothing",
+                advice="See what was read", command=self._commands.verb("explain", end.url),
+            )  # fmt: skip
+        return SeedVerdict(
+            view.url, "failed", why="scripts", cause=f"the page is {end.reason}", advice="Run its scripts in a browser",
+            command=self._commands.crawl(view.url, browser={"mode": "auto"}),
+        )  # fmt: skip
+
+    def _unasked(self, view: SeedView, end: UrlState) -> SeedVerdict:
+        """A URL that has no outcome: its turn did not come, or robots.txt kept it from coming."""
+        state = msgspec.msgpack.decode(view.robots, type=RobotsState) if view.robots is not None else None
+        failing = state is not None and state.kind in (Kind.UNREACHABLE, Kind.DEFERRED) and not state.good_at
+        if state is None or not failing or not _was_asked(state) or view.site.documents:
+            return self._pending(view)
+        outcome = Outcome(state.outcome) if state.outcome else Outcome.UNAVAILABLE
+        answered = outcome in _ANSWERS or not state.detail
+        cause = state.reason + ", and no page is asked for without it" if answered else state.detail
+        why, advice, command = self._cures(end, outcome, state.detail)
+        led = "" if end is view.chain[0] else f"it leads to {end.url}: "
+        return SeedVerdict(
+            view.url,
+            "failed",
+            why=why,
+            cause=led + cause,
+            advice=advice,
+            command=command,
+            tries_again_at=state.retry_at,
+        )
+
+    def _pending(self, view: SeedView) -> SeedVerdict:
+        site = site_of(view.chain[-1].url)
+        if view.site.paused:
+            return SeedVerdict(view.url, "pending", why="paused", cause=f"{site} is paused: {view.site.paused}",
+                               command=self._commands.verb("resume", site))  # fmt: skip
+        if view.site.at_limit:
+            return SeedVerdict(view.url, "pending", why="limit", cause=f"{site} had as many requests as you allowed",
+                               command=self._commands.verb("limit", site))  # fmt: skip
+        if view.site.documents:
+            return SeedVerdict(view.url, "kept")
+        return SeedVerdict(view.url, "pending", why="waiting", cause="not all of it was asked for yet",
+                           command=self._commands.crawl())  # fmt: skip
+
+    def _lost(self, view: SeedView, end: UrlState) -> SeedVerdict:
+        target = end.target or end.url
+        said = end.reason.removeprefix("its target is refused: ")
+        return SeedVerdict(
+            view.url, "failed", leads_to=target, why="redirect",
+            cause=f"it leads to {target}" + (f", and {said}" if said else ", which is not part of the crawl"),
+            advice="Begin there", command=self._commands.crawl(target),
+        )  # fmt: skip
+
+    def _cures(self, end: UrlState, outcome: Outcome, reason: str) -> tuple[str, str, str]:
+        """A word for the cause, what to do, and what to type."""
+        if outcome is Outcome.ADDRESS_REFUSED:
+            return self._of_address(end, reason)
+        if outcome is Outcome.TLS_FAILED or (outcome is Outcome.TIMEOUT and end.url.startswith("https://")):
+            return self._of_tls(end, outcome, reason)
+        if outcome is Outcome.UNSUPPORTED_TYPE and "gossamer[" in reason:
+            extra = reason[reason.index("gossamer[") :].split()[0]
+            again = self._commands.crawl(end.url)
+            return "extra", "Install what reads it and try again", f"pip install '{extra}' && {again}"
+        if outcome is Outcome.RESOURCE:
+            return "list", "Take the hosts it names into the crawl", self._commands.crawl(
+                end.url, scope={"mode": "list", "hosts": [host] if (host := _host_in(reason)) else ["*"]}
+            )  # fmt: skip
+        why, advice, command = _CURES.get(outcome, _SEE)
+        if end.status in (401, 407):
+            advice = "Put the login into gossamer.toml (docs/operate.md, Private networks) and try again"
+        if end.status == 400 and end.url.startswith("http://"):
+            return why, "If the port speaks https, say so", self._commands.crawl(end.url.replace("http:", "https:", 1))
+        return why, advice, command(self._commands, end.url)
+
+    def _of_address(self, end: UrlState, reason: str) -> tuple[str, str, str]:
+        address = _address_in(reason)
+        refusal = self._policy.check(address) if address else None
+        if refusal is not None and refusal.rule == "address.contact":
+            contact = {"contact": "you@example.org"}
+            return "contact", "Say how webmasters can reach you", self._commands.crawl(end.url, crawl=contact)
+        if refusal is None or refusal.allowed:
+            return "address", "Try again", self._commands.crawl(end.url)
+        allowed = {"allow": [network_of(address)]}
+        return "address", "If that network is yours, allow it", self._commands.crawl(end.url, network=allowed)
+
+    def _of_tls(self, end: UrlState, outcome: Outcome, reason: str) -> tuple[str, str, str]:
+        plain = self._commands.crawl(end.url.replace("https:", "http:", 1))
+        if reason.startswith(_CERTIFICATE):
+            trusted = self._commands.crawl(end.url, fetch={"ca_file": "CA.pem"})
+            return "certificate", "Name the file of the authority that signed it, if you trust it", trusted
+        if outcome is Outcome.TIMEOUT and ":" not in site_of(end.url):
+            return "timeout", "See whether this machine reaches it, then try again", self._commands.crawl(end.url)
+        return "tls", "If the port speaks plain http, say so", plain
+
+
+_ANSWERS = {
+    Outcome.UNAVAILABLE, Outcome.RATE_LIMITED, Outcome.SERVER_ERROR, Outcome.BROKEN_RESPONSE, Outcome.BOMB,
+    Outcome.TOO_LARGE, Outcome.NOT_MODIFIED,
+}  # fmt: skip
+"""Outcomes of a request for robots.txt to which the server said something."""
+
+Next = Callable[[Commands, str], str]
+_again: Next = lambda commands, url: commands.crawl(url)  # noqa: E731 - a row of the table below
+_explain: Next = lambda commands, url: commands.verb("explain", url)  # noqa: E731
+_start: Next = lambda commands, url: commands.crawl(f"{origin_of(url)}/")  # noqa: E731
+
+_SEE: tuple[str, str, Next] = ("failed", "See what is known of it", _explain)
+_CURES: dict[Outcome, tuple[str, str, Next]] = {
+    Outcome.DNS_FAILED: ("name", "Check the spelling of the name, then", _again),
+    Outcome.CONNECT_FAILED: ("connection", "Check host and port, and whether the server is up, then", _again),
+    Outcome.TIMEOUT: ("timeout", "See whether this machine reaches it, then", _again),
+    Outcome.FORBIDDEN: ("forbidden", "Ask the site's owner to let Gossamer in, then", _again),
+    Outcome.GONE: ("gone", "Begin at the site's start page", _start),
+    Outcome.CLIENT_ERROR: ("rejected", "See what is known of it", _explain),
+    Outcome.RATE_LIMITED: ("unavailable", "Give the server some time, then", _again),
+    Outcome.UNAVAILABLE: ("unavailable", "Give the server some time, then", _again),
+    Outcome.SERVER_ERROR: ("unavailable", "Give the server some time, then", _again),
+    Outcome.BROKEN_RESPONSE: ("broken", "Give the server some time, then", _again),
+    Outcome.ROBOTS_DENIED: ("robots", "Ask the site's owner to allow Gossamer there, then", _again),
+    Outcome.NOINDEX: ("noindex", "Ask the site's owner to allow indexing, then", _again),
+    Outcome.BAD_REDIRECT: ("redirect", "See what is known of it", _explain),
+    Outcome.REFUSED: ("refused", "See which rule refuses it", _explain),
+    Outcome.UNSUPPORTED_TYPE: ("type", "Begin at the site's start page", _start),
+}
+
+
+def _was_asked(state: RobotsState) -> bool:
+    """Whether robots.txt was asked for since a person named a URL of the site the last time (`robots.verdict`)."""
+    return state.retry_at > 0 or not state.outcome
+
+
+def _failure(end: UrlState, outcome: Outcome) -> str:
+    """What happened to the URL, in a sentence."""
+    said = end.reason or outcome.meaning.sentence
+    if outcome is Outcome.NOINDEX:
+        said = "every page that was read asks not to be indexed (noindex)"
+    elif outcome is Outcome.RESOURCE:
+        said = f"it is a feed or sitemap; {end.reason or 'it names no page'}"
+    if end.state == "scheduled" and end.attempts > 1:
+        said += f" ({end.attempts} tries)"
+    return said
+
+
+def _address_in(reason: str) -> str:
+    """The IP address that a refusal speaks of."""
+    for word in _ADDRESS.findall(reason):
+        try:
+            return str(ip_address(word))
+        except ValueError:
+            continue
+    return ""
+
+
+def _host_in(reason: str) -> str:
+    """The host of the first URL that a sentence names."""
+    found = re.search(r"https?://[^\s/]+/", reason)
+    return host_of(site_of(found[0])) if found else ""
