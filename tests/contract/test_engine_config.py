@@ -27,7 +27,7 @@ def test_files_between_tasks_lie_in_the_data_folder_unless_told(tmp_path: Path) 
     [
         ('kind = "ray"', "engine.kind is ray: engine.url must be the address"),
         ('url = "10.0.0.1:6379"', "engine.url is set, but engine.kind is local"),
-        ('kind = "dask"', "Invalid enum value 'dask'"),
+        ('kind = "dask"', "engine.kind is 'dask': known are local, ray, spark"),
         ("workers = -1", "engine.workers is -1"),
         ('adress = "10.0.0.1:6379"', "unknown setting adress"),
     ],

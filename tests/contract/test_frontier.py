@@ -494,6 +494,16 @@ class TestAliases:
         worker.did(B, Outcome.REDIRECT, target=A)
         assert worker.refill(SITE) == []
 
+    @pytest.mark.parametrize("together", [False, True])
+    def test_redirects_that_go_round_are_named_a_loop(self, crew: Crew, together: bool) -> None:
+        ring = {A: B, B: C, C: A}
+        worker = visiting(crew, A, B, C)
+        visits = [worker.visit(t, Outcome.REDIRECT, target=ring[t.url]) for t in worker.tasks(A, B, C)]
+        batches = [visits] if together else [[visit] for visit in visits]
+        verdicts = [verdict for batch in batches for verdict in worker.report(*batch)]
+        assert verdicts[-1] == Verdict(Outcome.BAD_REDIRECT)
+        assert visits[-1].reason == f"redirects in a loop: {C} → {A} → {B} → {C}"
+
     def test_an_alias_of_another_site_is_woken_there(self, crew: Crew) -> None:
         there = f"https://{SISTER}/0"
         worker = visiting(crew, A, there)

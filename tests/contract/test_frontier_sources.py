@@ -12,7 +12,7 @@ from gossamer.frontier.contract import Budgets, Guidance, Visit
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.delays import announced, distribution, note_searchable
 from gossamer.frontier.inspect import find_url
-from gossamer.frontier.sources import Source, list_sources
+from gossamer.frontier.sources import Source, list_sources, only_polls_until
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import list_all
 from gossamer.model.outcome import Outcome
@@ -87,7 +87,7 @@ class TestPolls:
         worker = crew.worker("w")
         assert worker.urls()[0] == FEED
         worker.did(FEED, Outcome.RESOURCE)
-        assert 600 <= due_in(crew) <= 7 * DAY
+        assert 240 <= due_in(crew) <= 300
 
     def test_a_busy_feed_is_polled_often_and_a_dead_one_rarely(self, tmp_path: Path, dialect: str) -> None:
         if dialect != "sqlite":
@@ -124,7 +124,8 @@ class TestPolls:
         assert source(crew).polls == 2
         assert due_in(crew) > 0
 
-    def test_a_sitemap_that_stays_the_same_is_retired_and_comes_back_with_news(self, crew: Crew) -> None:
+    def test_a_sitemap_that_stays_the_same_is_retired_and_comes_back_with_news(self, tmp_path: Path) -> None:
+        crew = crew_with(tmp_path, per_day=2)
         sitemap = f"https://{SITE}/sitemap.xml"
         crew.add(page(sitemap, kind=Kind.SITEMAP))
         worker = crew.worker("w")
@@ -139,6 +140,52 @@ class TestPolls:
         crew.wait(90 * DAY)
         poll(worker, entry(2, source=sitemap), feed=sitemap)
         assert not source(crew, sitemap).retired
+
+    def test_a_news_sitemap_is_asked_every_few_minutes_and_one_of_all_pages_is_not(self, crew: Crew) -> None:
+        news, everything = f"https://{SITE}/news.xml", f"https://{SITE}/all.xml"
+        crew.add(page(news, kind=Kind.SITEMAP), page(everything, kind=Kind.SITEMAP))
+        worker = crew.worker("w")
+        poll(worker, *(entry(number, crew.now - number * HOUR, news) for number in range(20)), feed=news)
+        poll(worker, entry(99, source=everything), feed=everything)
+        assert due_in(crew, news) <= 300
+        assert due_in(crew, everything) > 1200
+
+    def test_the_polls_of_a_slow_site_leave_room_for_its_pages(self, crew: Crew) -> None:
+        """Crawl-delay: 30, and ten feeds: a round of all takes five minutes, so each waits for about four rounds."""
+        feeds = [f"{FEED}?{number}" for number in range(10)]
+        crew.add(*(page(url, kind=Kind.FEED) for url in feeds))
+        db_of(crew).execute("UPDATE sites SET crawl_delay = 30")
+        worker = crew.worker("w")
+        for url in feeds:
+            crew.wait(1)
+            poll(worker, feed=url)
+        assert due_in(crew, feeds[-1]) >= 9 * 30 * 4
+
+    def test_while_many_new_urls_wait_polls_keep_to_their_share(self, tmp_path: Path) -> None:
+        waits = []
+        for name, waiting in (("calm", 10), ("crowd", 1_000_000)):
+            crew = crew_with(tmp_path / name)
+            crew.add(page(FEED, kind=Kind.FEED))
+            worker = crew.worker("w")
+            poll(worker)
+            db_of(crew).execute("UPDATE levels SET queued = ? WHERE level = 0", (waiting,))
+            for _ in range(4):
+                crew.wait(due_in(crew) + 1)
+                poll(worker)
+            waits.append(due_in(crew))
+        assert waits[1] > 2 * waits[0]
+
+    def test_a_feed_without_an_answer_is_asked_again_within_minutes(self, crew: Crew) -> None:
+        crew.add(page(FEED, kind=Kind.FEED))
+        worker = crew.worker("w")
+        poll(worker)
+        waits = []
+        for _ in range(3):
+            crew.wait(due_in(crew) + 1)
+            poll(worker, outcome=Outcome.GONE)
+            waits.append(due_in(crew))
+        assert waits[0] < 600
+        assert waits[0] < waits[1] < waits[2] < HOUR
 
     def test_nothing_is_polled_where_the_operator_does_not_want_it(self, tmp_path: Path) -> None:
         crew = crew_with(tmp_path, poll=False)
@@ -157,6 +204,56 @@ class TestPolls:
         record = find_url(db_of(crew), f"{FEED}?2")
         assert record is not None
         assert (record.state, record.rule) == ("refused", "budget.feeds")
+
+
+class TestNewLimits:
+    """A plan that was made by other limits is brought within those of today."""
+
+    def quiet_feed(self, folder: Path, **feeds: Any) -> Crew:
+        """A feed without news for two days."""
+        crew = crew_with(folder, **feeds)
+        life_of_a_feed(crew, 1000 * DAY, days=2)
+        return crew
+
+    def restarted(self, crew: Crew, revisit: RevisitConfig | None = None, **feeds: Any) -> int:
+        assert isinstance(crew.frontier, SqlFrontier)
+        crew.frontier.guide(Guidance(revisit=revisit or RevisitConfig(), feeds=FeedConfig(**feeds)))
+        return crew.frontier.replan_polls(crew.now)
+
+    def test_a_shorter_ceiling_brings_a_poll_forward_and_it_is_handed_out_then(self, tmp_path: Path) -> None:
+        crew = self.quiet_feed(tmp_path)
+        assert due_in(crew) > 1200
+        assert self.restarted(crew, floor=20.0, ceiling=60.0) == 1
+        assert due_in(crew) <= 60
+        assert only_polls_until(db_of(crew), crew.now + 61)
+        crew.wait(61)
+        poll(crew.worker("again"), entry(1, crew.now - 30))
+        assert source(crew).found == 1
+
+    def test_a_longer_floor_puts_it_off(self, tmp_path: Path) -> None:
+        crew = crew_with(tmp_path, floor=20.0, ceiling=60.0)
+        crew.add(page(FEED, kind=Kind.FEED))
+        poll(crew.worker("w"))
+        assert due_in(crew) <= 60
+        assert self.restarted(crew, floor=3600.0) == 1
+        assert due_in(crew) == pytest.approx(3600, abs=2)
+
+    def test_plans_within_the_limits_stay(self, tmp_path: Path) -> None:
+        crew = self.quiet_feed(tmp_path)
+        before = due_in(crew)
+        assert self.restarted(crew) == 0
+        assert due_in(crew) == before
+
+    def test_a_retired_source_obeys_the_ceiling_of_pages(self, tmp_path: Path) -> None:
+        crew = self.quiet_feed(tmp_path)
+        db_of(crew).execute("UPDATE sources SET retired = 'unchanged'")
+        assert self.restarted(crew, RevisitConfig(floor=60.0, ceiling=120.0)) == 1
+        assert due_in(crew) <= 120
+
+    def test_pages_that_wait_are_no_polls(self, tmp_path: Path) -> None:
+        crew = self.quiet_feed(tmp_path)
+        crew.add(page(f"https://{SITE}/new"))
+        assert not only_polls_until(db_of(crew), crew.now + 60)
 
 
 class TestStartPages:

@@ -354,7 +354,7 @@ def test_a_page_that_cannot_be_rendered_is_kept_as_it_came(tmp_path: Path) -> No
                 for pid in chromiums(main.pid):
                     kill(pid)
             time.sleep(0.05)
-        assert main.returncode == 0, main.communicate()
+        assert main.returncode == 1, main.communicate()  # kept, but the verdict says that it is empty
         assert "enable JavaScript" in pages_of(data)[site.url()]["text"]
 
 
@@ -384,3 +384,15 @@ def test_without_a_chromium_the_crawl_says_what_to_do(tmp_path: Path) -> None:
         done = run("crawl", site.url(), "--workers", "1", data=tmp_path)
     assert done.returncode != 0
     assert "browser.executable" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_pages_that_were_empty_without_scripts_are_fetched_again_when_rendering_is_turned_on(tmp_path: Path) -> None:
+    web = FakeWeb("127.0.72")
+    site = single_page_app(web)
+    with web:
+        assert crawl(web, tmp_path, [site.url()])["pages"] == 1
+        write_settings(tmp_path, settings_of(web, browser=browser()))
+        done = run("crawl", data=tmp_path)
+        assert "Rendering was turned on: 1 page with little text will be fetched again." in done.stdout, done.stdout
+        shown = " ".join(row["text"] for row in pages_of(tmp_path).values())
+        assert [text for text in TEXTS.values() if text not in shown] == []

@@ -11,15 +11,20 @@ import re
 import msgspec
 
 from gossamer.fetch.browser_config import BrowserConfig
+from gossamer.model.counts import counted
 from gossamer.model.records import Parsed
 from gossamer.model.site import host_of
 from gossamer.settings import Settings
 
 RENDERED = "rendered"
 """What the method of extraction begins with, where the text is that of a rendered page."""
+NEEDS_SCRIPTS = "empty without JavaScript"
+"""What the reason of a start page begins with that shows nothing because its scripts were not run."""
+NO_TEXT = "the page has no text"
+"""The reason of a start page that shows nothing, and has no scripts that would."""
 _NO_TEXT = 250
 """Characters up to which a page shows nothing: a name, a notice, a footer."""
-_LITTLE_TEXT = 1_000
+LITTLE_TEXT = 1_000
 """Characters up to which a page is looked at for signs that the rest of it is missing."""
 _FEW_LINKS = 3
 _LOOKED_AT = 256 * 1024
@@ -66,17 +71,26 @@ class Modes:
 
 def why_render(mode: str, body: bytes, parsed: Parsed) -> str:
     """Why a page is to be rendered, `""` where it is not."""
-    readable = parsed.ok and parsed.method not in ("sitemap", "feed", "plain") and "html" in parsed.media_type
-    if mode == "off" or not readable or parsed.refresh:
+    if mode == "off" or not _is_readable(parsed):
         return ""
     if mode == "on":
         return "all pages of the site are rendered"
     return "" if parsed.noindex else _sign(body, parsed)
 
 
+def scripts_missing(body: bytes, parsed: Parsed) -> str:
+    """What says that a page shows nothing because its scripts were not run; `""` where nothing does."""
+    return _sign(body, parsed) if _is_readable(parsed) and len(parsed.text) <= _NO_TEXT else ""
+
+
+def _is_readable(parsed: Parsed) -> bool:
+    readable = parsed.ok and parsed.method not in ("sitemap", "feed", "plain") and "html" in parsed.media_type
+    return readable and not parsed.refresh
+
+
 def _sign(body: bytes, parsed: Parsed) -> str:
     shown = len(parsed.text)
-    if shown >= _LITTLE_TEXT:
+    if shown >= LITTLE_TEXT:
         return ""
     head = body[:_LOOKED_AT]
     if not _SCRIPT.search(head):
@@ -86,7 +100,7 @@ def _sign(body: bytes, parsed: Parsed) -> str:
     if any(_SAYS.search(hint[0]) for hint in _HINT.finditer(head)):
         return f"{shown} characters of text, and a notice for browsers without JavaScript"
     if shown <= _NO_TEXT and len(parsed.links) <= _FEW_LINKS:
-        return f"{shown} characters of text and {len(parsed.links)} links, but scripts"
+        return f"{counted(shown, 'character')} of text and {counted(parsed.links, 'link')}, but scripts"
     return ""
 
 

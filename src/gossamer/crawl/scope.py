@@ -15,6 +15,8 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.filters import load_filters
 from gossamer.frontier.removals import filter_rule
 from gossamer.frontier.rulebook import load_rules, rules_version
+from gossamer.frontier.seed_redirects import redirected_sites
+from gossamer.model.decision import Decision
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import RuleBook
 from gossamer.scope.chain import Chain, ScopeConfig
@@ -30,7 +32,9 @@ def scope_config(settings: Settings, database: Database, more_sites: Sequence[st
     return ScopeConfig(
         mode=settings.scope.mode,
         hosts=(*seeds, *settings.scope.hosts),
-        filters=(*removed, *settings.scope.filters),
+        redirected=() if settings.scope.mode == "list" else tuple(redirected_sites(database)),
+        filters=settings.scope.filters,
+        removed=tuple(removed),
         deny_suffixes=DEFAULT_DENY_SUFFIXES if settings.scope.skip_files else (),
         traps=settings.traps,
         automatic=load_filters(database) if settings.filters.mode == "on" else (),
@@ -52,6 +56,11 @@ class LiveScope:
         self._mirrors_version = mirror_table.version(database)
         self.mirrors = mirror_table.load_mirrors(database, settings.dedup.mirrors)
         """Sites and the origins that stand for them."""
+
+    def decide_inside(self, url: str, now: float) -> Decision:
+        """What the rules say of a URL if its host belonged to the crawl; a list of hosts is taken at its word."""
+        chain = self.chain if self.config.mode == "list" else self.chain.with_hosts([url])
+        return chain.decide(url, now)
 
     def refresh(self) -> bool:
         """Look for changes; whether there were any."""

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from gossamer.crawl.parser_config import full_chain
+from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import AddressPolicy
 from gossamer.frontier.contract import Added
 from gossamer.frontier.database import Database
-from gossamer.frontier.inspect import find_url
+from gossamer.frontier.inspect import find_url, stored_robots
+from gossamer.frontier.politeness import is_servers_wish
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
-from gossamer.model.site import host_of, site_of
+from gossamer.model.site import host_of, origin_of, site_of
+from gossamer.robots.rules import Robots
+from gossamer.robots.verdict import Kind as RobotsKind
+from gossamer.robots.verdict import RobotsState, asked_again
 from gossamer.scope.automatic import RULE as AUTOMATIC
-from gossamer.settings import Settings
+from gossamer.scope.reach import Reach
+from gossamer.settings import ScopeSettings, Settings
 
 
 def check_reachable(seeds: Sequence[Seed], settings: Settings) -> None:
@@ -35,9 +43,13 @@ def check_reachable(seeds: Sequence[Seed], settings: Settings) -> None:
                 )
             continue
         verdict = policy.check(address)
+        if verdict.rule == "address.contact":
+            # Both at once: nobody should have to correct the same command twice.
+            further = AddressPolicy(settings.network.allow, "somebody").check(address)
+            more = "" if further.allowed else f"; {further.reason}"
+            raise UsageError(f"{seed.url}: {verdict.reason}: name one with --contact you@example.org{more}")
         if not verdict.allowed:
-            option = "--contact MAIL" if verdict.rule == "address.contact" else "--allow-network CIDR"
-            raise UsageError(f"{seed.url}: {verdict.reason} ({option})")
+            raise UsageError(f"{seed.url}: {verdict.reason}")
 
 
 def earlier_seeds(database: Database) -> list[Seed]:
@@ -51,6 +63,25 @@ def earlier_seeds(database: Database) -> list[Seed]:
     return found
 
 
+class _Noted(msgspec.Struct):
+    """What is of interest here in the settings that the last crawl wrote down."""
+
+    scope: ScopeSettings = ScopeSettings()
+
+
+def readmit(frontier: SqlFrontier, settings: Settings, now: float) -> None:
+    """Where the crawl goes farther than the last one in its folder: queue what only that one's limit refused. To be
+    called while the last one's settings are still noted."""
+    rows = frontier.db.execute("SELECT value FROM meta WHERE key = 'settings'")
+    try:
+        last = msgspec.json.decode(rows[0][0], type=_Noted).scope if rows else settings.scope
+    except msgspec.DecodeError:  # of another version
+        return
+    before = Reach(last.depth, last.sitemaps)
+    if before != settings.reach:
+        frontier.readmit(before, now)
+
+
 def add_seeds(
     frontier: SqlFrontier, settings: Settings, seeds: Sequence[Seed], now: float, kind: Kind = Kind.PAGE
 ) -> Added:
@@ -62,4 +93,25 @@ def add_seeds(
         verdict = chain.decide(seed.url, now)
         refusal = None if verdict.allowed or verdict.rule.startswith(AUTOMATIC) else verdict
         found.append(Discovered(seed.url, Via.SEED, kind, refusal=refusal))
-    return frontier.add_seeds(found, now)
+    return frontier.add_seeds(found, now, _stale_robots(frontier.db, seeds, now))
+
+
+def _stale_robots(database: Database, seeds: Sequence[Seed], now: float) -> list[tuple[str, bytes]]:
+    """The stored robots.txt files that keep us from a seed, as states that make us ask for them anew; not those
+    whose server told us when to come back."""
+    stale: dict[str, bytes] = {}
+    for seed in seeds:
+        origin = origin_of(seed.url)
+        stored = stored_robots(database, origin)
+        if stored is None or origin in stale:
+            continue
+        state = msgspec.msgpack.decode(stored, type=RobotsState)
+        if not is_servers_wish(state.reason) and _keeps_out(state, seed.url):
+            stale[origin] = msgspec.msgpack.encode(asked_again(state, now))
+    return list(stale.items())
+
+
+def _keeps_out(state: RobotsState, url: str) -> bool:
+    if state.kind is RobotsKind.RULES:
+        return not Robots(state.body, AGENT).decide(url).allowed
+    return state.kind is not RobotsKind.ALLOW_ALL

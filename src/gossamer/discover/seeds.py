@@ -5,7 +5,7 @@ URL a line; empty lines are skipped, and `#` at the start of a line or after a s
 
 A URL may be written as one types it into a browser, without a scheme, and then gets the one a
 browser would choose:
-- `example.org`, `example.org/news`: https;
+- `example.org`, `example.org/news`: https, or http where https does not answer (`crawl.schemes` finds out);
 - `localhost`, an address, a host with a port, or a name without a dot and with a path (`wiki/`): http.
 A single word such as `wiki` is refused, since it is more often a mistake than a host.
 
@@ -38,6 +38,8 @@ class Seed(msgspec.Struct, frozen=True):
     """Canonical."""
     source: str
     """Where it was named: `argument 2`, `seeds.txt line 7`, `standard input line 1`."""
+    guessed: bool = False
+    """Whether https is only a guess, because no scheme was written."""
 
 
 def read_seeds(
@@ -51,7 +53,8 @@ def read_seeds(
     seeds: dict[str, Seed] = {}
     for text, source in _named(arguments, files, stdin):
         url = parse_seed(text, source, canonicalizer)
-        seeds.setdefault(url, Seed(url, source))
+        guessed = url.startswith("https://") and _SCHEME.match(text) is None
+        seeds.setdefault(url, Seed(url, source, guessed))
     return list(seeds.values())
 
 

@@ -38,6 +38,7 @@ from gossamer.model.records import Discovered, Task
 from gossamer.priority.breadth import BreadthFirst
 from gossamer.priority.product import Product
 from gossamer.revisit.config import FeedConfig, RevisitConfig
+from gossamer.scope.reach import Reach
 
 
 class Budgets(msgspec.Struct, frozen=True):
@@ -74,6 +75,8 @@ class Guidance(msgspec.Struct, frozen=True):
     """Whether a URL fits a document rule; None where its domain has no rules."""
     revisit: RevisitConfig = RevisitConfig()
     feeds: FeedConfig = FeedConfig()
+    reach: Reach = Reach()
+    """How far from the seeds the crawl goes."""
 
 
 class Lease(msgspec.Struct):
@@ -130,6 +133,8 @@ class Visit(msgspec.Struct):
     """Of a feed or sitemap: when its entries were published, as far as it says so."""
     push: tuple[str, str] = ("", "")
     """Of a feed: its hub and what the hub calls it."""
+    size: int = 0
+    """Bytes that the server sent for it, packed as they came; 0 where it sent no document."""
 
 
 class SiteReport(msgspec.Struct):
@@ -161,6 +166,8 @@ class Batch(msgspec.Struct):
     robots: list[tuple[str, bytes]] = []
     """Origin, encoded state of its robots.txt."""
     bytes_stored: int = 0
+    beyond: list[Discovered] = []
+    """Where redirects lead on hosts outside the crawl, as they would enter it: those of seeds do."""
 
 
 class Verdict(msgspec.Struct):
@@ -183,6 +190,8 @@ class Added(msgspec.Struct):
     new: int = 0
     known: int = 0
     refused: int = 0
+    again: int = 0
+    """Of the known ones, seeds that were done, refused or scheduled and are fetched again now."""
 
 
 WritePages = Callable[[list[Verdict]], None]

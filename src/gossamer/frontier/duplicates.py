@@ -12,7 +12,7 @@ page, by whatever chain of aliases, redirects and duplicates.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
 from gossamer.frontier.contract import Verdict, Visit
@@ -30,6 +30,8 @@ _JOINED_NAMES = {outcome.value for outcome in JOINED}
 _STANDS_NAMES = {outcome.value for outcome in STANDS} | {None}
 _CHAIN = 5
 """Steps followed from a canonical target; a longer chain does not stand."""
+_LONGEST_LOOP = 10
+"""Redirects followed to find out whether they lead back; a longer loop ends at `crawl.max_redirects`."""
 
 
 def judge(db: Database, visits: Sequence[Visit], removed: Collection[int], segment: str, worker: str) -> list[Verdict]:
@@ -37,10 +39,14 @@ def judge(db: Database, visits: Sequence[Visit], removed: Collection[int], segme
     URLs that were taken out while they were fetched: nothing is kept of those."""
     verdicts: list[Verdict] = []
     joined: dict[str, str] = {}
+    redirects = {visit.task.url: visit.target for visit in visits if visit.outcome is Outcome.REDIRECT}
     for visit in visits:
         verdict = Verdict(visit.outcome, visit.target)
         if visit.task.key in removed:
             verdict = Verdict(Outcome.REFUSED)
+        elif visit.outcome is Outcome.REDIRECT and (loop := _redirect_loop(db, visit, redirects)):
+            visit.reason = loop_reason(loop)
+            verdict = Verdict(Outcome.BAD_REDIRECT)
         elif points_elsewhere(visit) and stands(db, visit.canonical, visit.task.url, joined):
             verdict = Verdict(Outcome.ALIAS, visit.canonical)
         if verdict.outcome in JOINED:
@@ -87,6 +93,36 @@ def stands(db: Database, target: str, page: str, joined: dict[str, str]) -> bool
         else:
             target = following
     return False
+
+
+def _redirect_loop(db: Database, visit: Visit, redirects: dict[str, str]) -> list[str]:
+    def following(url: str) -> str | None:
+        if url in redirects:
+            return redirects[url]
+        row = db.execute(
+            "SELECT target FROM urls WHERE site_id = ? AND key = ? AND outcome = 'redirect'",
+            (key64(site_of(url)), key64(url)),
+        )
+        return row[0][0] if row else None
+
+    return loop_of(visit.task.url, visit.target, following)
+
+
+def loop_of(page: str, target: str, following: Callable[[str], str | None]) -> list[str]:
+    """The URLs of a redirect that leads back to its page, the page first and last; empty where it does not."""
+    walked = [page]
+    next_one: str | None = target
+    while next_one and len(walked) <= _LONGEST_LOOP:
+        walked.append(next_one)
+        if next_one == page:
+            return walked
+        next_one = following(next_one)
+    return []
+
+
+def loop_reason(loop: Sequence[str]) -> str:
+    """What people are told of it."""
+    return f"redirects in a loop: {' → '.join(url[:200] for url in loop)}"
 
 
 def _release_old_claims(db: Database, judged: Sequence[tuple[Visit, Verdict]]) -> None:

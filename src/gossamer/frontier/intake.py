@@ -13,7 +13,7 @@ as long as pages link to it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -22,13 +22,15 @@ from gossamer.frontier import removals
 from gossamer.frontier.contract import Added, Budgets, Guidance
 from gossamer.frontier.copying import COPYING_RULE, Yields
 from gossamer.frontier.database import Database
+from gossamer.frontier.depths import follow_anew, note_shorter_ways
 from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.partitions import Plans
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import INSERT_QUEUE, count_levels, numbered_rows
 from gossamer.frontier.schema import QUEUED, REFUSED
-from gossamer.frontier.seen import SeenCache
+from gossamer.frontier.seen import SeenCache, sighting
 from gossamer.frontier.standing import Gifts, levels_of_new
+from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Discovered, Kind, Via
@@ -46,6 +48,10 @@ _ADD_SHAPES = """INSERT INTO shapes (site_id, shape, urls) VALUES (?, ?, ?)
 
 _NEW, _TURNED_AWAY, _VISITED = range(3)
 """What the table says of a URL that may be queued: nothing; refused on entry; refused on its visit."""
+
+
+_Found = tuple[int, str, list[tuple[int, Discovered]]]
+"""A site's key and name, and what was found of it, each URL under its key."""
 
 
 class _Item(msgspec.Struct, gc=False):
@@ -155,6 +161,7 @@ class Intake:
             sites = _by_site(items)
             records = self._records([site_id for site_id, _, _ in sites])
             known = self._known([(site, key) for site, _, offered in sites if site in records for key, _ in offered])
+            anew = self._shorter_ways(sites, known)
             offers = []
             for site_id, name, offered in sites:
                 here = known.get(site_id, set())
@@ -166,7 +173,23 @@ class Intake:
             for offer in offers:
                 self._store(offer, now, added, writes)
             writes.flush(self._db)
+            follow_anew(self._db, anew, now)
         return added
+
+    def _shorter_ways(self, sites: Sequence[_Found], known: Mapping[int, set[int]]) -> list[tuple[int, int]]:
+        """With a limit of depth: note shorter ways to known URLs; those whose links must be followed anew."""
+        limit = self.guidance.reach.depth
+        if limit is None:
+            return []
+        offered = {
+            (site_id, key): found.depth
+            for site_id, _, items in sites for key, found in items if key in known.get(site_id, ())
+        }  # fmt: skip
+        return note_shorter_ways(self._db, offered, limit)
+
+    def _sighting(self, key: int, found: Discovered) -> int:
+        """What need not be looked up again: the URL; with a limit of depth, the URL at this depth or deeper."""
+        return key if self.guidance.reach.depth is None else sighting(key, found.depth)
 
     def committed(self) -> None:
         """The transaction is durable: its URLs need not be looked up again."""
@@ -184,15 +207,23 @@ class Intake:
         refused = self._refused
         if keys is None:
             keys = [key64(item.url) for item in found]
-        for place in self.seen.missing(keys):
+        limited = self.guidance.reach.depth is not None
+        for place in self._missing(found, keys) if limited else self.seen.missing(keys):
             key, item = keys[place], found[place]
             if item.refusal is None:
                 if key in items and items[key].refusal is not None:
                     del items[key]  # its place must not hang on whether the refused one is remembered
-            elif key in refused:
+            elif refused.knows(key, item.depth):
                 continue
-            items.setdefault(key, item)
+            first = items.setdefault(key, item)
+            if limited and item.depth < first.depth and (item.refusal is None or first.refusal is not None):
+                items[key] = item
         return items
+
+    def _missing(self, found: Sequence[Discovered], keys: Sequence[int]) -> list[int]:
+        """Places of the URLs that are not surely known at their depth."""
+        knows = self.seen.knows
+        return [place for place, key in enumerate(keys) if not knows(key, found[place].depth)]
 
     def _offer(
         self, site_id: int, name: str, offered: list[tuple[int, Discovered]], known: set[int], record: _Record | None,
@@ -208,7 +239,7 @@ class Intake:
                 items.append(_Item(key, found, refused[key]))
             else:
                 added.known += 1
-                (self._pending_refused if key in refused else self._pending).append(key)
+                (self._pending_refused if key in refused else self._pending).append(self._sighting(key, found))
         if not items:
             return None
         record = record or self._new_site(name, now)
@@ -221,9 +252,9 @@ class Intake:
         """What need not be looked up again: a budget that is used up stays so, a shape that
         copies may open again, and a rule speaks only for those that it refuses."""
         if found.refusal is not None:
-            self._pending_refused.append(key)
+            self._pending_refused.append(self._sighting(key, found))
         elif verdict.rule != COPYING_RULE:
-            self._pending.append(key)
+            self._pending.append(self._sighting(key, found))
 
     def forget(self, keys: Sequence[int]) -> None:
         """Look these up again when they are offered: their visits ended in a refusal."""
@@ -327,11 +358,11 @@ class Intake:
     def _over_budget(self, known: int, alike: int) -> Decision | None:
         budgets = self._budgets
         if known >= budgets.pages_per_site:
-            return refuse("trap.site_budget", f"the site has {known} URLs already (budget.pages_per_site)")
+            return refuse("trap.site_budget", f"the site has {counted(known, 'URL')} already (budget.pages_per_site)")
         if alike >= budgets.similar_paths:
             return refuse(
                 "trap.similar_paths",
-                f"the site has {alike} URLs of this shape already (budget.similar_paths)",
+                f"the site has {counted(alike, 'URL')} of this shape already (budget.similar_paths)",
             )
         return None
 
@@ -341,7 +372,7 @@ class Intake:
         feeds = self._db.execute("SELECT COUNT(*) FROM sources WHERE site_id = ? AND kind = 'feed'", (site_id,))[0][0]
         if feeds < most:
             return None
-        return refuse("budget.feeds", f"the site has {feeds} feeds already (feeds.per_site)")
+        return refuse("budget.feeds", f"the site has {counted(feeds, 'feed')} already (feeds.per_site)")
 
     def _shapes(self, offers: Sequence[_Offer]) -> dict[int, dict[int, int]]:
         """How many URLs of each shape the sites have, as far as the items are of it."""
@@ -379,7 +410,7 @@ class Intake:
                 self._learn_refusal(key, found, verdict)
             else:
                 queued.append((item.part, item.level, key))
-                self._pending.append(key)
+                self._pending.append(self._sighting(key, found))
                 refused -= row == _TURNED_AWAY
                 if row != _VISITED:
                     known += 1
@@ -407,7 +438,7 @@ def _refuse_removed(items: Sequence[_Item], out: removals.Covered) -> None:
             item.verdict = refuse(f"{removals.RULE}{what}", f"taken down: {removals.words_of(what)}")
 
 
-def _by_site(items: dict[int, Discovered]) -> list[tuple[int, str, list[tuple[int, Discovered]]]]:
+def _by_site(items: dict[int, Discovered]) -> list[_Found]:
     sites: dict[str, list[tuple[int, Discovered]]] = {}
     for key, item in items.items():
         sites.setdefault(site_of(item.url), []).append((key, item))

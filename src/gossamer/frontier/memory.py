@@ -28,6 +28,7 @@ from gossamer.frontier.contract import (
     WritePages,
 )  # fmt: skip
 from gossamer.frontier.copying import COPIES, LOWERINGS, is_trap, lowered_by
+from gossamer.frontier.duplicates import loop_of, loop_reason
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Discovered, Kind, Task, Via
@@ -407,10 +408,13 @@ class MemoryFrontier:
     def _judge(self, visits: Sequence[Visit]) -> list[Verdict]:
         verdicts: list[Verdict] = []
         joined: dict[str, str] = {}
+        redirects = {visit.task.url: visit.target for visit in visits if visit.outcome is Outcome.REDIRECT}
         for visit in visits:
             verdict = Verdict(visit.outcome, visit.target)
             joins = visit.outcome is Outcome.DOCUMENT and visit.canonical and not visit.task.keep_alias
-            if joins and self._stands(visit.canonical, visit.task.url, joined):
+            if visit.outcome is Outcome.REDIRECT and (loop := self._redirect_loop(visit, redirects)):
+                visit.reason, verdict = loop_reason(loop), Verdict(Outcome.BAD_REDIRECT)
+            elif joins and self._stands(visit.canonical, visit.task.url, joined):
                 verdict = Verdict(Outcome.ALIAS, visit.canonical)
             if verdict.outcome in _JOINED:
                 joined[visit.task.url] = verdict.target
@@ -488,6 +492,13 @@ class MemoryFrontier:
                 target = row.target
         return False
 
+    def _redirect_loop(self, visit: Visit, redirects: dict[str, str]) -> list[str]:
+        def following(url: str) -> str | None:
+            row = self._urls.get(url)
+            return redirects.get(url) or (row.target if row and row.outcome is Outcome.REDIRECT else None)
+
+        return loop_of(visit.task.url, visit.target, following)
+
     def _record(self, visit: Visit, verdict: Verdict) -> None:
         row = self._urls[visit.task.url]
         row.due_at = visit.retry_at
@@ -498,6 +509,9 @@ class MemoryFrontier:
         if _unchanged(visit, verdict):
             return
         row.outcome, row.target = verdict.outcome, verdict.target
+        target = self._urls.get(verdict.target)
+        if target is not None and visit.task.depth == 0 and verdict.outcome in (Outcome.ALIAS, Outcome.REDIRECT):
+            target.found = msgspec.structs.replace(target.found, depth=0)
         if row.cluster is not None and row.cluster != verdict.cluster:
             self._leave(row.cluster, visit.task.url)
         row.cluster, row.joined = verdict.cluster, verdict.joined

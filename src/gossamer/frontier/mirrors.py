@@ -26,6 +26,7 @@ from gossamer.frontier.duplicates import STANDS
 from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.mirror_compare import compare, is_twin
 from gossamer.frontier.mirror_table import FOUND, Mirror, active, end, is_rejected, main_of, scheme_of, write
+from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of
 
@@ -85,7 +86,7 @@ def _turn(db: Database, main: str, mirror: str, pages: int, now: float) -> None:
     if rows and rows[0][0] >= MIN_TURNED:
         db.execute("UPDATE mirror_signs SET turned = 0 WHERE site_id = ? AND other_id = ?", pair)
         end(db, row, now)
-        reason = f"{rows[0][0]} pages of {main} redirect to {mirror}"
+        reason = f"{counted(rows[0][0], 'page')} of {main} {noun(rows[0][0], 'redirects', 'redirect')} to {mirror}"
         write(db, Mirror(main, mirror, scheme_of(db, mirror), FOUND, reason, now))
 
 

@@ -43,56 +43,68 @@ def recrawl_url(db: Database, url: str, now: float) -> int:
         raise UsageError(f"{url} is not known: add it with `gossamer inject`")
     if rows[0][0] == REMOVED:
         raise UsageError(f"{url} was taken down: undo that first")
-    return db.patiently(partial(_again, db, site_id, [key], now))
+    return db.patiently(partial(_again_in_turn, db, site_id, [key], now))
 
 
 def recrawl_failed(db: Database, now: float, site: str = "") -> int:
     """Queue every URL again, or every one of a site, whose last visit ended in an error."""
-    sql = f"SELECT DISTINCT site_id FROM outcomes WHERE urls > 0 AND outcome IN ({marks(_FAILED)}) ORDER BY site_id"
-    sites = [key64(site)] if site else [row[0] for row in db.execute(sql, _FAILED)]
-    return sum(_by_handfuls(db, site_id, _failed_of(db, site_id), now, failed=True) for site_id in sites)
+    return recrawl_outcomes(db, _FAILED, now, site)
 
 
-def _failed_of(db: Database, site_id: int) -> Iterator[list[int]]:
+def recrawl_outcomes(db: Database, outcomes: Sequence[str], now: float, site: str = "") -> int:
+    """Queue every URL again, or every one of a site, whose last visit ended in one of these outcomes."""
+    sql = f"SELECT DISTINCT site_id FROM outcomes WHERE urls > 0 AND outcome IN ({marks(outcomes)}) ORDER BY site_id"
+    sites = [key64(site)] if site else [row[0] for row in db.execute(sql, outcomes)]
+    return sum(_by_handfuls(db, site_id, _ended(db, site_id, outcomes), now, outcomes) for site_id in sites)
+
+
+def _ended(db: Database, site_id: int, outcomes: Sequence[str]) -> Iterator[list[int]]:
     sql = (
-        f"SELECT key FROM urls WHERE site_id = ? AND key > ? AND state = ? AND outcome IN ({marks(_FAILED)}) "
+        f"SELECT key FROM urls WHERE site_id = ? AND key > ? AND state = ? AND outcome IN ({marks(outcomes)}) "
         "ORDER BY key LIMIT ?"
     )
     last = -(1 << 63)
-    while keys := [row[0] for row in db.execute(sql, (site_id, last, DONE, *_FAILED, HANDFUL))]:
+    while keys := [row[0] for row in db.execute(sql, (site_id, last, DONE, *outcomes, HANDFUL))]:
         yield keys
         last = keys[-1]
 
 
-def _by_handfuls(db: Database, site_id: int, handfuls: Iterator[list[int]], now: float, failed: bool = False) -> int:
+def _by_handfuls(
+    db: Database, site_id: int, handfuls: Iterator[list[int]], now: float, only: Sequence[str] = ()
+) -> int:
     urls = 0
     for number, keys in enumerate(handfuls):
         if number:
             time.sleep(_REST)
-        urls += db.patiently(partial(_again, db, site_id, keys, now, failed))
+        urls += db.patiently(partial(_again_in_turn, db, site_id, keys, now, only))
     return urls
 
 
-def _again(db: Database, site_id: int, keys: Sequence[int], now: float, failed: bool = False) -> int:
-    """Queue those of a handful that are finished, refused or scheduled now; `failed`: only those that failed."""
+def _again_in_turn(db: Database, site_id: int, keys: Sequence[int], now: float, only: Sequence[str] = ()) -> int:
     with db.transaction():
-        rows = {
-            row[0]: row
-            for chunk in chunks(keys)
-            for row in db.execute(f"{_ROWS} AND key IN ({marks(chunk)})", (site_id, DONE, REFUSED, SCHEDULED, *chunk))
-            if not failed or (row[2] == DONE and row[3] in _FAILED)
-        }
-        # URLs that were refused when they were found, and never counted, count as known from now on.
-        new = [
-            (path_shape(url), fit)
-            for _, url, state, outcome, fit in rows.values()
-            if (state, outcome) == (REFUSED, None)
-        ]
-        for fits in (0, 1):
-            if shapes := [shape for shape, fit in new if fit == fits]:
-                count_urls(db, site_id, shapes, 1, bool(fits))
-        _unschedule(db, site_id, [key for key, row in rows.items() if row[2] == SCHEDULED])
-        return requeue(db, site_id, sorted(rows), now)
+        return again(db, site_id, keys, now, only)
+
+
+def again(db: Database, site_id: int, keys: Sequence[int], now: float, only: Sequence[str] = ()) -> int:
+    """Queue those of a handful that are finished, refused or scheduled now, inside a transaction; `only`: those that
+    are finished with one of these outcomes."""
+    if not keys:
+        return 0
+    rows = {
+        row[0]: row
+        for chunk in chunks(sorted(keys))
+        for row in db.execute(f"{_ROWS} AND key IN ({marks(chunk)})", (site_id, DONE, REFUSED, SCHEDULED, *chunk))
+        if not only or (row[2] == DONE and row[3] in only)
+    }
+    # URLs that were refused when they were found, and never counted, count as known from now on.
+    new = [
+        (path_shape(url), fit) for _, url, state, outcome, fit in rows.values() if (state, outcome) == (REFUSED, None)
+    ]
+    for fits in (0, 1):
+        if shapes := [shape for shape, fit in new if fit == fits]:
+            count_urls(db, site_id, shapes, 1, bool(fits))
+    _unschedule(db, site_id, [key for key, row in rows.items() if row[2] == SCHEDULED])
+    return requeue(db, site_id, sorted(rows), now)
 
 
 def _unschedule(db: Database, site_id: int, keys: list[int]) -> None:

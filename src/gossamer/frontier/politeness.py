@@ -12,6 +12,8 @@ survives restarts and goes with the site from worker to worker.
 - Trouble (429, 503, 5xx, time-outs, refused connections) makes the whole site
   wait: doubling from `backoff_first` up to `backoff_cap`, with jitter so that
   sites do not come back in step. A Retry-After that asks for more wins.
+- A person who names a site again asks for one more try: our own caution is forgotten, a wait that the server
+  asked for (Retry-After, 429) holds.
 - Each good answer forgives one step. While there is trouble left the gap is
   doubled for each step, so a recovering site is asked gently.
 - A site taken over from a dead worker counts as asked just now: its last
@@ -25,6 +27,9 @@ import msgspec
 from gossamer.partition.config import part_gap
 
 DAY = 86_400.0
+RETRY_AFTER = "Retry-After"
+_WISHES = (RETRY_AFTER, "status 429")
+"""What the reason of a wait says where the server itself asked for it."""
 
 
 class PolitenessConfig(msgspec.Struct, frozen=True):
@@ -98,8 +103,9 @@ def troubled(
     trouble = clock.trouble + 1
     wait = min(config.backoff_cap, config.backoff_first * 2 ** min(trouble - 1, 30))
     wait *= 1 + 0.25 * jitter
-    if retry_after is not None:
+    if retry_after:
         wait = max(wait, min(retry_after, config.retry_after_cap))
+        reason = f"{reason}; {RETRY_AFTER}: {retry_after:.0f} s"
     wait = max(wait, gap(clock, config))
     return msgspec.structs.replace(
         clock, trouble=trouble, not_before=max(clock.not_before, at + wait), reason=reason
@@ -123,6 +129,19 @@ def limited(clock: SiteClock, least_delay: float, now: float, config: Politeness
 def taken_over(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:
     """The site's last owner died: count its last request as made now."""
     return msgspec.structs.replace(clock, not_before=max(clock.not_before, now + gap(clock, config)))
+
+
+def is_servers_wish(reason: str) -> bool:
+    """Whether a wait with this reason is what the server asked for, and not our own caution."""
+    return any(mark in reason for mark in _WISHES)
+
+
+def asked_again(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:
+    """A person names the site again: it is tried once more, no sooner than its ordinary gap allows."""
+    if is_servers_wish(clock.reason):
+        return clock
+    calm = msgspec.structs.replace(clock, trouble=0, reason="")
+    return msgspec.structs.replace(calm, not_before=min(clock.not_before, now + gap(calm, config)))
 
 
 def believable(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:

@@ -65,3 +65,44 @@ def count_levels(db: Database, changes: Mapping[int, int]) -> None:
         "ON CONFLICT (level) DO UPDATE SET queued = levels.queued + excluded.queued",
         sorted((level, change) for level, change in changes.items() if change),
     )
+
+
+def move_revisits(db: Database, moved: Sequence[tuple[int, int, int, float | None, float]]) -> None:
+    """Change when finished URLs are visited again: site, part, key, planned time, new time. Their sites become ready
+    as early as that needs; one that is ready too early has nothing to do then, and waits on."""
+    db.many(
+        "DELETE FROM revisits WHERE site_id = ? AND part = ? AND due_at = ? AND key = ?",
+        sorted((site_id, part, before, key) for site_id, part, key, before, _ in moved),
+    )
+    db.many(
+        "INSERT INTO revisits (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        sorted((site_id, part, due, key) for site_id, part, key, _, due in moved),
+    )
+    db.many(
+        "UPDATE urls SET due_at = ? WHERE site_id = ? AND key = ?",
+        sorted((due, site_id, key) for site_id, _, key, _, due in moved),
+    )
+    first: dict[tuple[int, int], float] = {}
+    for site_id, part, _, _, due in moved:
+        first[site_id, part] = min(due, first.get((site_id, part), due))
+    rest: dict[int, float] = {}
+    for chunk in chunks(sorted({site_id for site_id, _ in first})):
+        rest.update(db.execute(f"SELECT id, not_before FROM sites WHERE id IN ({marks(chunk)})", chunk))
+    ready = [(max(due, rest[site_id]), site_id, part) for (site_id, part), due in sorted(first.items())]
+    db.many(
+        "UPDATE parts SET ready_at = CASE WHEN ready_at IS NULL OR ready_at > ? THEN ? ELSE ready_at END "
+        "WHERE site_id = ? AND part = ?",
+        [(at, at, site_id, part) for at, site_id, part in ready],
+    )
+
+
+def drop_revisits(db: Database, dropped: Sequence[tuple[int, int, int, float]]) -> None:
+    """Finished URLs are visited again no more: site, part, key, planned time."""
+    db.many(
+        "DELETE FROM revisits WHERE site_id = ? AND part = ? AND due_at = ? AND key = ?",
+        sorted((site_id, part, before, key) for site_id, part, key, before in dropped),
+    )
+    db.many(
+        "UPDATE urls SET due_at = NULL WHERE site_id = ? AND key = ?",
+        sorted((site_id, key) for site_id, _, key, _ in dropped),
+    )

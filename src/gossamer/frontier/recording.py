@@ -35,6 +35,8 @@ _REFUSALS = {Outcome.REFUSED, Outcome.ROBOTS_DENIED}
 _READ = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE}
 """Outcomes whose validators are kept: "not modified" is an answer only about what we have read. A
 duplicate that is woken must bring its text again."""
+_STANDS_FOR_START = {Outcome.ALIAS, Outcome.REDIRECT}
+"""Outcomes by which a start page names what stands for it."""
 _READ_NAMES = {outcome.value for outcome in _READ}
 _UNSETTLED = {outcome.value for outcome in Outcome if outcome.meaning.retry} | {""}
 
@@ -114,6 +116,7 @@ def record_visits(
         "INSERT INTO schedule (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(site_id, v.part, v.retry_at, v.task.key) for v, _, site_id in judged_by_key if v.retry_at is not None],
     )
+    _pass_depth_on(db, judged_by_key)
     _join(db, [one for one in judged_by_key if one[1].outcome in JOINED and one[1].target])
     _tally(db, judged)
     _wake_aliases(db, judged, now)
@@ -198,6 +201,18 @@ def _join(db: Database, joined: Sequence[tuple[Visit, Verdict, int]]) -> None:
                 verdict.outcome.value,
             )
             for visit, verdict, site_id in joined
+        ),
+    )
+
+
+def _pass_depth_on(db: Database, judged: Sequence[tuple[Visit, Verdict, int]]) -> None:
+    """What stands for a start page is one, also where links had led to it before."""
+    db.many(
+        "UPDATE urls SET depth = 0 WHERE site_id = ? AND key = ? AND depth > 0",
+        sorted(
+            (key64(site_of(verdict.target)), key64(verdict.target))
+            for visit, verdict, _ in judged
+            if visit.task.depth == 0 and verdict.outcome in _STANDS_FOR_START and verdict.target
         ),
     )
 

@@ -52,6 +52,17 @@ class Planned(NamedTuple):
     bucket: int | None
 
 
+class Finished(NamedTuple):
+    """What the row of a finished URL says about its visits so far."""
+
+    outcome: str
+    fetched_at: float
+    checked_at: float | None
+    a: float | None
+    b: float | None
+    clicks: int
+
+
 class Learned(NamedTuple):
     """A visit that found a page as it is now."""
 
@@ -184,6 +195,23 @@ class Revisits:
             )  # fmt: skip
             self._planned_at, self._planned_pages = now, total
         return self._plan
+
+    def replan(self, pages: Sequence[Finished], now: float) -> list[float | None]:
+        """When finished pages are visited again by the settings of today; None: never."""
+        if self._config.policy == "none":
+            return [None] * len(pages)
+        due: list[float | None] = [page.fetched_at + self._config.ceiling for page in pages]
+        kept = [
+            place for place, page in enumerate(pages)
+            if page.outcome in _KEPT_NAMES and page.checked_at is not None and page.a is not None and page.b is not None
+        ]  # fmt: skip
+        if kept:
+            a, b = np.array([pages[place].a for place in kept]), np.array([pages[place].b for place in kept])
+            weights = np.array([weight_of(pages[place].clicks) for place in kept])
+            intervals = self.current_plan(now).intervals(self._estimator.rates(a, b), weights)
+            for place, interval in zip(kept, intervals.tolist(), strict=True):
+                due[place] = (pages[place].checked_at or 0.0) + interval
+        return due
 
     def _count(self, moves: Mapping[tuple[int, int], int]) -> None:
         count_documents(self._db, moves)

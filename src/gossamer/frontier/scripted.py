@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.frontier.database import Database
+from gossamer.model.counts import counted, noun
 
 DAY = 86_400
 TRIES = 10
@@ -42,11 +43,14 @@ def day_of(now: float) -> int:
 def refusal(row: Scripted, pages: int, requests: float) -> str:
     """Why no further page of the site may be rendered on the row's day; `""` where one may."""
     if row.day < row.rest_until:
-        return f"rendering gained nothing on this site: it rests for {row.rest_until - row.day} more days"
+        return f"rendering gained nothing on this site: it rests for {counted(row.rest_until - row.day, 'more day')}"
     if row.rendered >= pages:
-        return f"{row.rendered} pages of the site were rendered today (browser.pages)"
+        return f"{counted(row.rendered, 'page')} of the site {noun(row.rendered, 'was')} rendered today (browser.pages)"
     if row.requests >= requests:
-        return f"{row.requests} requests were made today to render pages of the site (browser.share)"
+        return (
+            f"{counted(row.requests, 'request')} {noun(row.requests, 'was')} "
+            f"made today to render pages of the site (browser.share)"
+        )
     return ""
 
 

@@ -4,12 +4,25 @@ A table of 64-bit slots in which a key has one possible place, its low bits: the
 key replaces the older one that has the same place. What is found is surely known; what
 is not found may have been replaced, and is looked up in the database. In sets of
 Python numbers an eighth of the keys would take more memory and no less time.
+
+A crawl with a limit of depth must hear of shorter ways to what it knows: there a key is remembered
+with the depth at which it is known, in the bits above those of its place (`sighting`), and counts as
+seen at that depth or deeper.
 """
 
 from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable, Sequence
+
+_DEPTH_BIT = 48
+_DEEPEST = (1 << 15) - 1
+_KEY_BITS = (1 << _DEPTH_BIT) - 1
+
+
+def sighting(key: int, depth: int) -> int:
+    """What the memory holds of a key that is known at this depth; at depth 0, which is all depths, the key itself."""
+    return key ^ (min(depth, _DEEPEST) << _DEPTH_BIT)
 
 
 class SeenCache:
@@ -29,13 +42,18 @@ class SeenCache:
     def __contains__(self, key: int) -> bool:
         return self._slots[key & self._mask] == key
 
+    def knows(self, key: int, depth: int) -> bool:
+        """Whether the key is surely known at this depth or a smaller one."""
+        at = self._slots[key & self._mask] ^ key
+        return not at & _KEY_BITS and 0 <= at >> _DEPTH_BIT <= depth
+
     def missing(self, keys: Sequence[int]) -> list[int]:
         """Places of the keys that are not surely known."""
         slots, mask = self._slots, self._mask
         return [place for place, key in enumerate(keys) if slots[key & mask] != key]
 
     def update(self, keys: Iterable[int]) -> None:
-        """Remember keys whose rows are committed."""
+        """Remember keys, or sightings of them, whose rows are committed."""
         slots, mask = self._slots, self._mask
         for key in keys:
             slots[key & mask] = key
@@ -43,5 +61,5 @@ class SeenCache:
     def discard(self, keys: Iterable[int]) -> None:
         """Forget keys whose rows are to be looked at again."""
         for key in keys:
-            if key in self:
+            if self.knows(key, _DEEPEST):
                 self._slots[key & self._mask] = ~key  # another key's place is not here

@@ -14,6 +14,7 @@ from gossamer.frontier import controls
 from gossamer.frontier.database import Database
 from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
+from gossamer.model.site import key64
 
 Order = Literal["errors", "share", "name", "pages", "fetched", "waiting", "last"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -108,12 +109,21 @@ def list_sites(db: Database, wanted: Wanted, now: float, limit: int = 50, offset
     if wanted.outcome and wanted.order == "errors":
         sort, values = f"{_OF_KIND} DESC, s.name", [*values, wanted.outcome]
     found = db.execute(f"SELECT s.id FROM sites s {where} ORDER BY {sort} LIMIT ? OFFSET ?", (*values, limit, offset))
-    ids = [row[0] for row in found]
+    return _rows(db, [row[0] for row in found], wanted.outcome, now)
+
+
+def named_sites(db: Database, names: Sequence[str], now: float) -> dict[str, SiteRow]:
+    """The sites of these names, as far as the crawl knows them."""
+    ids = sorted({key64(name) for name in names})
+    return {row.name: row for row in _rows(db, ids, "", now)}
+
+
+def _rows(db: Database, ids: Sequence[int], outcome: str, now: float) -> list[SiteRow]:
     rows = {row[0]: row for chunk in chunks(ids) for row in db.execute(
         "SELECT s.id, s.name, s.fetched, s.not_before, s.wait_reason, s.paused, s.crawl_delay, s.trouble, "
         f"s.least_delay, s.most_pages, {_PAGES}, {_ALL}, {_ERRORS}, {_OF_KIND}, {_UNFETCHED}, {_HELD}, {_DUE} "
         f"FROM sites s WHERE s.id IN ({marks(chunk)})",
-        (wanted.outcome, now, *chunk),
+        (outcome, now, *chunk),
     )}  # fmt: skip
     worst = _worst(db, ids)
     return [_site_row(rows[site_id], worst.get(site_id, ""), now) for site_id in ids if site_id in rows]

@@ -15,7 +15,19 @@ import msgspec
 
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
-from gossamer.frontier import changes, clusters, controls, duplicates, handing_out, leases, partitions, recording
+from gossamer.frontier import (
+    changes,
+    clusters,
+    controls,
+    depths,
+    duplicates,
+    handing_out,
+    leases,
+    naming,
+    partitions,
+    recording,
+    seed_redirects,
+)
 from gossamer.frontier.contract import (
     Added,
     Batch,
@@ -36,13 +48,15 @@ from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.mirrors import find_mirrors
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes
+from gossamer.frontier.replanning import replan_visits
 from gossamer.frontier.revisits import NOT_COUNTED, Planned, Revisits
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sources import Sources, note_hubs
 from gossamer.frontier.standing import collect_gifts, raise_known
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
-from gossamer.model.site import key64, site_of
+from gossamer.model.site import key64
+from gossamer.scope.reach import Reach
 
 _REFUSED = Outcome.REFUSED
 
@@ -94,7 +108,7 @@ class SqlFrontier:
         """Go by this from now on; what waits already stays where it is."""
         self._intake.guidance = self._guidance = guidance
         self._revisits = Revisits(self.db, guidance.revisit)
-        self._sources = Sources(self.db, guidance.feeds, guidance.revisit.ceiling)
+        self._sources = Sources(self.db, guidance.feeds, guidance.revisit.ceiling, self._politeness)
 
     @property
     def guidance(self) -> Guidance:
@@ -108,14 +122,34 @@ class SqlFrontier:
             return self._intake.add(found, None, now)
 
     @patient
-    def add_seeds(self, found: Sequence[Discovered], now: float) -> Added:
-        """Queue seeds and make their sites part of the crawl, both or neither."""
+    def add_seeds(self, found: Sequence[Discovered], now: float, robots: Sequence[tuple[str, bytes]] = ()) -> Added:
+        """Queue seeds, also those that are known, and make their sites part of the crawl, all or nothing; `robots`:
+        origins and states of robots.txt files that are to be asked for anew."""
         with self._taking_in():
-            self.db.many(
-                "INSERT INTO seeds (url, site, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                [(item.url, site_of(item.url), now) for item in found],
+            naming.add_seeds(self.db, found, now)
+            added = self._intake.add(found, None, now)
+            naming.expire_robots(self.db, robots)
+            added.again = naming.ask_again(
+                self.db, [item for item in found if item.refusal is None], now, self._politeness
             )
-            return self._intake.add(found, None, now)
+            return added
+
+    @patient
+    def readmit(self, before: Reach, now: float) -> int:
+        """Queue what the reach of an earlier crawl refused and that of this one lets in; returns how many URLs.
+
+        Of a site with very many refusals the later ones were not remembered: there, the pages whose links were
+        refused are fetched once more."""
+        forgot = self.db.execute("SELECT 1 FROM sites WHERE refused > ? LIMIT 1", (self._budgets.refused_per_site,))
+        added = 0
+        for found in depths.refused_by_reach(self.db, self._guidance.reach):
+            with self._taking_in():
+                added += self._intake.add(found, None, now).new
+        start = 0 if before.sitemaps == "only" else before.depth
+        for places in depths.pages_from(self.db, start) if forgot and start is not None else ():
+            with self.db.transaction():
+                depths.follow_anew(self.db, places, now)
+        return added
 
     @contextmanager
     def _taking_in(self) -> Iterator[None]:
@@ -237,7 +271,7 @@ class SqlFrontier:
         strategy = self._guidance.strategy
         gifts = collect_gifts(self.db, strategy, batch.visits, now)
         # First, because a canonical target can stand for a page only if it was let in.
-        self._intake.add(batch.found, batch.found_keys, now, gifts)
+        self._intake.add(*self._found(batch), now, gifts)
         raise_known(self.db, strategy, gifts, now)
         removed = recording.removed(self.db, batch.visits)
         verdicts = duplicates.judge(self.db, batch.visits, removed, batch.segment, worker)
@@ -249,6 +283,9 @@ class SqlFrontier:
         shapes = [self._shape_of(visit.task.url) for visit, _, _ in judged]
         planned = self._plan(judged, shapes, now)
         departed = recording.record_visits(self.db, judged, batch.segment, planned, now)
+        limit = self._guidance.reach.depth
+        if limit is not None:
+            depths.follow_anew(self.db, depths.came_nearer(self.db, judged, limit), now)
         count_prefixes(self.db, judged, shapes, recording.keeps_outcome)
         clusters.leave(self.db, recording.left_clusters(batch.visits, verdicts, removed, before))
         count_copies(self.db, batch.visits, verdicts, self._shape_of)
@@ -270,6 +307,19 @@ class SqlFrontier:
         self._count(worker, batch)
         return verdicts
 
+    def _found(self, batch: Batch) -> tuple[list[Discovered], list[int] | None]:
+        """What a batch found, with their keys; where seeds redirect to belongs to it."""
+        taken = seed_redirects.take_in(self.db, batch.beyond)
+        if not taken:
+            return batch.found, batch.found_keys
+        refusals = {(item.referrer, item.url): item.refusal for item in taken}
+        for visit in batch.visits:
+            if (visit.task.url, visit.target) in refusals:
+                refusal = refusals[visit.task.url, visit.target]
+                visit.reason = f"its target is refused: {refusal.reason}" if refusal else ""
+        keys = batch.found_keys
+        return [*batch.found, *taken], None if keys is None else [*keys, *(key64(item.url) for item in taken)]
+
     def _plan(
         self, judged: Sequence[tuple[Visit, Verdict, int]], shapes: Sequence[str], now: float
     ) -> dict[tuple[int, int], Planned]:
@@ -281,6 +331,22 @@ class SqlFrontier:
                 at = next(visit.at for visit, _, site_id in judged if (site_id, visit.task.key) == place)
                 planned[place] = plan._replace(due_at=due, checked_at=plan.checked_at or at)
         return planned
+
+    def replan_visits(self, now: float) -> int:
+        """Plan the next visits of finished pages by the settings of today; returns how many plans changed."""
+        return replan_visits(self.db, self._revisits, self._guidance.feeds.poll, now)
+
+    @patient
+    def follow_anew(self, places: Sequence[tuple[int, int]], now: float) -> None:
+        """Fetch finished pages, by site and key, once more, whether or not they have changed."""
+        with self.db.transaction():
+            depths.follow_anew(self.db, places, now)
+
+    @patient
+    def replan_polls(self, now: float) -> int:
+        """Bring the next polls of all sources within the limits of today; how many were beyond them."""
+        with self.db.transaction():
+            return self._sources.replan(now)
 
     @patient
     def release(
@@ -337,7 +403,8 @@ class SqlFrontier:
     def directions(self, held: Collection[str]) -> Directions:
         """What a worker heeds for the sites it holds: those to be given back, and the operator's delays."""
         said = controls.directions(self.db, held)
-        return msgspec.structs.replace(said, leave=said.leave | self.sites_to_leave())
+        robots = naming.robots_version(self.db)
+        return msgspec.structs.replace(said, leave=said.leave | self.sites_to_leave(), robots=robots)
 
     @patient
     def pause_site(self, site: str, reason: str, now: float) -> None:

@@ -9,6 +9,8 @@ Three modes:
   not for `a.org` itself; `*` for all hosts. An entry with a port means that port,
   one without means any.
 
+A site that a seed redirects to is covered in the modes `host` and `domain`, it alone: a list is taken at its word.
+
 A scope never changes; seeds that come later make a new one with `with_hosts`. What
 it said about a site is remembered, so a URL costs one dictionary look-up.
 """
@@ -19,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, get_args
 
 from gossamer.errors import UsageError
+from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, allow, refuse
 from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer
@@ -34,13 +37,15 @@ _CANONICAL = Canonicalizer()
 class HostScope:
     """The rule `scope.<mode>`: is the URL's host part of this crawl?"""
 
-    def __init__(self, mode: Mode, hosts: Iterable[str]) -> None:
-        """Hosts are names, `host:port`, or URLs of seeds; `UsageError` where one is neither."""
+    def __init__(self, mode: Mode, hosts: Iterable[str], redirected: Iterable[tuple[str, str]] = ()) -> None:
+        """Hosts are names, `host:port`, or URLs of seeds; `UsageError` where one is neither. `redirected`: further
+        sites, each with the seed that redirects there."""
         if mode not in get_args(Mode):
             raise UsageError(f"scope {mode!r} is unknown: use host, domain or list")
         self.mode: Mode = mode
         self.name = f"scope.{mode}"
         self.entries = frozenset(_entry(mode, host) for host in hosts)
+        self._redirected = dict(redirected)
         self._seen: dict[str, Decision] = {}
 
     def with_hosts(self, hosts: Iterable[str]) -> HostScope:
@@ -48,7 +53,7 @@ class HostScope:
         added = {_entry(self.mode, host) for host in hosts}
         if added <= self.entries:
             return self
-        wider = HostScope(self.mode, ())
+        wider = HostScope(self.mode, (), self._redirected.items())
         wider.entries = self.entries | added
         return wider
 
@@ -68,8 +73,12 @@ class HostScope:
         found = self._match(site)
         if found:
             return allow(self.name, f"{site} is covered by {found}")
-        kind = {"host": "sites", "domain": "domains", "list": "listed hosts"}[self.mode]
-        return refuse(self.name, f"{site} is not among the {len(self.entries)} {kind} of this crawl")
+        if seed := self._redirected.get(site):
+            return allow(self.name, f"{site} is in scope because the seed {seed} redirects there")
+        kind = {"host": "site", "domain": "domain", "list": "listed host"}[self.mode]
+        if len(self.entries) == 1:
+            return refuse(self.name, f"{site} is not the {kind} of this crawl, {min(self.entries)}")
+        return refuse(self.name, f"{site} is not among the {counted(self.entries, kind)} of this crawl")
 
     def _match(self, site: str) -> str:
         """The entry that covers a site, or `""`."""

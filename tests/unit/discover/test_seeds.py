@@ -83,14 +83,14 @@ def test_a_file_has_a_url_a_line_with_comments_and_empty_lines(tmp_path: Path) -
     )
     assert read_seeds([], [file]) == [
         Seed("http://a.example/1", f"{file} line 2"),
-        Seed("https://b.example/", f"{file} line 4"),
+        Seed("https://b.example/", f"{file} line 4", guessed=True),
         Seed("http://a.example/x", f"{file} line 5"),
     ]
 
 
 def test_an_argument_may_be_a_file(tmp_path: Path) -> None:
     (tmp_path / "seeds.txt").write_text("a.example\n")
-    assert read_seeds(["seeds.txt"]) == [Seed("https://a.example/", "seeds.txt line 1")]
+    assert read_seeds(["seeds.txt"]) == [Seed("https://a.example/", "seeds.txt line 1", guessed=True)]
 
 
 def test_a_folder_named_like_a_host_is_not_a_seed_file(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_folder_named_like_a_host_is_not_a_seed_file(tmp_path: Path) -> None:
 
 
 def test_a_dash_means_standard_input_as_argument_and_as_file() -> None:
-    expected = [Seed("https://a.example/", "standard input line 2")]
+    expected = [Seed("https://a.example/", "standard input line 2", guessed=True)]
     assert read_seeds(["-"], stdin=io.StringIO("\na.example\n")) == expected
     assert read_seeds([], [Path("-")], io.StringIO("\na.example\n")) == expected
 

@@ -190,7 +190,8 @@ def test_retry_after_is_honoured(config: PolitenessConfig, clock: SiteClock, ret
     after = troubled(clock, NOW, "429", config, retry_after, jitter)
     assert after.not_before >= NOW + min(retry_after, config.retry_after_cap)
     assert after.not_before >= troubled(clock, NOW, "429", config, None, jitter).not_before
-    assert (after.reason, after.trouble) == ("429", clock.trouble + 1)
+    said = f"; Retry-After: {retry_after:.0f} s" if retry_after else ""
+    assert (after.reason, after.trouble) == (f"429{said}", clock.trouble + 1)
 
 
 @given(configs, clocks, st.floats(0, DAY), st.one_of(st.none(), seconds), crawl_delays, jitters)

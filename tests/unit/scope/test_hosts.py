@@ -61,7 +61,7 @@ def test_modes(mode: Mode, entries: list[str], url: str, expected: bool) -> None
 def test_a_refusal_names_the_mode_and_the_site() -> None:
     verdict = HostScope("domain", ["a.org"]).decide("http://b.org:81/", 0.0)
     assert verdict.rule == "scope.domain"
-    assert verdict.reason == "b.org:81 is not among the 1 domains of this crawl"
+    assert verdict.reason == "b.org:81 is not the domain of this crawl, a.org"
 
 
 def test_seeds_that_come_later_make_a_wider_scope_and_leave_the_old_one() -> None:

@@ -1,0 +1,218 @@
+"""Settings that changed since the last crawl of a folder decide anew, at once, what the old ones had decided.
+
+- Scope, filters, traps, budgets: refused URLs are judged by the new rules, and queued where these let them in. Of hosts
+  outside the crawl nothing is in the table: their URLs come from the stored links, from redirects, and from feeds and
+  sitemaps, which are read once more. What the new rules refuse is refused when its turn comes.
+- Allowed networks, addresses of hosts, contact: what an address kept us from is asked again.
+- Intervals: every planned visit is planned anew.
+- Rendering: pages that showed next to nothing are fetched again where their sites are rendered now.
+
+All of it goes in handfuls. It is done before the new settings are noted: a crawl that is killed meanwhile does it once
+more, which changes nothing.
+
+The hole that remains: a page that asks with a meta tag not to follow its links is not told apart in the stored ones.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.parser_config import full_chain
+from gossamer.crawl.render_choice import LITTLE_TEXT, RENDERED, Modes
+from gossamer.crawl.scope import scope_config
+from gossamer.dedup.mirrors import MIRROR_RULE
+from gossamer.errors import GossamerError
+from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.operate import recrawl_outcomes
+from gossamer.frontier.refused import lists, redirect_targets, refused_urls
+from gossamer.frontier.schema import DONE
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.model.counts import counted
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered
+from gossamer.model.site import key64, site_of
+from gossamer.scope.chain import Chain
+from gossamer.settings import Settings
+from gossamer.store.segments import TableFile, open_links, open_pages_once
+
+log = logging.getLogger(__name__)
+
+_LINKS = ["source", "target", "rel"]
+_PAGES = ["url", "site", "outcome", "media_type", "text", "method"]
+
+
+def rejudge(folder: DataFolder, frontier: SqlFrontier, settings: Settings, now: float) -> list[str]:
+    """Apply what changed since the settings were noted; says what was done."""
+    before = _noted(frontier.db)
+    if before is None:
+        return []
+    done = []
+    for changed, apply in (
+        (_rules(before) != _rules(settings), _judge_anew),
+        (_reachable(before) != _reachable(settings), _ask_addresses),
+        (before.revisit != settings.revisit or before.feeds != settings.feeds, _plan_anew),
+        (before.browser.mode != settings.browser.mode or before.sites != settings.sites, _render),
+    ):
+        if changed:
+            done.append(apply(folder, frontier, before, settings, now))
+    return [line for line in done if line]
+
+
+def _noted(database: Database) -> Settings | None:
+    """The settings of the last crawl; None where there was none, or another version wrote them."""
+    rows = database.execute("SELECT value FROM meta WHERE key = 'settings'")
+    try:
+        return msgspec.json.decode(rows[0][0], type=Settings) if rows else None
+    except msgspec.DecodeError:
+        return None
+
+
+def _rules(settings: Settings) -> Any:
+    """What decides whether a URL may enter; the limit of depth is another matter (`seeding.readmit`)."""
+    scope, budget = settings.scope, settings.budget
+    return (
+        (scope.mode, scope.hosts, scope.filters, scope.rules, scope.skip_files), settings.traps, settings.filters.mode,
+        budget.pages_per_site, budget.similar_paths, settings.feeds.per_site,
+    )  # fmt: skip
+
+
+def _reachable(settings: Settings) -> Any:
+    """What decides which addresses may be asked."""
+    return settings.network, settings.crawl.contact
+
+
+def _ask_addresses(folder: DataFolder, frontier: SqlFrontier, before: Settings, settings: Settings, now: float) -> str:
+    urls = recrawl_outcomes(frontier.db, [Outcome.ADDRESS_REFUSED.value], now)
+    return f"The allowed networks changed: {counted(urls, 'URL')} will be tried again." if urls else ""
+
+
+def _plan_anew(folder: DataFolder, frontier: SqlFrontier, before: Settings, settings: Settings, now: float) -> str:
+    plans = frontier.replan_visits(now) if before.revisit != settings.revisit else 0
+    plans += frontier.replan_polls(now)
+    return f"The intervals changed: {counted(plans, 'visit')} planned anew." if plans else ""
+
+
+# -- scope ------------------------------------------------------------------------------------------
+
+
+def _judge_anew(folder: DataFolder, frontier: SqlFrontier, before: Settings, settings: Settings, now: float) -> str:
+    db, reach = frontier.db, settings.reach
+    old, new = _chain(frontier, before), _chain(frontier, settings)
+
+    def offer(found: Sequence[Discovered]) -> int:
+        allowed = set(new.split([item.url for item in found], now)[0])
+        wanted = [
+            item for item in found
+            if item.url in allowed and reach.refusal(item.depth, item.via, item.kind) is None
+        ]  # fmt: skip
+        return frontier.add(wanted, now).new if wanted else 0
+
+    urls = sum(offer([item for item, rule in handful if rule != MIRROR_RULE]) for handful in refused_urls(db))
+    if _goes_farther(before, settings):
+        refused = _only_refused(old, now)
+        urls += sum(offer(refused(handful)) for handful in redirect_targets(db))
+        urls += sum(offer(handful) for handful in _stored_links(folder, db, old, new, now))
+        for places in lists(db):
+            frontier.follow_anew(places, now)
+    return f"The scope changed: {counted(urls, 'URL')} that it had refused will be fetched." if urls else ""
+
+
+def _chain(frontier: SqlFrontier, settings: Settings) -> Chain:
+    return full_chain(scope_config(settings, frontier.db), settings.scope.rules, frontier.guidance.fits)
+
+
+def _goes_farther(before: Settings, settings: Settings) -> bool:
+    """Whether the new scope may let in what the old one refused; not where hosts were only taken away."""
+    old, new = before.scope, settings.scope
+    fewer = old.mode == new.mode and set(new.hosts) <= set(old.hosts)
+    others = (old.filters, old.rules, old.skip_files, before.traps) != (
+        new.filters, new.rules, new.skip_files, settings.traps
+    )  # fmt: skip
+    return not fewer or others
+
+
+def _only_refused(chain: Chain, now: float) -> Callable[[Sequence[Discovered]], list[Discovered]]:
+    def refused(found: Sequence[Discovered]) -> list[Discovered]:
+        urls = {url for url, _ in chain.split([item.url for item in found], now)[1]}
+        return [item for item in found if item.url in urls]
+
+    return refused
+
+
+def _stored_links(folder: DataFolder, db: Database, old: Chain, new: Chain, now: float) -> Iterator[list[Discovered]]:
+    """Links of stored pages that the old rules refused and the new ones allow, a row group at a time."""
+    for table in _groups(folder, db, open_links, _LINKS):
+        targets = pc.unique(table.column("target")).to_pylist()
+        refused = [url for url, _ in old.split(targets, now)[1]]
+        wanted = new.split(refused, now)[0]
+        if not wanted:
+            continue
+        followed = pc.invert(pc.match_substring(table.column("rel"), "nofollow"))
+        rows = table.filter(pc.and_(followed, pc.is_in(table.column("target"), pa.array(wanted, pa.string()))))
+        yield _discovered(db, dict(zip(*(rows.column(name).to_pylist() for name in ("target", "source")), strict=True)))
+
+
+def _discovered(db: Database, sources: dict[str, str]) -> list[Discovered]:
+    """Targets with a page that links to each, where the table still knows that page."""
+    places = {source: (key64(site_of(source)), key64(source)) for source in set(sources.values())}
+    rows = db.find("site_id, key, depth", "urls", ("site_id", "key"), sorted(places.values()))
+    depths = {(site_id, key): depth for site_id, key, depth in rows}
+    return [
+        Discovered(target, depth=depths[places[source]] + 1, referrer=source)
+        for target, source in sources.items()
+        if places[source] in depths
+    ]
+
+
+# -- rendering --------------------------------------------------------------------------------------
+
+
+def _render(folder: DataFolder, frontier: SqlFrontier, before: Settings, settings: Settings, now: float) -> str:
+    old, new = Modes(before), Modes(settings)
+    if not new.any:
+        return ""
+    pages = 0
+    for table in _groups(folder, frontier.db, open_pages_once, _PAGES):
+        sites = {site for site in pc.unique(table.column("site")).to_pylist() if old.of(site) == "off" != new.of(site)}
+        places = _finished(frontier.db, _empty_pages(table, sites)) if sites else []
+        if places:
+            frontier.follow_anew(places, now)
+            pages += len(places)
+    what = counted(pages, "page")
+    return f"Rendering was turned on: {what} with little text will be fetched again." if pages else ""
+
+
+def _empty_pages(table: pa.Table, sites: set[str]) -> list[str]:
+    rows = zip(*(table.column(name).to_pylist() for name in _PAGES), strict=True)
+    return [
+        url
+        for url, site, outcome, media_type, text, method in rows
+        if site in sites and outcome == Outcome.DOCUMENT.value and "html" in (media_type or "")
+        and len(text or "") < LITTLE_TEXT and not (method or "").startswith(RENDERED)
+    ]  # fmt: skip
+
+
+def _finished(db: Database, urls: Sequence[str]) -> list[tuple[int, int]]:
+    wanted = sorted({(key64(site_of(url)), key64(url)) for url in urls})
+    rows = db.find("site_id, key, state, outcome", "urls", ("site_id", "key"), wanted)
+    kept = (Outcome.DOCUMENT.value, Outcome.NOINDEX.value)
+    return [(site_id, key) for site_id, key, state, outcome in rows if state == DONE and outcome in kept]
+
+
+def _groups(
+    folder: DataFolder, db: Database, opened: Callable[[Any, str], TableFile], columns: list[str]
+) -> Iterator[pa.Table]:
+    """The row groups of all segments; one that cannot be read is left out, with a word."""
+    for segment in segment_ids(db):
+        try:
+            yield from opened(folder.segments, segment).groups(columns)
+        except GossamerError as error:
+            log.warning("segment %s is left out: %s", segment, error, extra={"segment": segment})

@@ -1,0 +1,95 @@
+"""Shorter ways, for crawls with a limit of depth.
+
+The depth of a URL is that of the shortest way that was found to it so far. Pages are not fetched in the order of
+their depth, so a shorter way may turn up when the page was fetched and its links were refused as too deep. Then
+its depth is lowered and the page is fetched once more, in full: its links are followed from its new place, and what
+they lead to comes nearer in the same way. Depths only fall, so this ends; and a crawl that was stopped, or has many
+workers, ends with the same pages as any other, because all of it happens in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gossamer.frontier.contract import Verdict, Visit
+from gossamer.frontier.database import Database
+from gossamer.frontier.lists import marks
+from gossamer.frontier.recording import requeue
+from gossamer.frontier.refused import refused_urls
+from gossamer.frontier.schema import DONE
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Discovered
+from gossamer.scope.reach import DEPTH_RULE, SITEMAPS_RULE, Reach
+
+Place = tuple[int, int]
+"""Site and key of a URL."""
+
+_LEADS_ON = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.DUPLICATE, Outcome.ALIAS, Outcome.REDIRECT}
+"""Outcomes of pages that lead to others at a depth that hangs on their own."""
+_LEADS_ON_NAMES = {outcome.value for outcome in _LEADS_ON}
+_HANDFUL = 1000
+
+
+def note_shorter_ways(db: Database, offered: Mapping[Place, int], limit: int) -> list[Place]:
+    """Lower the depths of known URLs that are offered at a smaller one; returns those whose links must be followed
+    anew."""
+    nearer, anew = [], []
+    rows = db.find("site_id, key, depth, state, outcome", "urls", ("site_id", "key"), sorted(offered))
+    for site_id, key, depth, state, outcome in rows:
+        found = offered[site_id, key]
+        if found < depth:
+            nearer.append((found, site_id, key))
+            if found < limit and state == DONE and outcome in _LEADS_ON_NAMES:
+                anew.append((site_id, key))
+    db.many("UPDATE urls SET depth = ? WHERE site_id = ? AND key = ?", sorted(nearer))
+    return anew
+
+
+def came_nearer(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], limit: int) -> list[Place]:
+    """Visited pages to which a shorter way was found while they were fetched: their links were followed from too
+    deep."""
+    visited = {
+        (site_id, visit.task.key): visit.task.depth
+        for visit, verdict, site_id in judged
+        if verdict.outcome in _LEADS_ON
+    }
+    rows = db.find("site_id, key, depth", "urls", ("site_id", "key"), sorted(visited))
+    return [(site_id, key) for site_id, key, depth in rows if depth < visited[site_id, key] and depth < limit]
+
+
+def follow_anew(db: Database, places: Iterable[Place], now: float) -> None:
+    """Fetch these pages once more, whether or not they have changed."""
+    sites: dict[int, list[int]] = {}
+    for site_id, key in sorted(places):
+        sites.setdefault(site_id, []).append(key)
+    for site_id, keys in sites.items():
+        db.many(
+            "UPDATE urls SET etag = NULL, last_modified = NULL WHERE site_id = ? AND key = ?",
+            [(site_id, key) for key in keys],
+        )
+        requeue(db, site_id, keys, now)
+
+
+def refused_by_reach(db: Database, reach: Reach) -> Iterator[list[Discovered]]:
+    """What an earlier limit refused and this one lets in, in handfuls."""
+    for handful in refused_urls(db):
+        found = [
+            item
+            for item, rule in handful
+            if rule in (DEPTH_RULE, SITEMAPS_RULE) and reach.refusal(item.depth, item.via, item.kind) is None
+        ]
+        if found:
+            yield found
+
+
+def pages_from(db: Database, depth: int) -> Iterator[list[Place]]:
+    """Fetched pages of this depth or deeper that lead on, in handfuls."""
+    names = sorted(_LEADS_ON_NAMES)
+    site_id = key = -(1 << 63)
+    while rows := db.execute(
+        f"SELECT site_id, key FROM urls WHERE state = {DONE} AND depth >= ? AND outcome IN ({marks(names)}) "
+        f"AND (site_id, key) > (?, ?) ORDER BY site_id, key LIMIT {_HANDFUL}",
+        (depth, *names, site_id, key),
+    ):
+        site_id, key = rows[-1]
+        yield [(row[0], row[1]) for row in rows]
