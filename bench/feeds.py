@@ -3,6 +3,7 @@
     python bench/feeds.py                   6, 24 and 96 polls a day for each feed in the mean
     python bench/feeds.py --quick           24 only, 100 feeds
     python bench/feeds.py --classes         also by kind of feed
+    python bench/feeds.py --defaults        only what the default settings do: polls, delays, news known in time
 
 The feeds are made up, by the habits that feeds have: agencies (a piece every 5 to 15 minutes by day), newspapers
 (20 to 80 a day, fewer at weekends), magazines (working hours only), blogs (1 to 5 a week), seldom ones (1 to 3 a
@@ -10,7 +11,8 @@ month), bursts (5 to 15 pieces within two hours, every few days), batches (once 
 died more than a year ago. They live in different time zones. Each shows only its last 10 to 50 entries; what scrolls
 away between two polls is missed for ever. One in seven gives no dates, one in twenty gives them three hours off.
 
-No feed is polled twice in ten minutes, and each at least once a week.
+In these comparisons no feed is polled twice in ten minutes, and each at least once a week. With `--defaults` the bounds
+and the budget are those of `FeedConfig`, and the price does not fall below the least one, as in a crawl.
 
 - `fixed`: every feed at the same interval;
 - `step-wise`: a feed's interval is halved after news and grows by half after none; polls are given in turn to the feed
@@ -39,11 +41,15 @@ import msgspec
 import numpy as np
 
 from gossamer.revisit import polls
+from gossamer.revisit.config import FeedConfig
 
 HOUR, DAY, WEEK = 3600.0, 86_400.0, 604_800.0
 START = 1_728_000_000.0 + 4 * HOUR
 HISTORY = 120 * DAY
 GRID = 600.0
+FLOOR = 600.0
+PROMISE = 300.0
+"""Seconds within which news are to be known."""
 ZONES = (0, 1, 1, 3, 3, 3, 5, 8, 9, -5, -5, -6, -8)
 OFFICE = [0.1] * 6 + [0.3, 0.7, 1, 1.4, 1.6, 1.6, 1.4, 1.5, 1.6, 1.6, 1.5, 1.3, 1.1, 0.9, 0.8, 0.6, 0.4, 0.2]
 STRICT = [0.0] * 8 + [0.5, 1, 1.5, 1.5, 1, 1, 1.5, 1.5, 1, 0.5] + [0.0] * 6
@@ -189,12 +195,12 @@ def stepwise(feeds: Sequence[Feed], begin: float, measured_from: float, budget: 
     for turn in range(math.ceil((measured_from + 2 * WEEK - begin) * budget)):
         at = begin + turn * gap
         waited = at - last
-        number = int(np.argmax(np.where(waited < polls.FLOOR, 0.0, waited / interval)))
-        if waited[number] < polls.FLOOR:
+        number = int(np.argmax(np.where(waited < FLOOR, 0.0, waited / interval)))
+        if waited[number] < FLOOR:
             continue
         news, _ = watch.poll(number, at)
         last[number] = at
-        interval[number] = min(max(interval[number] * (0.5 if news else 1.5), polls.FLOOR), polls.CEILING)
+        interval[number] = min(max(interval[number] * (0.5 if news else 1.5), FLOOR), polls.CEILING)
     return watch
 
 
@@ -208,13 +214,32 @@ def habits(feeds: Sequence[Feed], begin: float, measured_from: float, budget: fl
         at, number = queue[0]
         while at >= adjust_at:
             correction *= math.exp((spent / (budget * HOUR) - 1) / 12) if adjust_at > begin else 1.0
-            price = polls.price_for(known, budget) * correction
+            price = polls.price_for(known, budget, FLOOR) * correction
             spent, adjust_at = 0.0, adjust_at + HOUR
         news, listed = watch.poll(number, at)
         spent += 1
         known[number] = polls.polled(known[number], at, news, listed)
-        heapq.heapreplace(queue, (polls.next_poll(known[number], at, price), number))
+        heapq.heapreplace(queue, (polls.next_poll(known[number], at, price, FLOOR), number))
     return watch
+
+
+def by_default(feeds: Sequence[Feed], measured_from: float, config: FeedConfig) -> tuple[Watch, list[int]]:
+    """As a crawl with these settings does it; also the polls of each feed."""
+    watch = Watch(feeds, measured_from)
+    known = [polls.start(START) for _ in feeds]
+    counts = [0] * len(feeds)
+    budget, price, price_at = len(feeds) * config.per_day / DAY, 0.0, START
+    queue = [(START + number, number) for number in range(len(feeds))]
+    while queue[0][0] < watch.end + DAY:
+        at, number = queue[0]
+        if at >= price_at:
+            price = max(polls.LEAST_PRICE, polls.price_for(known, budget, config.floor, config.ceiling))
+            price_at = at + HOUR
+        news, listed = watch.poll(number, at)
+        counts[number] += watch.begin <= at < watch.end
+        known[number] = polls.polled(known[number], at, news, listed)
+        heapq.heapreplace(queue, (polls.next_poll(known[number], at, price, config.floor, config.ceiling), number))
+    return watch, counts
 
 
 # --- knowing all ---------------------------------------------------------------------------------------
@@ -340,17 +365,42 @@ def by_class(feeds: Sequence[Feed], watches: dict[str, Watch]) -> None:
     _table("mean delay by kind", ["kind", "feeds", *watches], rows)
 
 
+def defaults(feeds: Sequence[Feed]) -> None:
+    """What a crawl without settings of its own does, by kind of feed."""
+    for name, learning in (("cold", 0.0), ("warm", WEEK)):
+        watch, counts = by_default(feeds, START + learning, FeedConfig())
+        rows = []
+        for kind in ("all", *dict.fromkeys(feed.kind for feed in feeds)):
+            numbers = [number for number, feed in enumerate(feeds) if kind in ("all", feed.kind)]
+            delays = sorted(delay for number in numbers for delay in watch.delays[number])
+            daily = sum(counts[number] for number in numbers) / len(numbers) / 7
+            times = ["-"] * 4
+            if delays:
+                known = sum(delay <= PROMISE for delay in delays) / len(delays)
+                times = [
+                    _time(delays[len(delays) // 2]), _time(delays[int(0.95 * len(delays))]),
+                    _time(statistics.fmean(delays)), f"{100 * known:.1f} %",
+                ]  # fmt: skip
+            rows.append([kind, str(len(numbers)), f"{daily:.1f}", *times])
+        head = ["kind", "feeds", "polls a day", "median", "95 %", "mean", "in 5 min"]
+        _table(f"default settings, {name}", head, rows)
+
+
 def main() -> None:
     """Prints a table for each budget and start."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--classes", action="store_true")
+    parser.add_argument("--defaults", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--daily", type=float, nargs="*", default=[6, 24, 96])
     options = parser.parse_args()
     feeds = make_feeds(100 if options.quick else 500, options.seed)
     news = sum(START <= moment < START + WEEK for feed in feeds for moment in feed.moments)
     print(f"{len(feeds)} feeds, {news:,} pieces of news a week, seed {options.seed}")
+    if options.defaults:
+        defaults(feeds)
+        return
     for daily in [24] if options.quick else options.daily:
         budget = len(feeds) * daily / DAY
         for name, learning in (("cold", 0.0), ("warm", WEEK)):

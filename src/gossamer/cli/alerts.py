@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from gossamer.cli.common import (
     operator_name,
     out,
     print_json,
+    seconds,
     settings_of_crawl,
 )
 from gossamer.clock import SystemClock
@@ -28,7 +30,7 @@ from gossamer.errors import OperationError, UsageError
 from gossamer.frontier import alarms, alerts, audit, outbox
 from gossamer.frontier.alerts import Alert, Found
 from gossamer.frontier.database import Database, open_database
-from gossamer.notify.channel import check_channel
+from gossamer.notify.channel import check_channel, check_mail, check_webhook
 from gossamer.search.results import Request, Since
 from gossamer.web.views import moment
 
@@ -38,6 +40,8 @@ Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False
 Flag = Annotated[bool, Parameter(negative="")]
 
 _SHOWN = 50
+_LOOK = 0.5
+"""Seconds between two looks for what was found."""
 
 
 @command.default
@@ -101,7 +105,7 @@ def add(
         Tell of a page again whenever a changed version of it matches.
     """
     request = Request(query=query, site=site, lang=lang, page_type=page_type, category=category, since=since)
-    channels = [*(mail or ()), *(webhook or ())]
+    channels = [*map(check_mail, mail or ()), *map(check_webhook, webhook or ())]
     config, now = settings_of_crawl(data).alerts, SystemClock().now()
     with _writing(data) as db:
         alert, notices = save_query(db, config, name, request, channels, operator_name(), now, changes)
@@ -152,8 +156,9 @@ def resume(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> Non
 
 @command.command
 def hits(
-    name: str, *, limit: int = _SHOWN, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
-) -> None:
+    name: str, *, limit: int = _SHOWN, wait: str | None = None, data: Data = DEFAULT_DATA, json: Json = False,
+    debug: Debug = False,
+) -> None:  # fmt: skip
     """List what a saved query found, the newest first.
 
     Parameters
@@ -162,9 +167,21 @@ def hits(
         Its name or id.
     limit
         Pages to list.
+    wait
+        While nothing was found yet, wait for the first page, up to this long: 90s, 10m, 2h. Exit code 1 if none comes.
     """
     with _reading(data) as db:
-        found = alerts.hits(db, alerts.named(db, name).id, max(limit, 1))
+        id = alerts.named(db, name).id
+        found = alerts.hits(db, id, max(limit, 1))
+        until = time.monotonic() + (seconds(wait) if wait is not None else 0.0)
+        while not found and time.monotonic() < until:
+            time.sleep(_LOOK)
+            found = alerts.hits(db, id, max(limit, 1))
+    if wait is not None and not found:
+        raise OperationError(
+            f"{name} found nothing within {wait}: is `gossamer crawl --watch` running? "
+            "`gossamer feeds` shows when each source is asked next"
+        )
     if json:
         print_json(found)
         return

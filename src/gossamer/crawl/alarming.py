@@ -20,6 +20,7 @@ from gossamer.frontier.extraction import Drop, extraction_drops
 from gossamer.frontier.vitals import Activity, QuietFeed
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
+from gossamer.model.counts import counted, noun
 from gossamer.notify.channel import shown
 from gossamer.settings import Settings
 
@@ -49,7 +50,7 @@ def crawl_stalled(now: float, activity: Activity, after: float) -> list[Sign]:
     if not activity.workers or activity.paused or not activity.ready or idle < after:
         return []
     more = " or more" if activity.ready >= vitals.MOST_READY else ""
-    due = f"although URLs are due at {activity.ready:,}{more} sites"
+    due = f"although URLs are due at {activity.ready:,}{more} {noun(activity.ready, 'site')}"
     sentence = f"No page was stored for {_lasting(idle)}, {due}: see the workers' log, and whether the network is up."
     return [Sign(STALLED, "", sentence)]
 
@@ -76,7 +77,7 @@ def searchable_late(classes: Mapping[int, int], most: float) -> list[Sign] | Non
         return None
     if recent.p95 <= most:
         return []
-    among = f"Of the {recent.documents} announced documents of the last hour"
+    among = f"Of the {counted(recent.documents, 'announced document')} of the last hour"
     sentence = (
         f"{among}, 5 of 100 took longer than {_lasting(recent.p95)} to the search page; the aim is {_lasting(most)}."
     )
@@ -115,7 +116,10 @@ def extraction_fell(drops: Sequence[Drop]) -> list[Sign]:
     """Sites whose pages suddenly give no text."""
     signs = []
     for one in drops:
-        empty = f"{one.share:.0%} of its {one.pages:,} pages of the last day have no text, before that {one.before:.0%}"
+        empty = (
+            f"{one.share:.0%} of its {counted(one.pages, 'page')} of "
+            f"the last day have no text, before that {one.before:.0%}"
+        )
         advice = "see whether the site was rebuilt, and its rules"
         signs.append(Sign(EXTRACTION, one.site, f"{one.site}: {empty}; {advice}."))
     return _bounded(EXTRACTION, signs, "sites give less text than before")

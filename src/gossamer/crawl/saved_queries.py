@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import msgspec
 
 from gossamer.errors import UsageError
+from gossamer.fetch.guard import AddressPolicy
 from gossamer.frontier import alerts
 from gossamer.frontier.alerts import Alert
 from gossamer.frontier.database import Database
-from gossamer.notify.channel import check_channel, is_mail
+from gossamer.notify.channel import check_channel, is_mail, target_of
 from gossamer.notify.config import AlertConfig
 from gossamer.notify.message import one_line
 from gossamer.search.query import parse, render
@@ -44,6 +45,23 @@ def check_sendable(config: AlertConfig, channels: Sequence[str]) -> None:
         raise UsageError("mail needs a mail server: set alerts.smtp_host in gossamer.toml first")
     if not all(is_mail(channel) for channel in channels) and not config.secret:
         raise UsageError("webhooks are signed: set alerts.secret in gossamer.toml first, to a long random text")
+    guard = webhook_guard(config)
+    for channel in channels:
+        if not is_mail(channel):
+            _check_address(target_of(channel).host, guard)
+
+
+def webhook_guard(config: AlertConfig) -> AddressPolicy:
+    """What judges the addresses of webhooks; without a contact nobody is crawled, but whoever is told wants to be."""
+    return AddressPolicy(config.allow_networks, contact="the operator", way_in='write alerts.allow_networks = ["{}"]')
+
+
+def _check_address(host: str, guard: AddressPolicy) -> None:
+    """An address that is written out can be judged at once; a name is judged when a message is sent."""
+    address = "127.0.0.1" if host == "localhost" else host
+    verdict = guard.check(address)
+    if not verdict.allowed and verdict.rule != "address.syntax":
+        raise UsageError(f"the webhook's host {host} may not be asked: {verdict.reason} (gossamer.toml)")
 
 
 def request_of(alert: Alert) -> Request:

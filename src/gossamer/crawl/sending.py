@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from gossamer.clock import Clock
 from gossamer.crawl.gathering import decoded, encoded
+from gossamer.crawl.saved_queries import webhook_guard
 from gossamer.errors import GossamerError
-from gossamer.fetch import AddressPolicy
 from gossamer.frontier import alarms, outbox
 from gossamer.frontier.alarms import Alarm, Sign
 from gossamer.frontier.database import Database
@@ -53,8 +53,7 @@ class Delivery:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._config, self._contact, self._clock = settings.alerts, settings.crawl.contact, clock
         overrides = settings.network.resolve
-        # Without a contact nobody is crawled, but whoever is told wants to be.
-        guard = AddressPolicy(self._config.allow_networks, contact="operator")
+        guard = webhook_guard(self._config)
         self._webhooks = Webhooks(
             self._config.secret,
             guard,

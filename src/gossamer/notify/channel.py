@@ -53,6 +53,19 @@ def check_channel(channel: str) -> str:
     return channel
 
 
+def check_mail(channel: str) -> str:
+    """A mail address as it is kept; a `UsageError` where it is something else."""
+    if not is_mail(channel):
+        raise UsageError(f"{channel[:100]!r} is no mail address: for a webhook, write --webhook {channel[:100]}")
+    return check_channel(channel)
+
+
+def check_webhook(channel: str) -> str:
+    """The address of a webhook as it is kept; a `UsageError` where it is something else."""
+    target_of(channel.strip())
+    return channel.strip()
+
+
 def target_of(url: str) -> Target:
     """Where a webhook's request goes; a `UsageError` where its address cannot be one."""
     advice = "write https://host/path, in ASCII and without a user name"

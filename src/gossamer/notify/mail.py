@@ -17,6 +17,7 @@ from email.policy import SMTP
 from email.utils import format_datetime
 
 from gossamer.errors import UsageError
+from gossamer.model.counts import counted
 from gossamer.notify.channel import NotTakenError, check_channel, is_mail
 from gossamer.notify.config import AlertConfig
 from gossamer.notify.deadline import Deadline
@@ -109,7 +110,7 @@ def _body(message: Message) -> str:
         lines += [f"  {text}" for text in (item.published, item.excerpt) if text]
         lines.append("")
     if message.more:
-        lines.append(f"and {message.more} more pages.")
+        lines.append(f"and {counted(message.more, 'more page')}.")
     return "\n".join(lines).rstrip() + "\n"
 
 

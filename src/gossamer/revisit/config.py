@@ -35,12 +35,13 @@ class FeedConfig(msgspec.Struct, frozen=True):
     """Whether feeds found on pages are read, and they, sitemaps and start pages are asked for news again and again."""
     per_site: int = 50
     """Feeds of a site that are polled; further ones are refused."""
-    per_day: float = 24.0
-    """Polls of a feed a day, on average over all feeds: this is the budget of polls."""
-    floor: float = 600.0
-    """Seconds that lie between two polls of a feed at least."""
+    per_day: float = 288.0
+    """Polls of a feed a day, on average over all feeds: this is the budget of polls. Feeds with little news use less
+    of it."""
+    floor: float = 240.0
+    """Seconds between two polls of a feed at least; news are known within five minutes."""
     ceiling: float = 7 * DAY
-    """Seconds after which a feed that brings nothing is asked again."""
+    """Seconds after which every feed is asked again, however little news it has had."""
     hubs: bool = True
     """Whether start pages, and lists on which new links were found, are polled like feeds: for sites that have no
     feed. Where there is one that is faster, a start page brings nothing and is soon polled rarely."""

@@ -16,12 +16,14 @@ from gossamer.revisit.polls import (
     DAY,
     FLOOR,
     HOUR,
+    LEAST_PRICE,
     Habit,
     is_retired,
     next_poll,
     polled,
     price_for,
     retirement,
+    retry_after,
     start,
 )
 
@@ -37,8 +39,8 @@ histories = st.lists(
 )
 
 
-def lived(history: History, ttl: float | None = None) -> Habit:
-    habit, at = start(NOW, ttl), NOW
+def lived(history: History, quiet: bool = False) -> Habit:
+    habit, at = start(NOW, quiet), NOW
     for passed, news, listed in history:
         at += passed
         habit = polled(habit, at, news, listed)
@@ -78,9 +80,9 @@ def test_the_next_poll_is_due_within_its_bounds(
     assert now <= next_poll(habit, now, price, floor, ceiling) <= max(now, habit.polled_at + ceiling, now + 1e-5)
 
 
-@given(histories, st.one_of(st.none(), st.floats(-1, 1e9)))
-def test_no_history_leads_to_nonsense(history: History, ttl: float | None) -> None:
-    habit = lived(history, ttl)
+@given(histories, st.booleans())
+def test_no_history_leads_to_nonsense(history: History, quiet: bool) -> None:
+    habit = lived(history, quiet)
     numbers = [habit.news, habit.seconds, habit.rate, habit.silence, *habit.hours, *habit.hours_seen]
     numbers += [*habit.days, *habit.days_seen]
     assert all(math.isfinite(number) and number >= 0 for number in numbers)
@@ -145,10 +147,52 @@ def test_a_source_never_polled_is_due_now() -> None:
     assert next_poll(start(NOW), NOW + 5, PRICE) == NOW + 5
 
 
-def test_what_a_feed_says_of_itself_is_believed_a_little() -> None:
-    hourly, unknown, weekly = (start(NOW, ttl) for ttl in (HOUR, None, 7 * DAY))
-    assert hourly.rate > unknown.rate > weekly.rate
-    assert hourly.rate < 1 / HOUR
+def test_a_source_of_unknown_habits_is_asked_every_few_minutes() -> None:
+    known = polled(start(NOW), NOW, [], [])
+    assert FLOOR <= interval(known, LEAST_PRICE) <= 300.0
+
+
+def test_it_slows_down_hour_by_hour_without_news_and_not_before() -> None:
+    habit, gaps = polled(start(NOW), NOW, [], []), {}
+    while (since := habit.polled_at - NOW) < 30 * DAY:
+        gap = interval(habit, LEAST_PRICE)
+        for name, age in (("hour", HOUR), ("day", DAY), ("week", 7 * DAY), ("month", 29 * DAY)):
+            if since >= age:
+                gaps.setdefault(name, gap)
+        habit = polled(habit, habit.polled_at + gap, [])
+    assert gaps["hour"] < 600.0
+    assert 900.0 < gaps["day"] < HOUR
+    assert gaps["day"] < gaps["week"] < gaps["month"] < DAY
+
+
+def test_ten_pieces_of_news_a_day_are_known_within_five_minutes() -> None:
+    habit = regular(DAY / 10, days=30, poll_every=300.0)
+    assert interval(habit, LEAST_PRICE) <= 300.0
+
+
+def test_a_list_of_all_pages_is_not_taken_for_one_of_news() -> None:
+    news, everything = (polled(start(NOW, quiet), NOW, [], []) for quiet in (False, True))
+    assert interval(everything, LEAST_PRICE) > 5 * interval(news, LEAST_PRICE)
+
+
+def test_a_large_answer_is_asked_for_less_often() -> None:
+    small, usual, large = (polled(start(NOW), NOW, [], [], size) for size in (1_000, 500_000, 50_000_000))
+    assert interval(small) == interval(usual)
+    assert interval(large) == pytest.approx(10 * interval(usual), rel=0.01)
+    unchanged = polled(large, NOW + HOUR, [])
+    assert unchanged.size == large.size
+
+
+def test_a_source_without_an_answer_is_asked_again_ever_later_but_every_day() -> None:
+    habit = polled(start(NOW), NOW, [], [])
+    at, gaps = NOW + FLOOR, []
+    for _ in range(12):
+        gaps.append(retry_after(habit, at))
+        at += gaps[-1]
+    assert gaps[:3] == [FLOOR, 2 * FLOOR, 4 * FLOOR]
+    assert gaps[-1] == DAY
+    assert retry_after(None, NOW) == DAY
+    assert retry_after(None, NOW, ceiling=600.0) == 600.0
 
 
 def test_news_every_ten_minutes_are_polled_so() -> None:
