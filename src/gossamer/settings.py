@@ -9,7 +9,6 @@ of the fields: `gossamer init` and `docs/settings.md` are made from them.
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import os
 import re
@@ -17,7 +16,7 @@ import sys
 import tomllib
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -30,7 +29,9 @@ from gossamer.fetch.browser_config import BrowserConfig
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.graph.config import RankConfig
+from gossamer.model.meant import hint
 from gossamer.model.url import CanonicalRules
+from gossamer.notify.channel import check_channel
 from gossamer.notify.config import AlertConfig
 from gossamer.parse.limits import ParseLimits
 from gossamer.partition.config import PartitionConfig
@@ -44,6 +45,7 @@ from gossamer.schedule.config import Schedule
 from gossamer.scope.automatic import FilterConfig
 from gossamer.scope.chain import ScopeConfig, build_chain
 from gossamer.scope.filters import FilterRule
+from gossamer.scope.reach import Reach, Sitemaps
 from gossamer.scope.traps import TrapLimits
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.shards_config import ShardsConfig
@@ -75,6 +77,9 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     """Seconds a page may keep its parser busy."""
     stuck_after: float = 90.0
     """Seconds without a sign of life after which a worker process is killed and replaced."""
+    stop_within: float = 90.0
+    """Seconds that a worker has for the downloads and pages under way when it is told to stop; the next crawl fetches
+    again what is not finished by then."""
     parse_memory: int = 2048
     """Mebibytes of address space a parser may use."""
     sites: int = 400
@@ -90,7 +95,8 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     hold_bytes: int = 256 * 1024 * 1024
     """Bytes of bodies a worker holds; it starts no download above that."""
     linger: float = 120.0
-    """Seconds a crawl waits for retries that are due later, before it ends and leaves them for the next run."""
+    """Seconds a crawl waits for retries that are due later, before it ends and leaves them for the next run; 13 at most
+    for sites that have never answered."""
     watch: bool = False
     """Whether a crawl goes on when nothing is due: it waits, visits pages again and polls feeds until it is stopped."""
     archive: bool = True
@@ -113,7 +119,8 @@ class ScopeSettings(msgspec.Struct, frozen=True):
     """Which URLs belong to the crawl."""
 
     mode: Literal["host", "domain", "list"] = "host"
-    """host: the seeds' hosts; domain: their registrable domains; list: the hosts listed."""
+    """host: the seeds' hosts; domain: their registrable domains; list: the hosts listed. In the first two a host that a
+    seed redirects to belongs to the crawl, too."""
     hosts: tuple[str, ...] = ()
     """Hosts of the mode `list`, or further ones of the other modes; `*.example.org` includes all below."""
     filters: tuple[FilterRule, ...] = ()
@@ -122,6 +129,12 @@ class ScopeSettings(msgspec.Struct, frozen=True):
     """Rules of plug-ins that may refuse URLs, by name."""
     skip_files: bool = True
     """Whether URLs that end like images, archives, programs and the like are left out."""
+    depth: int | None = None
+    """Links followed from a seed: 0 fetches only the seeds, 1 also what they link to. Redirects do not count; what a
+    sitemap or feed names counts as one link away. Without a value: no limit."""
+    sitemaps: Sitemaps = "yes"
+    """yes: sitemaps and links are followed; no: no sitemap is read; only: no link is followed, the pages come from the
+    sitemaps alone."""
 
 
 class NetworkSettings(msgspec.Struct, frozen=True):
@@ -232,6 +245,11 @@ class Settings(msgspec.Struct, frozen=True):
         return self.crawl.workers or len(os.sched_getaffinity(0))
 
     @property
+    def reach(self) -> Reach:
+        """How far from the seeds the crawl goes, and whether by links or by sitemaps."""
+        return Reach(self.scope.depth, self.scope.sitemaps)
+
+    @property
     def polite(self) -> PolitenessConfig:
         """The rules of politeness, with what holds for sites that are split."""
         return msgspec.structs.replace(self.politeness, site_rate=self.partition.site_rate)
@@ -249,6 +267,8 @@ class Settings(msgspec.Struct, frozen=True):
         if self.feeds.floor > self.feeds.ceiling:
             raise UsageError("feeds.floor is greater than feeds.ceiling")
         self.push.check()
+        for channel in self.alerts.operators:
+            _check_operator(channel)
         self.engine.check()
         self.rank.check()
         self.storage.check()
@@ -261,7 +281,7 @@ class Settings(msgspec.Struct, frozen=True):
         resolver = Resolver(DnsConfig(overrides=self.network.resolve), guard, clock)
         fetch = msgspec.structs.replace(self.fetch, user_agent="Gossamer", access=self.sites)
         Fetcher(fetch, guard, resolver, clock)
-        build_chain(ScopeConfig(self.scope.mode, self.scope.hosts, self.scope.filters))
+        build_chain(ScopeConfig(self.scope.mode, self.scope.hosts, filters=self.scope.filters))
 
     def _check_numbers(self) -> None:
         for section in self.__struct_fields__:
@@ -272,6 +292,13 @@ class Settings(msgspec.Struct, frozen=True):
                 # Written so that `nan` fails, too.
                 if isinstance(value, (int, float)) and not value >= least:
                     raise UsageError(f"{section}.{name} is {value}: it must be at least {least}")
+
+
+def _check_operator(channel: str) -> None:
+    try:
+        check_channel(channel)
+    except UsageError as error:
+        raise UsageError(f"alerts.operators: {error}") from None
 
 
 _AT_LEAST: dict[str, float] = {
@@ -290,6 +317,7 @@ _AT_LEAST: dict[str, float] = {
     "budget.patience": 1,
     "budget.lease": 2,
     "revisit.every": 1,
+    "crawl.stop_within": 0,
     "revisit.floor": 1,
     "feeds.floor": 1,
     "feeds.per_day": 0.001,
@@ -336,16 +364,21 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _plain(message: str) -> str:
+    if wrong := _WRONG_VALUE.fullmatch(message):
+        value, section, name = wrong.groups()
+        choices = get_args(get_type_hints(_kind(section))[name])
+        return f"{section}.{name} is {value!r}: {hint(value, choices)}"
     return message.replace("`$.", "`").replace(" - at ", " at ")
+
+
+_WRONG_VALUE = re.compile(r"Invalid enum value '(.*)' - at `\$\.(\w+)\.(\w+)`")
 
 
 def _check_unknown(tables: dict[str, Any], path: Path) -> None:
     for section, values in tables.items():
         if section not in Settings.__struct_fields__:
-            known = ", ".join(Settings.__struct_fields__)
-            close = _closest(section, Settings.__struct_fields__)
-            hint = f"did you mean [{close}]?" if close else f"known are {known}"
-            raise UsageError(f"{path}: unknown section [{section}]: {hint}")
+            known = [f"[{name}]" for name in Settings.__struct_fields__]
+            raise UsageError(f"{path}: unknown section [{section}]: {hint(f'[{section}]', known)}")
         if section in _NAMED:
             kind, _ = _NAMED[section]
             for name, one in values.items():
@@ -363,13 +396,7 @@ def _check_keys(
     known = tuple(name for name in section.__struct_fields__ if name not in internal)
     for key in values:
         if key not in known:
-            close = _closest(key, known)
-            hint = f"did you mean {close}?" if close else f"known are {', '.join(known)}"
-            raise UsageError(f"{path}: unknown setting {key} in {where}: {hint}")
-
-
-def _closest(key: str, known: tuple[str, ...]) -> str:
-    return next(iter(difflib.get_close_matches(key, known, 1)), "")
+            raise UsageError(f"{path}: unknown setting {key} in {where}: {hint(key, known)}")
 
 
 class Described(msgspec.Struct, frozen=True):

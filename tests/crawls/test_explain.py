@@ -12,6 +12,7 @@ from crawl_kit import crawl
 from inside import fails, gossamer
 
 from gossamer.testing import FakeWeb, Reply, Site
+from gossamer.testing.web import wrap
 
 PRIVATE = "http://intranet.test/"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -39,9 +40,10 @@ def describe_main(site: Site) -> None:
     links = [
         "/doc", "/copy", "/alias", "/old", "/gone", "/private/plan", "/shop/cart", "/shop/open/hours", "/a?print=1",
         "/x/a/a/a/a/a", "/photo.jpg", "/quiet", "/away", "/loop", "/hop/1", "/file.pdf", "/secret-door", "/gift/box",
-        "http://elsewhere.test/page", PRIVATE, *(f"/n/{n}" for n in range(9)),
+        "/reserved", "http://elsewhere.test/page", PRIVATE, *(f"/n/{n}" for n in range(9)),
     ]  # fmt: skip
-    site.page("/", prose("home"), links=links)
+    shy = '<a rel="nofollow" href="/shy">shy</a>'
+    site.page("/", wrap("home", prose("home"), links).replace("</ul>", f"</ul>{shy}"))
     for path in (
         "/doc",
         "/shop/open/hours",
@@ -54,6 +56,11 @@ def describe_main(site: Site) -> None:
     site.page("/copy", prose("/doc"), title=prose("/doc").partition(".")[0])
     site.page("/alias", f'<html><head><link rel="canonical" href="/doc"></head><body><p>{prose("alias")}</body></html>')
     site.page("/quiet", f'<html><head><meta name="robots" content="noindex"></head><body><p>{prose("quiet")}</body>')
+    site.page(
+        "/reserved",
+        f'<html><head><meta name="robots" content="nofollow"></head><body><p>{prose("reserved")}'
+        '<p><a href="/shyer">shyer</a></body></html>',
+    )
     site.redirect("/old", "/doc")
     site.redirect("/away", "http://elsewhere.test/page")
     site.redirect("/loop", "/loop")
@@ -119,7 +126,7 @@ CASES: list[tuple[str, str, list[str], bool]] = [
     ("main/shop/open/hours", "fetched", ["document"], True),
     ("main/file.pdf", "fetched", ["unsupported_type", "application/pdf"], True),
     ("busy/later", "waiting", ["in the queue", "rests for", "503", "0 URLs of busy.test", "come first"], False),
-    ("busy/last", "waiting", ["1 URLs of busy.test"], False),
+    ("busy/last", "waiting", ["1 URL of busy.test", " comes first"], False),
     ("mute/", "waiting", ["rests for", "robots.txt is unreachable (status 500)"], False),
     ("busy/busy", "scheduled", ["unavailable", "status 503", "tried once", "to be tried again in "], True),
     ("main/shop/cart", "refused", ["filter.no_shop", "deny prefix '/shop/'"], False),
@@ -144,6 +151,8 @@ CASES: list[tuple[str, str, list[str], bool]] = [
     ("main/never", "unknown", ["never seen"], False),
     ("http://elsewhere.test/page", "refused", ["never seen", "scope.host", "elsewhere.test is not among the"], False),
     ("main/hop/5", "unknown", ["never seen"], False),
+    ("main/shy", "unknown", ["known only from links that are not followed, on http://main", "says nofollow"], False),
+    ("main/shyer", "unknown", ["not followed, on http://main", "/reserved: the page asks"], False),
 ]
 
 

@@ -10,8 +10,9 @@ from gossamer.web.views import schema_words
 
 _HEAD = """# API
 
-Generated from the code by `make docs`. `gossamer serve` says the same of itself, at `/api` for people and at
-`/api/v1/openapi.json` for programs. How to ask: [the search page and the API](serve.md#for-programs)."""
+`gossamer serve` answers these requests with JSON ([how to ask](serve.md#for-programs)). A running server describes
+itself at `/api` for people and at `/api/v1/openapi.json` for programs. This page is generated from the code
+(`make docs`)."""
 
 
 def api_page() -> str:

@@ -13,6 +13,7 @@ from gossamer.crawl.backup import back_up, verify
 from gossamer.crawl.backup_files import Manifest
 from gossamer.crawl.folder import DataFolder
 from gossamer.frontier.database import require_crawl
+from gossamer.model.counts import counted
 
 
 def command(
@@ -55,7 +56,8 @@ def command(
         print_json({**_summary(copied.manifest), "copied_segments": copied.new_segments, "copied": copied.new_bytes})
         return
     out.print(
-        f"{place} holds {_words(copied.manifest)}; {copied.new_segments} segments, {size(copied.new_bytes)} of it "
+        f"{place} holds {_words(copied.manifest)}; "
+        f"{counted(copied.new_segments, 'segment')}, {size(copied.new_bytes)} of it "
         "were copied now.", markup=False,
     )  # fmt: skip
 
@@ -72,4 +74,4 @@ def _summary(manifest: Manifest) -> dict[str, object]:
 
 
 def _words(manifest: Manifest) -> str:
-    return f"{len(manifest.segments)} segments and the database, {size(manifest.bytes)}"
+    return f"{counted(manifest.segments, 'segment')} and the database, {size(manifest.bytes)}"

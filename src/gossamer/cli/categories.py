@@ -18,6 +18,7 @@ from gossamer.crawl import categorising
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
+from gossamer.model.counts import counted, noun
 
 command = App(name="categories", help="Sort pages into categories that you teach by examples.")
 
@@ -136,8 +137,10 @@ def _place(model: Model, category: str) -> int:
 
 
 def _summary(one: CategoryReport) -> str:
-    sites = f" of {one.sites} sites" if one.sites else ""
-    return f"{one.name}: {one.examples} examples{sites}, precision {one.precision:.2f}, recall {one.recall:.2f}"
+    sites = f" of {counted(one.sites, 'site')}" if one.sites else ""
+    return (
+        f"{one.name}: {counted(one.examples, 'example')}{sites}, precision {one.precision:.2f}, recall {one.recall:.2f}"
+    )
 
 
 def _print_report(report: Report) -> None:
@@ -152,7 +155,8 @@ def _print_report(report: Report) -> None:
     out.print(table)
     unit = "sites" if report.folds_by == "site" else "pages"
     out.print(
-        f"measured on {unit} that were not learnt from ({report.folds} folds, {report.examples} examples): "
+        f"measured on {unit} that were not learnt from "
+        f"({counted(report.folds, 'fold')}, {counted(report.examples, 'example')}): "
         f"{report.accuracy:.0%} of the guesses are right; {report.answered:.0%} of the pages get an answer, and "
         f"{report.precision:.0%} of the answers are right",
         markup=False,
@@ -167,7 +171,7 @@ def _print_opinion(opinion: Opinion, threshold: float) -> None:
     else:
         out.print(
             f"unsure: most likely {opinion.best} ({opinion.confidences[opinion.best]:.0%}, "
-            f"{threshold:.0%} are needed); {opinion.known} words are known",
+            f"{threshold:.0%} are needed); {counted(opinion.known, 'word')} {noun(opinion.known, 'is')} known",
             markup=False,
         )
     for name, confidence in list(opinion.confidences.items())[:5]:

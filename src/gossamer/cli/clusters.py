@@ -11,6 +11,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier.database import Database
 from gossamer.frontier.stories import Story, StoryPage, largest_clusters, story_of
+from gossamer.model.counts import counted, noun
 
 _MAX = 10_000
 
@@ -56,7 +57,10 @@ def _largest(db: Database, limit: int, json: bool) -> None:
         print_json(found)
         return
     for cluster in found:
-        out.print(f"{cluster.pages:6} pages  {cluster.representative}  ({cluster.reason})", markup=False)
+        out.print(
+            f"{cluster.pages:6} {noun(cluster.pages, 'page ', 'pages')}  {cluster.representative}  ({cluster.reason})",
+            markup=False,
+        )
     if not found:
         out.print("No two pages are near duplicates.")
 
@@ -73,11 +77,13 @@ def _compare(data: Path, db: Database, method: str, limit: int, json: bool) -> N
         print_json(found)
         return
     for urls in found.clusters[:limit]:
-        out.print(f"{len(urls):6} pages  {urls[0]}", markup=False)
+        out.print(f"{len(urls):6} {noun(len(urls), 'page ', 'pages')}  {urls[0]}", markup=False)
     together = sum(map(len, found.clusters))
     out.print(
-        f"{found.pages} documents, {found.compared} long enough; {together} are near duplicates in "
-        f"{len(found.clusters)} clusters by {method}. Only {method} finds a like for {found.only_here} pages, "
+        f"{counted(found.pages, 'document')}, {found.compared} long enough; "
+        f"{together} {noun(together, 'is a near duplicate', 'are near duplicates')} in "
+        f"{counted(found.clusters, 'cluster')} by {method}. Only "
+        f"{method} finds a like for {counted(found.only_here, 'page')}, "
         f"only the crawl for {found.only_there}."
     )
 
@@ -91,7 +97,7 @@ def _one(db: Database, url: str, data: Path, limit: int, json: bool) -> None:
         print_json(story)
         return
     cluster = story.cluster
-    pages = "1 page" if cluster.pages == 1 else f"{cluster.pages} pages"
+    pages = counted(cluster.pages, "page")
     out.print(f"cluster {cluster.number}, {pages}", style="bold")
     for place, page in enumerate(story.pages):
         out.print(f"  {_when(page):21} {page.url}{_notes(story, page, place == 0)}", markup=False)

@@ -16,6 +16,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from gossamer import settings as settings_file
+from gossamer.cli.usage import no_option
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 
@@ -43,11 +44,11 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
-def check_seeds(seeds: Sequence[str]) -> None:
-    """Refuse what looks like an option."""
+def check_seeds(seeds: Sequence[str], verb: str) -> None:
+    """Refuse what looks like an option: one that the verb does not have."""
     for seed in seeds:
         if seed.startswith("-") and seed != "-":
-            raise UsageError(f"there is no option {seed}: see `gossamer --help`")
+            raise UsageError(no_option(seed, [verb]))
 
 
 def settings_of_crawl(data: Path) -> settings_file.Settings:

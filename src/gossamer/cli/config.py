@@ -28,6 +28,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import plan_of
 from gossamer.errors import StorageError, UsageError
 from gossamer.frontier.audit import note
+from gossamer.model.counts import counted
 
 command = App(name="config", help="Settings in force; settings, rules, filters, limits and alerts as one file.")
 
@@ -74,7 +75,7 @@ def check_(*, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
     settings = settings_of_crawl(data)
     plan = plan_of(settings.schedules)
     check_commands(plan)
-    out.print(f"The settings of {data} are right; the plan has {len(plan)} entries.", markup=False)
+    out.print(f"The settings of {data} are right; the plan has {counted(plan, 'entry')}.", markup=False)
 
 
 @command.command

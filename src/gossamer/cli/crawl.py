@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from cyclopts import Parameter
 
@@ -19,25 +19,35 @@ from gossamer.cli.common import (
     Seeds,
     Segments,
     check_seeds,
+    err,
     out,
     print_json,
     seconds,
 )
+from gossamer.cli.ending import Run, last_lines
 from gossamer.cli.progress import Progress, summary
+from gossamer.cli.seed_lines import as_json, commands_for, print_verdict, read_verdict, sum_of_requests
+from gossamer.cli.seed_watch import SeedWatch
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.children import Child
 from gossamer.crawl.folder import DataFolder, check_clock, note_settings, remember_storage
 from gossamer.crawl.heartbeat import set_by_database
-from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds
+from gossamer.crawl.indexed import index_damage
+from gossamer.crawl.rejudging import rejudge
+from gossamer.crawl.schemes import choose_schemes
+from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds, readmit
 from gossamer.crawl.splitting import split_sites
 from gossamer.crawl.stored_links import stored_in
 from gossamer.crawl.stored_ranks import check_reachable_ranks
 from gossamer.crawl.supervisor import Supervisor
 from gossamer.crawl.takedown import carry_on
 from gossamer.discover.seeds import Seed, read_seeds
-from gossamer.errors import BusyError, UsageError
+from gossamer.errors import BusyError, OperationError, UsageError
+from gossamer.frontier.backlog import slowest
+from gossamer.frontier.inspect import Status, status
 from gossamer.model.url import Canonicalizer
+from gossamer.scope.reach import Sitemaps
 
 Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)]
 
@@ -51,11 +61,15 @@ def command(
     watch: Annotated[bool, Parameter(negative="")] = False,
     scope: Literal["host", "domain", "list"] | None = None,
     host: Many = None,
+    depth: int | None = None,
+    sitemaps: Sitemaps | None = None,
     workers: int | None = None,
     delay: float | None = None,
     contact: str | None = None,
     allow_network: Many = None,
     resolve: Many = None,
+    ca_file: Path | None = None,
+    javascript: Literal["off", "auto", "on"] | None = None,
     strategy: str | None = None,
     database: Database = None,
     segments: Segments = None,
@@ -68,7 +82,8 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Crawl the sites of the SEEDs; without seeds, go on where the last crawl stopped.
+    """Crawl the sites of the SEEDs; without seeds, go on where the last crawl stopped. Exit code 1: a seed brought
+    nothing.
 
     Parameters
     ----------
@@ -86,6 +101,10 @@ def command(
         host: the seeds' hosts; domain: their registrable domains; list: the hosts given with --host.
     host
         A host that belongs to the crawl; `*.example.org` includes all below.
+    depth
+        Links to follow from a seed: 0 fetches only the seeds, 1 also the pages they link to; default: no limit.
+    sitemaps
+        yes: follow sitemaps and links; no: read no sitemap; only: follow no link, take the pages from sitemaps.
     workers
         Worker processes; default: as many as cores.
     delay
@@ -96,6 +115,11 @@ def command(
         A private network that may be crawled, such as 127.0.0.0/8.
     resolve
         HOST=IP: the address of a host, instead of asking the DNS.
+    ca_file
+        A file with certificates of authorities to trust beside the usual ones, such as your own.
+    javascript
+        Run the scripts of pages in a browser: auto: where a page is empty without them; on: always (see
+        docs/javascript.md).
     strategy
         What is fetched first: "fit * breadth", opic, qrank, … (see docs/priority.md); scores multiply.
     archive
@@ -111,7 +135,7 @@ def command(
     quiet
         No progress display.
     """
-    check_seeds(seeds)
+    check_seeds(seeds, "crawl")
     changes = _changes(
         crawl={
             "contact": contact,
@@ -121,20 +145,66 @@ def command(
             "strategy": strategy,
             "watch": watch or None,
         },
-        scope={"mode": scope, "hosts": host},
+        scope={"mode": scope, "hosts": host, "depth": depth, "sitemaps": sitemaps},
         politeness={"delay": delay},
         network={"allow": allow_network, "resolve": _resolve(resolve)},
+        fetch={"ca_file": str(ca_file.absolute()) if ca_file else None},
+        browser={"mode": javascript},
     )
     remember_storage(data, database, segments)
     settings = settings_file.load(data, changes)
-    found = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
+    named = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
+    found, said = choose_schemes(named, settings)
+    for line in () if quiet or json else said:
+        out.print(line, style="dim", markup=False)
     until = seconds(duration) if duration else None
     if pages is not None and pages < 1:
         raise UsageError("--pages must be at least 1")
     companions = [server(data, port)] if serve else []
-    final = run_crawl(settings, data, found, pages, until, accept_clock, quiet or json, debug, changes, companions)
+    ended = run_crawl(settings, data, found, pages, until, accept_clock, quiet or json, debug, changes, companions)
+    _conclude(ended, settings, data, changes, [seed.url for seed in found], quiet, json)
+
+
+def _conclude(
+    ended: Ended,
+    settings: settings_file.Settings,
+    data: Path,
+    options: dict[str, dict[str, Any]],
+    named: Sequence[str],
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Say what each seed brought; an error where one brought nothing."""
+    warn_of_damage(DataFolder(data), settings)
+    db = DataFolder(data).read()
+    try:
+        verdict = read_verdict(db, settings, data, options, ended.standing, named)
+    finally:
+        db.close()
     if json:
-        print_json(final)
+        print_json({**ended.standing.as_dict(), "verdict": as_json(verdict)})
+    elif not quiet:
+        out.print(f"Requests: {sum_of_requests(ended.standing)}.", markup=False)
+        print_verdict(verdict, ended.at)
+    if verdict.sentence and not (settings.crawl.watch and ended.was_told):
+        # A person has just read the causes; a log or a script has not.
+        raise OperationError(verdict.sentence if quiet or json else verdict.headline)
+
+
+def warn_of_damage(folder: DataFolder, settings: settings_file.Settings) -> None:
+    """Say that the index is damaged: the crawl goes on and keeps every page, but readers may not find them."""
+    problem = index_damage(folder) if settings.crawl.index else ""
+    if problem:
+        err.print(f"{problem[0].upper()}{problem[1:]}. The crawl itself is not affected.", style="yellow", markup=False)
+
+
+class Ended(NamedTuple):
+    """How a crawl ended."""
+
+    standing: Status
+    at: float
+    was_told: bool
+    """Whether somebody stopped it."""
 
 
 def run_crawl(
@@ -148,8 +218,8 @@ def run_crawl(
     debug: bool = False,
     options: dict[str, dict[str, Any]] | None = None,
     companions: Sequence[Child] = (),
-) -> Any:
-    """Crawl in this process tree until it is over; returns the final status.
+) -> Ended:
+    """Crawl in this process tree until it is over; returns how it stood then.
 
     `options` are what differs from `gossamer.toml`: verbs that speak of this crawl want to know.
     """
@@ -169,8 +239,10 @@ def run_crawl(
             set_by_database(clock, frontier.db)
             check_clock(frontier, clock.now(), accept_clock)
             check_reachable(earlier_seeds(frontier.db), settings)
+            readmit(frontier, settings, clock.now())
+            done = rejudge(folder, frontier, settings, clock.now())
             note_settings(frontier, settings, options or {})
-            for line in folder.recover(frontier, clock.now()):
+            for line in (*done, *folder.recover(frontier, clock.now())):
                 if not quiet:
                     out.print(line, style="dim", markup=False)
             carry_on(folder, frontier.db, settings, clock.now())
@@ -181,17 +253,28 @@ def run_crawl(
                 )
             split_sites(stored_in(folder), frontier.db, settings, clock.now())
             frontier.split_anew(clock.now())
+            frontier.replan_polls(clock.now())
             frontier.limit_pages(pages)
+            warn_of_damage(folder, settings)
             supervisor = Supervisor(settings, folder, frontier, clock, debug, companions)
-            until = clock.now() + lasting if lasting is not None else None
-            with told_to_end(supervisor.stop), Progress(folder, pages, until, enabled=not quiet) as progress:
-                final = supervisor.run(until, progress.show)
+            started, kept = clock.now(), status(frontier.db, clock.now()).pages
+            until = started + lasting if lasting is not None else None
+            progress = Progress(
+                folder, pages, until, not quiet, lambda: supervisor.phase,
+                lambda: slowest(frontier.db, settings.polite), clock.now,
+            )  # fmt: skip
+            watch = SeedWatch(frontier.db, settings, commands_for(data, options or {}), clock, enabled=not quiet)
+            with told_to_end(supervisor.stop), progress:
+                final = supervisor.run(until, watch.beside(progress.show))
             check_clock(frontier, clock.now(), accept=True)
         finally:
             frontier.db.close()
     if not quiet:
-        summary(final, clock.now())
-    return final
+        summary(final)
+        run = Run(clock.now() - started, kept, supervisor.ended_early, settings.crawl.index, data)
+        for line in last_lines(final, run, clock.now()):
+            out.print(line, markup=False)
+    return Ended(final, clock.now(), supervisor.was_told)
 
 
 def server(data: Path, port: int | None = None) -> Child:

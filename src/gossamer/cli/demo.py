@@ -30,6 +30,7 @@ from gossamer.discover.seeds import read_seeds
 from gossamer.errors import OperationError
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import all_urls
+from gossamer.model.counts import counted
 from gossamer.web.service import Services
 
 _BEST = 3
@@ -127,7 +128,10 @@ def _report(folder: DataFolder, web: DemoWeb) -> None:
 def _rank(folder: Path, settings: settings_file.Settings) -> None:
     """Ranks for the search page, and the best pages by them."""
     run, _ = rank_crawl(folder, settings, settings.rank)
-    out.print(f"\nRanked {run.graph.nodes} pages by {run.graph.edges} links between them; the best, 1 is the average:")
+    out.print(
+        f"\nRanked {counted(run.graph.nodes, 'page')} by "
+        f"{counted(run.graph.edges, 'link')} between them; the best, 1 is the average:"
+    )
     for page in RankedPages(rank_place(folder, settings)).best(_BEST):
         out.print(f"  {page.rank:6.3f}  {page.url}", markup=False)
 

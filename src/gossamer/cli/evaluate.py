@@ -25,6 +25,7 @@ from gossamer.evaluate.rankers import BARE, SearchRanker, over_documents
 from gossamer.evaluate.runs import Difference, Ranker, Run, differences, run, tally, trec_lines
 from gossamer.frontier import evaluations
 from gossamer.frontier.evaluations import EvaluationResult, RankingResult, WorstQuery
+from gossamer.model.counts import counted, noun
 from gossamer.search.ranking import NAMES, RankingConfig
 
 _QUERY_WIDTH = 30
@@ -78,7 +79,9 @@ def command(
     chosen = load(collection)
     if limit_queries is not None:
         chosen = sample(chosen, limit_queries)
-        chosen = msgspec.structs.replace(chosen, name=f"{chosen.name} ({len(chosen.queries)} queries)")
+        chosen = msgspec.structs.replace(
+            chosen, name=f"{chosen.name} ({len(chosen.queries)} {noun(len(chosen.queries), 'query')})"
+        )
     if not chosen.documents:
         data = data or DEFAULT_DATA
         chosen = _by_canonical_url(chosen, data)
@@ -198,13 +201,16 @@ def _print(collection: Collection, runs: Sequence[Run], differing: Sequence[Diff
         table.add_row(Text(name), *(f"{value:{form}}" for value in values))
     out.print(table)
     mean = runs[0].mean
-    said = f"{collection.name}: {mean.queries} queries"
-    said += f", {len(collection.documents)} documents" if collection.documents else ""
+    said = f"{collection.name}: {counted(mean.queries, 'query')}"
+    said += f", {counted(collection.documents, 'document')}" if collection.documents else ""
     said += f"; {mean.left_out} more are left out: no relevant document is known" if mean.left_out else ""
     out.print(said, markup=False)
     if len(runs) > 1:
         better, worse, equal = tally(runs[0], runs[1])
-        out.print(f"{runs[0].name} is better for {better} queries, worse for {worse}, equal for {equal}", markup=False)
+        out.print(
+            f"{runs[0].name} is better for {counted(better, 'query')}, worse for {worse}, equal for {equal}",
+            markup=False,
+        )
     if differing:
         out.print()
         out.print(_differing(differing, runs, k))

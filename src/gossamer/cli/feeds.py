@@ -11,6 +11,7 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.frontier.sources import Source, list_sources
+from gossamer.model.counts import counted
 from gossamer.model.site import site_of
 
 
@@ -41,6 +42,9 @@ def command(
     now = SystemClock().now()
     for source in sources[: limit or None]:
         out.print(_line(source, now), markup=False)
+    spoiled = sum(bool(source.problem) for source in sources)
+    if spoiled:
+        out.print(f"{spoiled} of {len(sources)} could not be read, or not to the end.")
     if not sources:
         out.print("There are no feeds, sitemaps or start pages yet.")
     elif limit and len(sources) > limit:
@@ -48,9 +52,11 @@ def command(
 
 
 def _line(source: Source, now: float) -> str:
-    brought = f"{source.found} URLs in {source.hits} of {source.polls} polls"
+    brought = f"{counted(source.found, 'URL')} in {source.hits} of {counted(source.polls, 'poll')}"
     when = "not planned" if source.next_at is None else f"in {duration(max(source.next_at - now, 0.0))}"
     line = f"{source.kind:8}{source.url}  {brought}; next {when}"
     if source.retired:
         line += f"; retired: {source.retired}"
+    if source.problem:
+        line += f"; {source.problem}"
     return line + (f"; push {source.push}" if source.push else "")

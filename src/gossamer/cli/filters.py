@@ -19,6 +19,7 @@ from gossamer.frontier import filters
 from gossamer.frontier.audit import note
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.filters import StoredFilter
+from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 
 command = App(name="filters", help="Filters that the crawler made itself: URLs that were never useful are not fetched.")
@@ -122,13 +123,17 @@ def _switch(site: str, pattern: str, on: bool, data: Path, json: bool) -> None:
         now = SystemClock().now()
         urls = switch(db, row, on, config, now)
         what = f"{name} {row.kind} {row.pattern}"
-        note(db, now, operator_name(), f"filter {'on' if on else 'off'}", what, f"{urls} URLs")
+        note(db, now, operator_name(), f"filter {'on' if on else 'off'}", what, counted(urls, "URL"))
     finally:
         db.close()
     if json:
         print_json({"site": name, "kind": row.kind, "pattern": row.pattern, "on": on, "urls": urls})
     else:
-        done = f"is on; {urls} URLs left the queue" if on else f"is off for good; {urls} URLs are queued again"
+        done = (
+            f"is on; {counted(urls, 'URL')} left the queue"
+            if on
+            else f"is off for good; {counted(urls, 'URL')} {noun(urls, 'is')} queued again"
+        )
         out.print(f"{name} {row.kind} {row.pattern} {done}.", markup=False)
 
 
@@ -162,9 +167,9 @@ def _line(row: StoredFilter, refused: int) -> str:
     evidence = row.evidence
     text = f"{row.state:9} {row.site} {row.kind} {row.pattern}  ({row.made_by}): {evidence.sentence()}"
     if evidence.reachable:
-        text += f"; all {evidence.reachable} useful pages stay reachable"
+        text += f"; all {counted(evidence.reachable, 'useful page')} stay reachable"
     if refused:
-        text += f"; refuses {refused} URLs"
+        text += f"; refuses {counted(refused, 'URL')}"
     return text + (f"; {evidence.note}" if evidence.note else "")
 
 
@@ -175,6 +180,7 @@ def _print_report(report: Report) -> None:
         for row in rows:
             out.print(f"{title:9} {row.site} {row.kind} {row.pattern}: {row.evidence.sentence()}", markup=False)
     out.print(
-        f"{report.sites} sites looked at: {len(report.proposed)} filters proposed, {len(report.activated)} went live, "
-        f"{len(report.withdrawn)} withdrawn; {report.left} URLs left the queue, {report.back} came back."
+        f"{counted(report.sites, 'site')} looked at: {counted(report.proposed, 'filter')} "
+        f"proposed, {len(report.activated)} went live, "
+        f"{len(report.withdrawn)} withdrawn; {counted(report.left, 'URL')} left the queue, {report.back} came back."
     )

@@ -18,6 +18,7 @@ from gossamer.dedup.difference import Change, Piece, folded
 from gossamer.errors import UsageError
 from gossamer.frontier.inspect import segment_ids
 from gossamer.frontier.removals import removal_of
+from gossamer.model.counts import counted
 from gossamer.store.history import Comparison, compare_pages, visit
 from gossamer.store.versions import Version, versions
 
@@ -113,7 +114,7 @@ def _show(compared: Comparison) -> None:
 
 def _show_change(change: Change) -> None:
     if change.kind == "same":
-        count = "1 paragraph" if change.paragraphs == 1 else f"{change.paragraphs} paragraphs"
+        count = counted(change.paragraphs, "paragraph")
         out.print(f"… {count} unchanged …", style="dim")
         return
     if change.kind == "changed":

@@ -22,6 +22,7 @@ from gossamer.errors import BusyError
 from gossamer.frontier.database import open_database, require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.jobs.index_build import install_shard
+from gossamer.model.counts import counted
 from gossamer.store.place import open_place
 
 Flag = Annotated[bool, Parameter(negative="")]
@@ -85,7 +86,7 @@ def command(
     if json:
         print_json(report)
     else:
-        out.print(f"{report['documents']} pages can be searched.", markup=False)
+        out.print(f"{counted(report['documents'], 'page')} can be searched.", markup=False)
 
 
 def update_if_there(folder: DataFolder) -> None:

@@ -25,6 +25,7 @@ def command(folder: Path = DEFAULT_DATA, *, force: bool = False, debug: Debug = 
         raise UsageError(f"{path} exists already: edit it, or overwrite it with --force")
     DataFolder(folder).create()
     try:
+        path.touch(0o600)  # it will hold passwords
         path.write_text(settings.template(), encoding="utf-8")
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}: choose another folder") from error

@@ -22,6 +22,7 @@ from gossamer.cli.common import (
 )
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.schemes import choose_schemes
 from gossamer.crawl.seeding import add_seeds
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import UsageError
@@ -49,9 +50,10 @@ def command(
     sitemap
         The URLs are sitemaps.
     """
-    check_seeds(seeds)
+    check_seeds(seeds, "inject")
     settings = settings_of_crawl(data)
-    found = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
+    named = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
+    found, _ = choose_schemes(named, settings)
     if not found:
         raise UsageError("nothing to inject: name a URL, or a file with --seeds")
     folder = DataFolder(data)
@@ -60,11 +62,12 @@ def command(
     try:
         now = SystemClock().now()
         added = add_seeds(frontier, settings, found, now, Kind.SITEMAP if sitemap else Kind.PAGE)
-        named = " ".join([*seeds, *map(str, seeds_from or [])])
-        note(frontier.db, now, operator_name(), "inject", named, f"{added.new} new, {added.refused} refused")
+        words = " ".join([*seeds, *map(str, seeds_from or [])])
+        note(frontier.db, now, operator_name(), "inject", words, f"{added.new} new, {added.refused} refused")
     finally:
         frontier.db.close()
     if json:
         print_json(added)
     else:
-        out.print(f"{added.new} new, {added.known} known already, {added.refused} refused.")
+        again = f" {added.again} of them will be fetched again now." if added.again else ""
+        out.print(f"{added.new} new, {added.known} known already, {added.refused} refused.{again}")

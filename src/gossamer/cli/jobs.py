@@ -29,6 +29,7 @@ from gossamer.engine.config import open_engine
 from gossamer.errors import UsageError
 from gossamer.frontier.database import Database
 from gossamer.jobs.context import JobContext
+from gossamer.model.counts import counted
 
 command = App(name="jobs", help="Jobs over everything that was crawled, on this machine's cores or on a cluster.")
 
@@ -94,7 +95,9 @@ def run(
         engine = context.engine.name
     seconds = time.monotonic() - started
     for one in result.unread:
-        err.print(f"[yellow]warning:[/yellow] segment {one.segment} is left out, {one.pages} pages:", end=" ")
+        err.print(
+            f"[yellow]warning:[/yellow] segment {one.segment} is left out, {counted(one.pages, 'page')}:", end=" "
+        )
         err.print(one.problem, markup=False)
     if json:
         skipped = len({one.segment for one in result.unread})
@@ -102,7 +105,7 @@ def run(
         print_json({"job": name, "engine": engine, "skipped": skipped, "files": names, "report": result.report})
         return
     _print_report(result.report)
-    where = f"; {len(saved)} files in {output}" if saved else ""
+    where = f"; {counted(saved, 'file')} in {output}" if saved else ""
     out.print(f"{name} took {duration(seconds)} on {engine}{where}.", markup=False)
 
 

@@ -11,6 +11,7 @@ from gossamer.cli.pause import named, opened
 from gossamer.frontier import controls
 from gossamer.frontier.audit import note
 from gossamer.frontier.controls import Controls
+from gossamer.model.counts import counted
 
 
 def command(
@@ -50,5 +51,5 @@ def command(
 
 def _words(said: Controls) -> str:
     delay = f"at least {said.least_delay:g} s between two requests" if said.least_delay else ""
-    pages = f"at most {said.most_pages} requests" if said.most_pages else ""
+    pages = f"at most {counted(said.most_pages, 'request')}" if said.most_pages else ""
     return ", ".join(filter(None, (delay, pages))) or "no limit"

@@ -7,14 +7,16 @@ import os
 import sys
 import traceback
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
 from gossamer import __version__, logs
-from gossamer.cli.common import DEFAULT_DATA, err
+from gossamer.cli.common import DEFAULT_DATA, err, out
+from gossamer.cli.usage import sentence_of
 from gossamer.crawl.logged import configure_logs
-from gossamer.errors import GossamerError
+from gossamer.errors import GossamerError, UsageError
 
 VERBS = (
     "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "clusters", "inject",
@@ -23,6 +25,22 @@ VERBS = (
     "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
 )  # fmt: skip
 """Each is a module of this package with a function, or an app of several, called `command`."""
+
+WHAT_IT_IS = "A polite, crash-safe web crawler with a search engine built in"
+
+FIRST = f"""Gossamer {__version__}: {WHAT_IT_IS[0].lower()}{WHAT_IT_IS[1:]}
+
+What to do first:
+
+  gossamer demo                  crawl a small bundled web and search it, without a network
+  gossamer crawl https://example.org/ --contact you@example.org
+                                 crawl a site into the folder {DEFAULT_DATA}
+  gossamer search WORDS          search what was crawled
+  gossamer serve                 open the search page and the console in your browser
+
+  gossamer --help                list all commands
+  gossamer COMMAND --help        show the options of one of them"""
+"""What somebody sees who types nothing but the name."""
 
 log = logging.getLogger(__name__)
 
@@ -37,10 +55,14 @@ def main(arguments: list[str]) -> int:
     _configure_logging(arguments)
     debug = "--debug" in arguments
     try:
+        if not arguments:
+            out.print(FIRST, markup=False)
+            return 0
+        _check_folder(_data_folder(arguments))
         _app(arguments)(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except CycloptsError as error:
-        return _failed(f"{error}: see `gossamer --help`", 2, debug)
+        return _failed(sentence_of(error), 2, debug)
     except GossamerError as error:
         return _failed(str(error), error.exit_code, debug)
     except KeyboardInterrupt:
@@ -61,11 +83,11 @@ def _app(arguments: list[str]) -> App:
     a sentence of each, so it imports all of them."""
     app = App(
         name="gossamer",
-        help="A web crawler whose quality is assured, and the search engine it feeds.",
+        help=f"{WHAT_IT_IS}.",
         version=__version__,
         version_flags=["--version"],
     )
-    overview = not arguments or arguments[0] in ("--help", "-h")
+    overview = arguments[0] in ("--help", "-h")
     for verb in VERBS:
         module = f"gossamer.cli.{verb}"
         app.command(import_module(module).command if overview else f"{module}:command", name=verb)
@@ -95,8 +117,15 @@ def _configure_logging(arguments: list[str]) -> None:
     configure_logs(_data_folder(arguments), {"serve": "server", "jobs": "job"}.get(verb, verb))
 
 
+def _check_folder(data: Path) -> None:
+    """A file where a folder is wanted; one that is not there yet may be made."""
+    file = next((path for path in (data, *data.parents) if path.exists()), data)
+    if file.exists() and not file.is_dir():
+        raise UsageError(f"--data {data}: {file} is a file; name the folder of a crawl, or one that does not exist yet")
+
+
 def _data_folder(arguments: list[str]) -> Path:
-    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, after in pairwise([*arguments, ""]):
         if word.startswith("--data="):
             return Path(word.removeprefix("--data="))
         if word == "--data" and after:

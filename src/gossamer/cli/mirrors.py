@@ -15,6 +15,7 @@ from gossamer.frontier import mirror_table
 from gossamer.frontier.audit import note
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.mirror_table import REJECTED, UNDECIDED, Mirror
+from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 
 command = App(name="mirrors", help="Sites that serve the pages of another site; their URLs lead to that one.")
@@ -127,12 +128,12 @@ def _open(data: Path) -> Database:
 
 
 def _queued(urls: int) -> str:
-    return f"{urls} of its URLs {'is' if urls == 1 else 'are'} queued again."
+    return f"{urls} of its URLs {noun(urls, 'is')} queued again."
 
 
 def _line(mirror: Mirror) -> str:
     arrow = "and" if mirror.state == UNDECIDED else "is no mirror of" if mirror.state == REJECTED else "→"
-    evidence = f"{mirror.same} pages found equal" if mirror.same else "no equal pages found"
+    evidence = f"{counted(mirror.same, 'page')} found equal" if mirror.same else "no equal pages found"
     if mirror.compared:
         evidence += f", {mirror.equal} of {mirror.compared} compared"
     return f"{mirror.state:9} {mirror.site} {arrow} {mirror.main or 'any site'}  ({evidence}): {mirror.reason}"

@@ -21,6 +21,7 @@ from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions
 from gossamer.frontier.audit import note
+from gossamer.model.counts import counted
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.partition.assignment import one_part
@@ -96,7 +97,7 @@ def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug
     for one in found:
         urls = " + ".join(map(str, one.urls))
         waiting = "; a new plan waits until nobody works on the site" if one.waiting else ""
-        out.print(f"{one.site}: {_parts(one.plan.parts)}, {urls} URLs{waiting}", markup=False)
+        out.print(f"{one.site}: {_parts(one.plan.parts)}, {counted(urls, 'URL')}{waiting}", markup=False)
     if not found:
         out.print(f"{name} is not split." if name else "No site is split.", markup=False)
 
@@ -149,7 +150,7 @@ def _plan_of_sample(
     if folder.has_crawl() and _is_stored(site, folder):
         raise UsageError(f"pages of {site} are stored already: leave --sample out")
     if not quiet:
-        err.print(f"Looking at up to {pages} pages of {site} …", markup=False)
+        err.print(f"Looking at up to {counted(pages, 'page')} of {site} …", markup=False)
     with tempfile.TemporaryDirectory(prefix="gossamer-sample-") as scratch:
         # The sample has clocks of its own: nobody else may ask the site's address meanwhile.
         with folder.crawl_lock() if folder.has_crawl() else nullcontext():
@@ -193,12 +194,12 @@ def _count(text: str) -> int:
 
 
 def _parts(count: int) -> str:
-    return f"{count} parts" if count > 1 else "one part"
+    return counted(count, "part")
 
 
 def _print(found: SitePlan, settings: Settings) -> None:
     out.print(
-        f"{found.site}: {found.urls} URLs known, {found.fetched:.0%} of them fetched; {found.key_paths} of "
+        f"{found.site}: {counted(found.urls, 'URL')} known, {found.fetched:.0%} of them fetched; {found.key_paths} of "
         f"{found.paths} paths hold 90 % of the pages; {found.same_path:.0%} of a page's links stay in its path.\n",
         markup=False,
     )
@@ -223,14 +224,14 @@ def _row(row: Prediction) -> str:
 def _picked(found: SitePlan, settings: Settings) -> str:
     if found.picked == 1:
         return "Picked: none, the site is better not split."
-    text = f"Picked: {found.picked} parts (partition.most_parts = {settings.partition.most_parts})."
+    text = f"Picked: {counted(found.picked, 'part')} (partition.most_parts = {settings.partition.most_parts})."
     if found.urls < settings.partition.min_urls:
         text += f" A crawl does not split it by itself: it has fewer than {settings.partition.min_urls} URLs."
     return text
 
 
 def _print_part(number: int, part: PartPlan) -> None:
-    out.print(f"\nPart {number}: {part.urls} URLs", markup=False)
+    out.print(f"\nPart {number}: {counted(part.urls, 'URL')}", markup=False)
     for share in part.holds[:_SHOWN]:
         out.print(f"  {share.urls:7}  {_held(share)}", markup=False)
     _print_rest(len(part.holds), "directories")

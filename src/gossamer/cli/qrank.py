@@ -20,6 +20,7 @@ from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.ranked_pages import RankedPages
 from gossamer.crawl.stored_ranks import rank_place
 from gossamer.errors import UsageError
+from gossamer.model.counts import counted
 from gossamer.priority.qrank.explain import Explanation, explained
 from gossamer.priority.qrank.model import Model, default_model, load_model
 from gossamer.priority.qrank.training import LEAST_PAGES, Trained, train_from_rows
@@ -93,7 +94,8 @@ def _own(data: Path) -> RankedPages:
     ranked = RankedPages(rank_place(data, settings))
     if ranked.graph.info.nodes < LEAST_PAGES:
         raise UsageError(
-            f"{data} holds {ranked.graph.info.nodes} pages, too few to learn from; crawl at least {LEAST_PAGES}, "
+            f"{data} holds {counted(ranked.graph.info.nodes, 'page')}, "
+            f"too few to learn from; crawl at least {LEAST_PAGES}, "
             "or name files"
         )
     return ranked
@@ -164,9 +166,14 @@ def _as_json(trained: Trained, own: RankedPages | None, target: Path) -> dict[st
 def _print_trained(trained: Trained, own: RankedPages | None, target: Path) -> None:
     if own:
         graph = own.graph.info
-        out.print(f"PageRank of {graph.nodes} pages by {graph.edges} links between them", markup=False)
+        out.print(
+            f"PageRank of {counted(graph.nodes, 'page')} by {counted(graph.edges, 'link')} between them", markup=False
+        )
     _print_figures(trained)
-    out.print(f"learnt from {trained.pages} pages of {trained.sites} sites, written to {target}", markup=False)
+    out.print(
+        f"learnt from {counted(trained.pages, 'page')} of {counted(trained.sites, 'site')}, written to {target}",
+        markup=False,
+    )
     if trained.held_out is None:
         err.print("note: how well this does on other sites cannot be said from one site", markup=False)
     out.print("to crawl by it, with the strategy `qrank`, write in gossamer.toml:", markup=False)

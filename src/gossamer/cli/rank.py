@@ -20,6 +20,7 @@ from gossamer.crawl.stored_ranks import rank_place
 from gossamer.engine.config import open_engine
 from gossamer.errors import UsageError
 from gossamer.graph.config import RankConfig
+from gossamer.model.counts import counted
 from gossamer.search.results import Request
 from gossamer.settings import Settings
 
@@ -111,7 +112,11 @@ def _show(run: RankRun, ranked: RankedPages, engine: str, seconds: float, hosts:
         more = {"personalise": run.personalise, "cold_iterations": cold, "engine": engine, "seconds": seconds}
         print_json({**counts, **figures, **more, "top": pages, "hosts": sites})
         return
-    out.print(f"{run.graph.nodes} pages of {run.graph.sites} sites, {run.graph.edges} links between them", markup=False)
+    out.print(
+        f"{counted(run.graph.nodes, 'page')} of {counted(run.graph.sites, 'site')}, "
+        f"{counted(run.graph.edges, 'link')} between them",
+        markup=False,
+    )
     out.print(_how(run, seconds), markup=False)
     if not run.ranks.converged:
         err.print("note: the ranks were still changing: raise rank.iterations or the tolerance", style="yellow")
@@ -133,7 +138,7 @@ def _how(run: RankRun, seconds: float) -> str:
 
 
 def _iterations(count: int) -> str:
-    return "1 iteration" if count == 1 else f"{count} iterations"
+    return counted(count, "iteration")
 
 
 def _subject(data: Path, settings: Settings, query: str, top: int) -> Subject:
@@ -149,7 +154,7 @@ def _show_subject(query: str, subject: Subject, json: bool) -> None:
     if not subject.found:
         out.print(f"Nothing that is in the link graph was found for {query}.", markup=False)
         return
-    out.print(f"{subject.found} pages found, {subject.pages} with their neighbours", markup=False)
+    out.print(f"{counted(subject.found, 'page')} found, {subject.pages} with their neighbours", markup=False)
     if subject.inside_sites:
         out.print("No link leads from one site to another here: links inside a site count.", style="dim")
     _show_pages("authorities: what good hubs link to", subject.authorities)

@@ -15,6 +15,7 @@ from gossamer.frontier import operate
 from gossamer.frontier.audit import note
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
+from gossamer.model.counts import counted
 from gossamer.store.segment_folder import delete_segments
 
 
@@ -56,7 +57,7 @@ def command(
     if json:
         print_json({"queued": urls})
     else:
-        out.print(f"{urls} URLs queued again.")
+        out.print(f"{counted(urls, 'URL')} queued again.")
 
 
 def _withdraw(folder: DataFolder, db: Database, segment: str, now: float) -> int:

@@ -17,8 +17,9 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        "Generated from the code by `make docs`. They stand in `gossamer.toml` in the data folder, a table a section.",
-        "`gossamer init` writes them all behind a `#`: take it off to set one. A section may stand only once.",
+        "You set them in the file `gossamer.toml` of the data folder. `gossamer init` writes one that lists them all,",
+        "each behind a `#`: remove the `#` to set one. Write each `[section]` only once. This page is generated from",
+        "the code (`make docs`).",
     ]
     section = ""
     for setting in settings.describe():

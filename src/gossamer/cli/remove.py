@@ -18,6 +18,7 @@ from gossamer.crawl.takedown import carry_on, covering, listed, restore, take_do
 from gossamer.errors import UsageError
 from gossamer.frontier import audit
 from gossamer.frontier.database import Database
+from gossamer.model.counts import counted
 from gossamer.settings import Settings
 
 Flag = Annotated[bool, Parameter(negative="")]
@@ -87,26 +88,26 @@ def _remove(
         covered = list(named) or [one.what for one in listed(db)]
         with _Bar(enabled=not json) as bar:
             report["erased"] = erase_removed(folder, db, covered, now, bar.show)
-        audit.note(db, now, operator_name(), "erase", " ".join(covered), f"{report['erased']} stored visits")
+        audit.note(db, now, operator_name(), "erase", " ".join(covered), counted(report["erased"], "stored visit"))
     if json:
         print_json(report)
         return
     if named:
-        out.print(f"{urls} {'URL' if urls == 1 else 'URLs'} removed; what starts so will not be fetched again.")
+        out.print(f"{counted(urls, 'URL')} removed; what starts so will not be fetched again.")
     if erase:
-        out.print(f"{report['erased']} stored visits erased.")
+        out.print(f"{counted(report['erased'], 'stored visit')} erased.")
 
 
 def _undo(folder: DataFolder, db: Database, settings: Settings, named: Sequence[str], json: bool) -> None:
     now, urls = SystemClock().now(), 0
     for what in named:
         queued = restore(folder, db, settings, what, now)
-        audit.note(db, now, operator_name(), "restore", what, f"{queued} URLs queued")
+        audit.note(db, now, operator_name(), "restore", what, f"{counted(queued, 'URL')} queued")
         urls += queued
     if json:
         print_json({"queued": urls})
     else:
-        out.print(f"Let in again; {urls} {'URL is' if urls == 1 else 'URLs are'} queued to be fetched anew.")
+        out.print(f"Let in again; {counted(urls, 'URL is', 'URLs are')} queued to be fetched anew.")
 
 
 def _list(data: Data, json: bool) -> None:

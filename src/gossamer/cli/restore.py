@@ -7,6 +7,7 @@ from pathlib import Path
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segments, out, print_json, size
 from gossamer.clock import SystemClock
 from gossamer.crawl.restoring import restore
+from gossamer.model.counts import counted
 
 
 def command(
@@ -30,6 +31,6 @@ def command(
         print_json({"crawl": manifest.crawl, "segments": len(manifest.segments), "bytes": manifest.bytes})
         return
     out.print(
-        f"{data} holds the crawl as it was: {len(manifest.segments)} segments, {size(manifest.bytes)}. "
+        f"{data} holds the crawl as it was: {counted(manifest.segments, 'segment')}, {size(manifest.bytes)}. "
         f"Go on with `gossamer crawl --data {data}`; `gossamer index --data {data}` makes it searchable.", markup=False,
     )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
+from gossamer.cli.usage import no_option
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
@@ -22,8 +23,9 @@ from gossamer.frontier.audit import note
 from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.fitting import refit
 from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
+from gossamer.model.counts import counted, noun
 from gossamer.model.site import host_of, site_of
-from gossamer.parse.rules import DocumentRule, RuleBook
+from gossamer.parse.rules import DocumentRule, RuleBook, problem_of
 from gossamer.parse.rules.toml import MAX_BYTES, read_rules, write_rules
 from gossamer.settings import Settings
 
@@ -69,9 +71,9 @@ def import_(
         counts = {"new": new, "replaced": replaced, "unchanged": unchanged, "rules": total}
         print_json({**counts, "known": known, "fit": fit})
     else:
-        out.print(f"{new} new, {replaced} replaced, {unchanged} unchanged; {total} rules now.")
+        out.print(f"{new} new, {replaced} replaced, {unchanged} unchanged; {counted(total, 'rule')} now.")
         if known:
-            out.print(f"{fit} of {known} known URLs of these domains fit.")
+            out.print(f"{fit} of {counted(known, 'known URL')} of these domains {noun(fit, 'fits', 'fit')}.")
 
 
 def _refit(db: Database, data: Path, domains: Collection[str]) -> tuple[int, int]:
@@ -100,6 +102,8 @@ def list_(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
         return
     for rule in rules:
         out.print(f"{rule.domain}  {rule.name}  {'  '.join(rule.urls)}", markup=False)
+        if problem := problem_of(rule):
+            out.print(f"  not used by this version: {problem}", markup=False)
     if not rules:
         out.print("There are no rules.")
 
@@ -210,7 +214,7 @@ def _read(name: str) -> str:
     if name == "-":
         return sys.stdin.read()
     if name.startswith("-"):
-        raise UsageError(f"there is no option {name}: see `gossamer rules --help`")
+        raise UsageError(no_option(name, ["rules", "import"]))
     try:
         if Path(name).stat().st_size > MAX_BYTES:
             raise UsageError(f"{name} is larger than {MAX_BYTES >> 20} MiB: no rules file is")

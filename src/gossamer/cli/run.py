@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, CycloptsError, Parameter
@@ -11,13 +12,15 @@ from cyclopts import App, CycloptsError, Parameter
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, check_seeds, err, out, seconds
 from gossamer.cli.operating import first_account
 from gossamer.cli.signals import told_to_end
+from gossamer.cli.usage import sentence_of
 from gossamer.clock import SystemClock, WallClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import plan_of
 from gossamer.crawl.unattended import Unattended
 from gossamer.errors import UsageError
 from gossamer.frontier.accounts import FIRST
-from gossamer.frontier.database import require_crawl
+from gossamer.frontier.seed_list import has_seeds
+from gossamer.model.counts import counted
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words
 from gossamer.schedule.times import rhythm
@@ -27,15 +30,21 @@ from gossamer.settings import Settings, load
 def command(
     *,
     data: Data = DEFAULT_DATA,
+    host: str | None = None,
+    port: int | None = None,
     grace: str = "2m",
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     debug: Debug = False,
 ) -> None:
     """Run everything that the settings plan ([schedules.NAME]), at its times, until Ctrl-C; without a plan, a crawl
-    that watches and the search page.
+    that watches, the search page and the console, where the first site can be added.
 
     Parameters
     ----------
+    host
+        Address that the search page and the console listen on, where the settings plan nothing; 0.0.0.0 for everybody.
+    port
+        Port of the search page and the console, likewise.
     grace
         How long work that is under way may take to end, once it is told to: 30s, 10m.
     quiet
@@ -43,10 +52,10 @@ def command(
     """
     lasting = seconds(grace)
     settings, folder = load(data), DataFolder(data)
-    plan = plan_of(settings.schedules)
-    check_commands(plan)
+    plan = with_server(plan_of(settings.schedules), settings, host, port)
+    seedless = check_commands(plan)
+    folder.create()
     if not has_plan(settings):
-        require_crawl(folder.database)
         out.print(f"No schedules in the settings of {data}: running `crawl --watch` and `serve`.", markup=False)
     # What is started again or killed is worth a line, whatever other commands keep to themselves.
     logging.getLogger("gossamer.crawl.unattended").setLevel(logging.WARNING)
@@ -59,14 +68,16 @@ def command(
         db = folder.open_database()
         try:
             # Times of day are those of the machine, also where its clock is set right after the start.
-            unattended = Unattended(data, folder.machine(), db, plan, WallClock(), tell)
+            unattended = Unattended(data, folder.machine(), db, plan, WallClock(), tell, seedless)
             if password := first_account(folder, SystemClock()):
                 out.print(f"Log in to the console as {FIRST} with the password {password}; it is shown only now.",
                           markup=False)  # fmt: skip
             with told_to_end(unattended.stop):
-                out.print(f"Running {len(plan)} entries of the plan; Ctrl-C ends them in good order:")
+                out.print(f"Running {counted(plan, 'entry')} of the plan; Ctrl-C ends them in good order:")
                 for name, entry in sorted(plan.items()):
                     out.print(f"  {name:12} {rhythm(entry):14} {' '.join(words(entry))}", markup=False)
+                if seedless and not has_seeds(db):
+                    out.print(_no_seed(data, settings), markup=False)
                 unattended.run(lasting)
         finally:
             db.close()
@@ -77,19 +88,43 @@ def has_plan(settings: Settings) -> bool:
     return any(words(entry) for entry in settings.schedules.values())
 
 
-def check_commands(plan: Mapping[str, Schedule]) -> None:
-    """Have the command line look at every command of a plan, without running it."""
+def _no_seed(data: Path, settings: Settings) -> str:
+    where = settings.serve.base_url or f"http://127.0.0.1:{settings.serve.port}"
+    console = f"on the console ({where.rstrip('/')}/console), or " if settings.console.enabled else ""
+    return f"Nothing to crawl yet: add a site {console}with `gossamer inject URL --data {data}`."
+
+
+def with_server(
+    plan: dict[str, Schedule], settings: Settings, host: str | None, port: int | None
+) -> dict[str, Schedule]:
+    """A plan whose server listens where the command line says; a plan of the settings says that itself."""
+    options = [("--host", host), ("--port", port)]
+    line = " ".join(f"{name}={value}" for name, value in options if value is not None)
+    if not line:
+        return plan
+    if has_plan(settings):
+        raise UsageError(f"the settings plan what is run: write `{line}` behind `serve` in their [schedules]")
+    return {**plan, "serve": Schedule(run=f"serve {line}", always=True)}
+
+
+def check_commands(plan: Mapping[str, Schedule]) -> set[str]:
+    """Have the command line look at every command of a plan, without running it; returns the names of those that crawl
+    and name no seed."""
     from gossamer.cli.main import VERBS
 
     app = App(name="gossamer")
     for verb in VERBS:
         app.command(f"gossamer.cli.{verb}:command", name=verb)
+    seedless = set()
     for name, entry in plan.items():
         line = words(entry)
         try:
             whole = [*line, "--data", str(DEFAULT_DATA)]
             _, bound, _ = app.parse_args(whole, exit_on_error=False, print_error=False)
-            check_seeds([word for word in bound.args if isinstance(word, str)])
+            check_seeds([word for word in bound.args if isinstance(word, str)], line[0])
+            if line[0] == "crawl" and not bound.args and not bound.arguments.get("seeds_from"):
+                seedless.add(name)
         except (CycloptsError, UsageError) as error:
-            problem = " ".join(str(error).split())
+            problem = sentence_of(error) if isinstance(error, CycloptsError) else str(error)
             raise UsageError(f"[schedules.{name}]: `gossamer {' '.join(line)}`: {problem}") from error
+    return seedless

@@ -78,13 +78,15 @@ def resume(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> Non
 
 @command.command
 def now(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Run the entry NAME at once: by the `gossamer run` that is running, else here until it is done."""
+    """Run the entry NAME at once: by the `gossamer run` that is running, else here until it is done. What runs always
+    is ended and started anew, with the settings as they are now."""
     entry = _entry(data, name)
-    if entry.always:
-        raise UsageError(f"{name} runs all the time: there is nothing to start; pause and resume start it anew")
     if _changed(data, name, "run schedule", lambda db, machine, at: _ask(DataFolder(data), db, machine, name, at)):
-        out.print(f"`gossamer run` starts {name} as soon as other work lets it.", markup=False)
+        how = "anew" if entry.always else "as soon as other work lets it"
+        out.print(f"`gossamer run` starts {name} {how}.", markup=False)
         return
+    if entry.always:
+        raise UsageError(f"{name} runs all the time, and `gossamer run` is not running: start it with `gossamer run`")
     _run_here(data, name, entry)
 
 

@@ -16,6 +16,7 @@ from gossamer.crawl.leaders import StoredLeaders
 from gossamer.crawl.stored_ranks import stored_ranks
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
+from gossamer.model.counts import counted
 from gossamer.search.ranking import NAMES
 from gossamer.search.results import Marked, Request, Results, ScoreExplanation, Since, Sort
 from gossamer.search.searcher import Searcher
@@ -78,9 +79,14 @@ def command(
         query=text, page=page, size=limit, sort=sort, since=since, similar=similar, ranking=ranking, facets=json
     )
     if why:
-        answer: Any = searcher.explain(asked, why)
-        print_json(answer) if json else _show_why(answer)
+        explained = searcher.explain(asked, why)
+        print_json(explained) if json else _show_why(explained)
         return
+    answer(searcher, asked, json)
+
+
+def answer(searcher: Searcher | ShardedSearcher, asked: Request, json: bool) -> None:
+    """Print the results of a request."""
     results = searcher.search(asked)
     print_json(search_answer(results)) if json else _show(results)
 
@@ -119,7 +125,7 @@ def _show(results: Results) -> None:
         out.print(Text("Did you mean: ") + Text(results.did_you_mean, style="bold italic"))
     pages = f", page {results.request.page} of {results.pages}" if results.pages > 1 else ""
     about = "about " if results.estimated else ""
-    out.print(f"{about}{results.total} pages{pages}, {results.seconds * 1000:.0f} ms", style="dim")
+    out.print(f"{about}{counted(results.total, 'page')}{pages}, {results.seconds * 1000:.0f} ms", style="dim")
 
 
 def _marked(text: Marked, style: str) -> Text:

@@ -14,6 +14,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier import table_statistics
 from gossamer.frontier.database import Database, require_crawl
+from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.scope.shape import path_shape
 from gossamer.scope.statistics import SEGMENTS, Counts, depth_of, roll_up
@@ -113,9 +114,10 @@ def _recount(db: Database, site: str, json: bool) -> None:
     if json:
         print_json({"site": site, "leaves": len(true), "wrong": wrong})
         return
-    for text, before, counted in wrong:
-        out.print(f"{text}  kept {before}  counted {counted}", markup=False)
-    out.print(f"{len(true)} leaves counted, {len(wrong)} differ from what is kept.")
+    for text, before, now in wrong:
+        out.print(f"{text}  kept {before}  counted {now}", markup=False)
+    differ = f"{len(wrong)} {noun(len(wrong), 'differs', 'differ')} from what is kept"
+    out.print(f"{counted(true, 'leaf', 'leaves')} counted, {differ}.")
 
 
 def _rebuild(data: Path, json: bool) -> None:
@@ -135,7 +137,10 @@ def _rebuild(data: Path, json: bool) -> None:
         return
     for one in wrong:
         out.print(f"{one.site} {one.prefix}  kept {one.kept}  counted {one.counted}", markup=False)
-    out.print(f"{report.urls} URLs of {report.sites} sites counted, {len(wrong)} of {report.leaves} leaves put right.")
+    out.print(
+        f"{counted(report.urls, 'URL')} of {counted(report.sites, 'site')} counted, "
+        f"{len(wrong)} of {counted(report.leaves, 'leaf', 'leaves')} put right."
+    )
 
 
 def _line(site: str, prefix: str, counts: Counts) -> _Line:

@@ -17,8 +17,10 @@ from gossamer.cli.main import VERBS
 
 _HEAD = """# Command line
 
-Generated from the code by `make docs`; `gossamer VERB --help` says the same. Words in capitals are arguments, given in
-their order; those with `…` may be several. Exit code 0: done, 1: failed, 2: wrong usage, 130: interrupted.
+`gossamer VERB --help` says the same in the terminal. Words in capitals are arguments, given in their order; one with
+`…` may be given several times. Exit code 0 means done, 1 failed (a crawl fails where [a seed brought
+nothing](operate.md#how-a-crawl-ends)), 2 wrong usage, 130 interrupted. This page is generated from the code
+(`make docs`).
 """
 _WORDS = {str: "text", int: "whole number", float: "number", Path: "path", bool: "switch"}
 _CODE_OR_TAG = re.compile(r"`[^`]*`|<")

@@ -43,7 +43,7 @@ def command(
     folder.open_frontier(settings).db.close()  # segments of another crawl are refused before anything is started
     crew = Crew(settings, folder, debug)
     stopped: list[bool] = []
-    out.print(f"Working on {found.where if folder.is_shared else data}; Ctrl-C stops in good order.", markup=False)
+    out.print(f"Working on {found.where if folder.is_shared else data}; press Ctrl-C to stop.", markup=False)
     with told_to_end(lambda: stopped.append(True)):
         try:
             for _ in range(workers):
@@ -54,6 +54,7 @@ def command(
                     out.print(f"worker {dead} died and is replaced", markup=False)
                     time.sleep(_AGAIN)
                     crew.start()
-            crew.stop()
+            out.print("Stopping … Press Ctrl-C again to stop at once.")
+            crew.stop(lambda: len(stopped) < 2)
         finally:
             crew.kill()

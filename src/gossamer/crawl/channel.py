@@ -35,6 +35,8 @@ class Rest(msgspec.Struct, frozen=True):
     reason: str
     of_site: bool = True
     """Whether the whole site has to rest, and not just this part of it."""
+    of_origin: bool = False
+    """Whether the robots.txt of one scheme of the site asks for it: that of another may say something else."""
 
 
 def slot_of(address: str, part: int) -> str:

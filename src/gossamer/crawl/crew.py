@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import secrets
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -20,6 +23,11 @@ from gossamer.errors import OperationError
 from gossamer.settings import Settings
 
 log = logging.getLogger(__name__)
+
+_LOOK = 0.1
+"""Seconds between two looks whether workers have stopped."""
+_SLACK = 10.0
+"""Seconds that a worker has beyond its limit to commit and give everything back."""
 
 
 class Crew:
@@ -64,27 +72,32 @@ class Crew:
                 dead.append(name)
         return dead
 
-    def stop(self) -> None:
-        """Closing the pipe asks a worker to stop; it has the time a download may take."""
+    def stop(self, waiting: Callable[[], bool] = lambda: True) -> None:
+        """Closing the pipe asks a worker to stop; it has `crawl.stop_within` for what is under way. `waiting` is asked
+        again and again whether to go on waiting; who is not waited for is left to `kill`."""
         for worker in self._workers.values():
             if worker.process.stdin is not None:
                 with contextlib.suppress(BrokenPipeError):
                     worker.process.stdin.close()
-        deadline = time.monotonic() + self._settings.fetch.total_timeout + 10
-        for worker in self._workers.values():
-            try:
-                worker.process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                log.warning("worker process %d did not stop in time and is killed", worker.process.pid)
+        deadline = time.monotonic() + self._settings.crawl.stop_within + _SLACK
+        while (left := self._running()) and time.monotonic() < deadline and waiting():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                left[0].wait(_LOOK)
+        for process in self._running() if time.monotonic() >= deadline else ():
+            log.warning("worker process %d did not stop in time and is killed", process.pid)
         for name, worker in self._workers.items():
             worker.raise_failure()
             log.info("worker %s stopped", name, extra={"worker": name, "code": worker.process.returncode})
 
+    def _running(self) -> list[subprocess.Popen[bytes]]:
+        return [worker.process for worker in self._workers.values() if worker.process.poll() is None]
+
     def kill(self) -> None:
-        """End those that are left at once."""
+        """End those that are left at once, and their parsers with them: a busy one would not notice for long."""
         for worker in self._workers.values():
             if worker.process.poll() is None:
-                worker.process.kill()
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(worker.process.pid, signal.SIGKILL)
             worker.process.wait()
         self._workers.clear()
 

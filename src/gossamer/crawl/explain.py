@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
+from gossamer.crawl.shy_links import shy_links
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError
 from gossamer.frontier import inspect
@@ -29,6 +31,7 @@ from gossamer.frontier.removals import removal_of, words_of
 from gossamer.frontier.rulebook import load_rules, rules_for
 from gossamer.frontier.stories import cluster_of
 from gossamer.index.folder import IndexFolder
+from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
 from gossamer.model.url import Canonicalizer
@@ -40,6 +43,7 @@ from gossamer.scope.shape import path_shape
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 
+_FETCHED = (Outcome.DOCUMENT.value, Outcome.REDIRECT.value, Outcome.DUPLICATE.value, Outcome.ALIAS.value, None)
 _JOINED = {Outcome.REDIRECT: "redirect", Outcome.DUPLICATE: "duplicate", Outcome.ALIAS: "duplicate"}
 
 
@@ -60,9 +64,24 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
     _add_mirror(db, settings, answer)
     _add_operator(db, answer)
     answer.filters = _filters(db, answer.url)
+    _add_target(db, answer)
     if folder is not None:
+        add_shy_links(folder, inspect.segment_ids(db), answer)
         _add_index(db, folder, answer)
     return answer
+
+
+def add_shy_links(folder: DataFolder, segments: Sequence[str], answer: Explanation) -> None:
+    """Of a URL that is in no table: the pages whose links to it were not followed."""
+    if answer.record is not None:
+        return
+    found = shy_links(folder, segments, answer.url)
+    # Where a rule refuses the URL, an ordinary link says nothing of what its page asks for.
+    answer.nofollow_on = found.nofollow or (found.others if answer.state == "unknown" else [])
+    if answer.nofollow_on:
+        asks = "the link says nofollow" if found.nofollow else "the page asks that its links are not followed"
+        rest = "".join(answer.reason.partition("; ")[1:])
+        answer.reason = f"known only from links that are not followed, on {', '.join(answer.nofollow_on)}: {asks}{rest}"
 
 
 def _add_operator(db: Database, answer: Explanation) -> None:
@@ -94,16 +113,21 @@ def _add_copies(db: Database, answer: Explanation) -> None:
     copies, documents, near = yield_of(db, key64(site_of(answer.url)), key64(path_shape(answer.url)))
     if copies + near:
         seen = copies + documents
-        answer.copies = f"of {seen} pages of this shape {copies} were copies of others and {near} near copies"
+        answer.copies = (
+            f"of {counted(seen, 'page')} of this shape {copies} "
+            f"{noun(copies, 'was a copy', 'were copies')} of others and {counted(near, 'near copy')}"
+        )
         lowered = answer.record.lowered if answer.record else lowered_by(copies, documents, near)
         if lowered:
-            answer.copies += f": it waits {lowered} levels lower"
+            answer.copies += f": it waits {counted(lowered, 'level')} lower"
     cluster = cluster_of(db, answer.url)
     if cluster is not None:
         answer.cluster = f"{cluster.number}, like no other page"
         if cluster.pages > 1:
             who = "this page" if cluster.representative == answer.url else cluster.representative
-            answer.cluster = f"{cluster.number}, {cluster.pages} near copies, represented by {who} ({cluster.reason})"
+            answer.cluster = (
+                f"{cluster.number}, {counted(cluster.pages, 'near copy')}, represented by {who} ({cluster.reason})"
+            )
             answer.collapsed_under = "" if cluster.representative == answer.url else cluster.representative
 
 
@@ -113,6 +137,13 @@ def _document_rule(db: Database, url: str) -> str:
     if found is not None:
         return f"{found.rule.label}: {found.reason}"
     return f"none of {len(attempts)} for this host" if attempts else "none for this host"
+
+
+def _add_target(db: Database, answer: Explanation) -> None:
+    """A page that leads to one that failed cannot be found for that one's reason: redirects in a loop, say."""
+    target = inspect.find_url(db, answer.record.target) if answer.record and answer.record.target else None
+    if target is not None and target.state == "done" and target.outcome not in _FETCHED:
+        answer.target_problem = target.reason or ""
 
 
 def _add_index(db: Database, folder: DataFolder, answer: Explanation) -> None:
@@ -146,6 +177,10 @@ def _explain(db: Database, settings: Settings, url: str, now: float) -> Explanat
     chain = full_chain(scope_config(settings, db), settings.scope.rules, RuleBook(rules_for(db, url)).fits)
     decision = chain.decide(url, now)
     answer = Explanation(url, "unknown", "", chain.verdicts(url, now), _robots(db, settings, url, now), record)
+    if record is not None and settings.scope.depth is not None:
+        deep = settings.reach.verdict(record.depth)
+        answer.rules.append(deep)
+        decision = decision if deep.allowed or not decision.allowed else deep
     if record is None:
         answer.reason = "never seen: no seed, link or sitemap of this crawl has named it" + (
             "" if decision.allowed else f"; it would be refused by {decision.rule}: {decision.reason}"
@@ -196,7 +231,10 @@ def _add_wait(db: Database, answer: Explanation, record: UrlRecord, now: float) 
     if record.state == "waiting":
         answer.ahead = inspect.queue_place(db, answer.url)
         if answer.ahead is not None:
-            answer.reason += f"; level {record.level}, {answer.ahead} URLs of {record.site} come first"
+            answer.reason += (
+                f"; level {record.level}, {counted(answer.ahead, 'URL')} of "
+                f"{record.site} {noun(answer.ahead, 'comes', 'come')} first"
+            )
 
 
 def _span(seconds: float) -> str:

@@ -10,6 +10,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.revisits import Revisits, estimator_of, weight_of
 from gossamer.frontier.standing import link_values
+from gossamer.model.counts import counted
 from gossamer.model.records import LEVELS, Discovered, Kind, Via
 from gossamer.model.site import key64
 from gossamer.priority.levels import levels_of
@@ -61,7 +62,7 @@ def revisit_factors(db: Database, guidance: Guidance, record: UrlRecord, now: fl
         Factor("checked", since, "since it was last known for sure", "s"),
         Factor("need", 1.0 - fresh, "chance that it has changed since: RVRank"),
         Factor("age", float(age(rates, since)[0]), "that our copy is expected to be out of date", "s"),
-        Factor("clicks", weight_of(record.clicks), f"weight by {record.clicks} clicks of readers"),
+        Factor("clicks", weight_of(record.clicks), f"weight by {counted(record.clicks, 'click')} of readers"),
     ]
     if config.policy != "none":
         interval = float(Revisits(db, config).current_plan(now).intervals(rates, np.array([factors[-1].value]))[0])

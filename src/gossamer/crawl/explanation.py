@@ -46,6 +46,10 @@ class Explanation(msgspec.Struct):
     """Automatic filters that match it, each with its state and evidence."""
     collapsed_under: str = ""
     """The page that results show in its place, of those with nearly the same text."""
+    target_problem: str = ""
+    """Where it leads to another page, why that one could not be fetched."""
+    nofollow_on: list[str] = []
+    """Of a URL that is in no table: pages that link to it in a way that is not followed."""
     found: bool = False
     verdict: str = ""
     """Whether it can be found, and if not, why not: one sentence. Only where the index was asked."""

@@ -11,12 +11,13 @@ from typing import Protocol
 from gossamer.crawl.channel import Channel, Rest
 from gossamer.crawl.pending import Result
 from gossamer.crawl.robots import RobotsBook
-from gossamer.crawl.understand import Rules, of_mirror, of_page, of_response, plain_result
+from gossamer.crawl.understand import Rules, of_mirror, of_page, of_response, of_unasked, plain_result
 from gossamer.fetch import Request
 from gossamer.frontier.contract import Lease
 from gossamer.model.decision import Decision, allow
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Kind, Parsed, ParseJob, Response, Task
+from gossamer.model.site import origin_of
 from gossamer.model.url import parse_base
 from gossamer.scope.automatic import RULE as AUTOMATIC
 
@@ -184,10 +185,9 @@ class SiteRunner:
             self._refused(task, Outcome.REFUSED, verdict)
             return True
         await workshop.room()
-        permission = await workshop.robots.may_fetch(task.url, self.channel)
+        permission = await self._permission(task)
         if isinstance(permission, Rest):
-            self.channel.rest(permission)
-            return False
+            return self._rests(task, permission)
         if isinstance(permission, Response):
             self._answered(task, permission)
             return True
@@ -199,6 +199,27 @@ class SiteRunner:
             self.channel.rest(response)
             return False
         self._answered(task, response)
+        return True
+
+    async def _permission(self, task: Task) -> Decision | Rest | Response:
+        """What robots.txt says; a start page may have been named again just now, with the wish to ask it anew."""
+        robots, channel = self._workshop.robots, self.channel
+        said = await robots.may_fetch(task.url, channel)
+        kept_out = said.of_origin if isinstance(said, Rest) else isinstance(said, Decision) and not said.allowed
+        if not kept_out or task.depth > 0:
+            return said
+        await self._workshop.look_at_scope(self._filled_at)
+        return await robots.may_fetch(task.url, channel)
+
+    def _rests(self, task: Task, rest: Rest) -> bool:
+        """The site rests; only the task does while there is something to do for another scheme of the site, whose
+        robots.txt is another one."""
+        origin = origin_of(task.url)
+        if not rest.of_origin or all(origin_of(other.url) == origin for other in self.tasks):
+            self.channel.rest(rest)
+            return False
+        rules, now = self._workshop.rules, self.channel.now()
+        self._workshop.hand_over(of_unasked(self.site, self.part, task, rest, rules, now))
         return True
 
     async def _mapped(self, task: Task) -> str:
@@ -218,7 +239,11 @@ class SiteRunner:
         return self._verdict(task)
 
     def _verdict(self, task: Task) -> Decision:
-        verdict = self._workshop.rules.decide(task.url, self.channel.now())
+        rules = self._workshop.rules
+        verdict = rules.decide(task.url, self.channel.now())
+        if verdict.allowed and not task.previous:
+            # Only what would be new: how deep a known page is was not asked when it came in without a limit.
+            return rules.reach.too_deep(task.depth) or verdict
         if verdict.rule.startswith(AUTOMATIC) and (task.previous or task.depth == 0):
             # It is for what would be new: a filter takes no page away from readers, and no seed from the operator.
             return allow(AUTOMATIC, f"a seed or known page, though {verdict.reason}")

@@ -3,15 +3,19 @@
 Workers are processes. One that dies is buried (its sites are freed at once, its
 unfinished segment deleted) and replaced; one that fails with an error for a person
 (disk full, database gone) ends the crawl. The crawl is over when no worker holds a
-site and nothing becomes due within `crawl.linger` seconds; one that watches ends when it is told to, and one that is
-paused waits to be resumed. Paused sites hold nobody up: what waits there waits for the next crawl.
+site and nothing but polls becomes due within `crawl.linger` seconds; one that watches
+ends when it is told to, and one that is paused waits to be resumed. It does not wait long for
+sites that have never answered: they are most likely mistyped, and whoever named them wants to
+know. Paused sites hold nobody up: what waits there waits for the next crawl.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
+from enum import Enum
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.crawl.alert_child import AlertProcess
@@ -24,8 +28,9 @@ from gossamer.crawl.pushing import HubCaller
 from gossamer.crawl.sampling import Sampler
 from gossamer.crawl.thinning import thinning_every
 from gossamer.crawl.turns import Turns
-from gossamer.errors import OperationError, StorageError
-from gossamer.frontier.inspect import Status, status
+from gossamer.errors import GossamerError, OperationError, StorageError
+from gossamer.frontier.inspect import Status, next_due_where_answered, status
+from gossamer.frontier.sources import only_polls_until
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.settings import Settings
 from gossamer.store.compaction import FULL
@@ -41,10 +46,24 @@ SPLIT_EVERY = 30.0
 _DEATHS = 50
 """Deaths in a row, without a page in between, after which something must be wrong for good."""
 
+PATIENCE = 13.0
+"""Seconds that a crawl waits for sites that have never answered, where nothing else is left: two more tries by the
+usual back-off of 5 and 10 s. `crawl.linger` is for sites that have."""
+
 _CLOCK_SET = 120.0
 """Seconds by which a clock may drift without a word."""
 
 Watcher = Callable[[Status], None]
+
+
+class Phase(Enum):
+    """What a crawl is doing, for whoever watches it."""
+
+    CRAWLING = "crawling"
+    STOPPING = "stopping"
+    """It was told to stop, and finishes what is under way."""
+    INDEXING = "indexing"
+    """The workers have ended; the index takes in what is left."""
 
 
 def is_over(settings: Settings, frontier: SqlFrontier, standing: Status, now: float) -> bool:
@@ -55,7 +74,21 @@ def is_over(settings: Settings, frontier: SqlFrontier, standing: Status, now: fl
         return True
     if settings.crawl.watch or standing.paused:
         return False
-    return standing.next_due_at is None or standing.next_due_at > now + settings.crawl.linger
+    until = now + settings.crawl.linger
+    if standing.next_due_at is None or standing.next_due_at > until:
+        return True
+    if standing.next_due_at <= now:
+        return False
+    # A busy site has a poll every few minutes: waiting for those has no end.
+    return only_polls_until(frontier.db, until) or not _is_worth_waiting(frontier, standing.next_due_at, now, until)
+
+
+def _is_worth_waiting(frontier: SqlFrontier, due: float, now: float, until: float) -> bool:
+    """Whether something is due soon, or a while later on a site that has ever answered."""
+    if due <= now + PATIENCE:
+        return True
+    answered = next_due_where_answered(frontier.db)
+    return answered is not None and answered <= until
 
 
 class Supervisor:
@@ -72,7 +105,9 @@ class Supervisor:
     ) -> None:
         self._settings, self._folder, self._frontier, self._clock = settings, folder, frontier, clock
         self._crew = Crew(settings, folder, debug)
-        self._stopping = False
+        self._stops = 0
+        """How often it was told to stop: once, it finishes what is under way; twice, it does not."""
+        self._indexing = self._early = False
         self._damaged: set[str] = set()
         self._deaths = 0
         self._last_fetched = -1
@@ -102,9 +137,27 @@ class Supervisor:
         ]
 
     def stop(self) -> None:
-        """End the crawl in good order; a database that is away is not waited for."""
-        self._stopping = True
+        """End the crawl in good order; a database that is away is not waited for. Told again, end at once: the next
+        crawl fetches again what is under way, and indexes what is not in the index yet."""
+        self._stops += 1
         self._frontier.db.hurry()
+
+    @property
+    def phase(self) -> Phase:
+        """What it is doing."""
+        if self._indexing:
+            return Phase.INDEXING
+        return Phase.STOPPING if self._stops else Phase.CRAWLING
+
+    @property
+    def was_told(self) -> bool:
+        """Whether somebody told it to stop."""
+        return self._stops > 0
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it ended although there was more to do: it was told to, or a limit was reached."""
+        return self._early or self.was_told
 
     def run(self, until: float | None = None, watch: Watcher | None = None) -> Status:
         """Crawl; returns how it stood at the end."""
@@ -115,7 +168,7 @@ class Supervisor:
             for _ in range(self._settings.workers):
                 self._crew.start()
             self._loop(until, watch)
-            self._crew.stop()
+            self._crew.stop(lambda: self._is_waited_for(watch))
         finally:
             self._crew.kill()
             for turns in self._turns:
@@ -123,8 +176,8 @@ class Supervisor:
             self._folder.recover(self._frontier, self._clock.now())
             for child in self._children:
                 child.ask_to_finish()
-        self._compact(everything=not self._stopping)  # whoever stops a crawl waits for nothing that can be done later
-        self._wait_for_children()
+        self._compact(everything=not self._stops)  # whoever stops a crawl waits for nothing that can be done later
+        self._wait_for_children(watch)
         self._alerts.finish()
         standing = status(self._frontier.db, self._clock.now())
         fields = {"pages": standing.pages, "fetched": standing.fetched, "due": standing.urls_due}
@@ -135,9 +188,9 @@ class Supervisor:
     def _loop(self, until: float | None, watch: Watcher | None) -> None:
         next_compaction = time.monotonic() + _COMPACT_EVERY
         looking = 0.0
-        while not self._stopping:
+        while not self._stops:
             # Looking costs more the more sites there are: never more than a twentieth of the time.
-            time.sleep(min(max(_TICK, 20 * looking), _LONGEST_PAUSE))
+            self._sleep(min(max(_TICK, 20 * looking), _LONGEST_PAUSE))
             self._bury_dead()
             for child in self._children:
                 child.watch()
@@ -149,7 +202,9 @@ class Supervisor:
             self._sampler.tick(standing)
             if watch is not None:
                 watch(standing)
-            if is_over(self._settings, self._frontier, standing, now) or (until is not None and now >= until):
+            late = until is not None and now >= until
+            if late or is_over(self._settings, self._frontier, standing, now):
+                self._early = late or self._frontier.page_limit_reached()
                 return
             self._hubs.tick()
             self._alerts.tick()
@@ -160,6 +215,16 @@ class Supervisor:
                 self._check_disk()
                 self._check_clock()
                 next_compaction = time.monotonic() + _COMPACT_EVERY
+
+    def _is_waited_for(self, watch: Watcher | None) -> bool:
+        """Whether workers that stop still have time."""
+        self._wait(watch)
+        return self._stops < 2
+
+    def _sleep(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not self._stops and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _TICK))
 
     def _bury_dead(self) -> None:
         for _ in self._crew.bury_dead():
@@ -197,10 +262,18 @@ class Supervisor:
         below = FULL if everything else LARGE
         compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged, below=below)
 
-    def _wait_for_children(self) -> None:
+    def _wait_for_children(self, watch: Watcher | None) -> None:
         """The index takes in what is left; whoever cannot wait kills the crawl and loses nothing."""
-        self._stopping = False
+        self._indexing = True
+        enough = min(self._stops, 1)
         for child in self._children:
-            while child.is_running and not self._stopping:
-                time.sleep(_TICK / 2)
-            child.wait(0 if self._stopping else None)
+            while child.is_running and self._stops <= enough:
+                self._wait(watch)
+            child.wait(0 if self._stops > enough else None)
+
+    def _wait(self, watch: Watcher | None) -> None:
+        """A moment; who watches sees how the crawl stands meanwhile."""
+        time.sleep(_TICK)
+        if watch is not None:
+            with contextlib.suppress(GossamerError):  # a database that is away is not waited for any more
+                watch(status(self._frontier.db, self._clock.now()))

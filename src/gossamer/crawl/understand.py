@@ -8,16 +8,19 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from gossamer.crawl.channel import Rest
 from gossamer.crawl.pending import Result
-from gossamer.crawl.render_choice import RENDERED
+from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, RENDERED, scripts_missing
 from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import Budgets, Visit
+from gossamer.frontier.extraction import LITTLE
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer, parse_base
+from gossamer.scope.reach import LISTED_DEPTH, NO_SITEMAPS, Reach
 
 _PATIENT = (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE)
 _LISTS = ("listing", "collection")
@@ -31,14 +34,17 @@ class Rules(msgspec.Struct):
 
     canonicalizer: Canonicalizer
     decide: Callable[[str, float], Decision]
-    seen: Callable[[int], bool]
-    """Whether a key is surely in the table, so that it need not be offered again."""
+    seen: Callable[[int, int], bool]
+    """Whether a key is surely in the table, at this depth or a smaller one, so that it need not be offered again."""
     budgets: Budgets
     max_redirects: int
     worker: str
     goes_by_links: bool = False
     """Whether the strategy wants to know where pages link to."""
     follow_feeds: bool = True
+    reach: Reach = Reach()
+    decide_inside: Callable[[str, float], Decision] | None = None
+    """What the other rules say of a URL whose host a seed takes into the crawl; None: no seed does."""
 
 
 def plain_result(site: str, part: int, task: Task, outcome: Outcome, verdict: Decision, now: float) -> Result:
@@ -56,6 +62,14 @@ def of_mirror(site: str, part: int, task: Task, mapped: str, rules: Rules, now: 
         item = Discovered(mapped, Via.REDIRECT, task.kind, task.depth, task.hops, task.url)
         _add(result, item if verdict.allowed else msgspec.structs.replace(item, refusal=verdict))
     return result
+
+
+def of_unasked(site: str, part: int, task: Task, rest: Rest, rules: Rules, now: float) -> Result:
+    """A task whose robots.txt cannot be had while the site answers under another scheme: only the task waits."""
+    visit = Visit(site, part, task, Outcome.CONNECT_FAILED, now, reason=rest.reason, fetched=False)
+    if task.attempts + 1 < rules.budgets.patience:
+        visit.retry_at = max(rest.until, now)
+    return Result(visit)
 
 
 def of_response(site: str, part: int, task: Task, response: Response, not_before: float, rules: Rules) -> Result:
@@ -83,18 +97,26 @@ def of_page(site: str, part: int, task: Task, response: Response, parsed: Parsed
         visit.reason = parsed.problem
     elif parsed.method in ("sitemap", "feed"):
         visit.outcome = Outcome.RESOURCE
+        visit.reason = _incomplete(parsed)
         _from_source(result, parsed, rules)
     elif parsed.refresh and parsed.refresh != task.url:
         _follow_redirect(result, parsed.refresh, Via.REFRESH, rules)
         _fill_row(row, parsed)
     else:
-        _from_page(result, parsed, rules)
+        _from_page(result, parsed, rules, response.body)
     row.outcome, row.reason = visit.outcome.value, visit.reason
     row.media_type, row.charset = parsed.media_type, parsed.charset
     return result
 
 
-def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
+def _incomplete(parsed: Parsed) -> str:
+    """What kept us from reading all of a source, or anything in it."""
+    if not parsed.problem:
+        return ""
+    return f"only partly read: {parsed.problem}" if parsed.entries or parsed.nested else parsed.problem
+
+
+def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> None:
     visit, task = result.visit, result.visit.task
     assert result.row is not None
     _fill_row(result.row, parsed)
@@ -105,6 +127,8 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
     visit.fingerprint, visit.near_keys = parsed.fingerprint, parsed.near_keys
     visit.published = parsed.date if parsed.date_confidence >= MIN_CONFIDENCE else ""
     visit.page_type, visit.characters = parsed.page_type, len(parsed.text.strip())
+    if task.depth == 0 and not parsed.noindex:
+        visit.reason = _lack(parsed, body)
     if parsed.noindex:
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""
@@ -113,8 +137,9 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
         result.response = None
     result.links = parsed.links
     depth = task.depth + 1
-    fresh = [pair for pair in zip(parsed.follow, parsed.follow_keys, strict=True) if not rules.seen(pair[1])]
-    result.found = [Discovered(url, depth=depth, referrer=task.url) for url, _ in fresh]
+    fresh = [pair for pair in zip(parsed.follow, parsed.follow_keys, strict=True) if not rules.seen(pair[1], depth)]
+    refusal = rules.reach.refusal(depth)
+    result.found = [Discovered(url, depth=depth, referrer=task.url, refusal=refusal) for url, _ in fresh]
     result.found_keys = [key for _, key in fresh]
     _note_outlinks(visit, parsed, rules)
     if rules.follow_feeds:
@@ -122,6 +147,15 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules) -> None:
     _remember_refusals(result, parsed)
     if parsed.canonical:
         _join_canonical(result, parsed.canonical, rules)
+
+
+def _lack(parsed: Parsed, body: bytes) -> str:
+    """What a start page lacks: whoever named it is told, while other pages are only counted (`frontier.extraction`)."""
+    if parsed.method.startswith(RENDERED):
+        return ""
+    if sign := scripts_missing(body, parsed):
+        return f"{NEEDS_SCRIPTS}: {sign}"
+    return NO_TEXT if len(parsed.text.strip()) < LITTLE else ""
 
 
 def _note_outlinks(visit: Visit, parsed: Parsed, rules: Rules) -> None:
@@ -135,8 +169,9 @@ def _offer_feeds(result: Result, parsed: Parsed, rules: Rules) -> None:
     """The feeds of a start page, and of a list near it; those of single pages announce comments."""
     task = result.visit.task
     if task.depth == 0 or (task.depth <= _LISTS_DEPTH and parsed.page_type in _LISTS):
+        refusal = rules.reach.refusal(task.depth, kind=Kind.FEED)
         feeds = [
-            Discovered(url, kind=Kind.FEED, depth=task.depth, referrer=task.url)
+            Discovered(url, kind=Kind.FEED, depth=task.depth, referrer=task.url, refusal=refusal)
             for url in parsed.feeds
             if not _COMMENTS.search(url) and rules.decide(url, result.visit.at).allowed
         ]
@@ -151,7 +186,8 @@ def _join_canonical(result: Result, canonical: str, rules: Rules) -> None:
         return
     visit.canonical = canonical
     item = Discovered(canonical, via=Via.CANONICAL, depth=task.depth, hops=task.hops, referrer=task.url)
-    _add(result, item)
+    # Before the links: a start page links to itself under that name, too, and the first sighting counts.
+    result.found, result.found_keys = [item, *result.found], [key64(canonical), *result.found_keys]
 
 
 def _from_source(result: Result, parsed: Parsed, rules: Rules) -> None:
@@ -159,15 +195,22 @@ def _from_source(result: Result, parsed: Parsed, rules: Rules) -> None:
     visit, task = result.visit, result.visit.task
     visit.listed = [entry.published_at for entry in parsed.entries if entry.published_at]
     visit.push = parsed.push
+    if parsed.method == "sitemap" and rules.reach.sitemaps == "no":
+        visit.reason = NO_SITEMAPS
+        return
     _note_outlinks(visit, parsed, rules)
     found, keys = [], []
     # What a source listed when we first looked at it is no news: we cannot tell how fast we were.
     watched = task.checked_at > 0
+    refusal = rules.reach.too_deep(LISTED_DEPTH)
     for entry, key in zip(parsed.entries, parsed.follow_keys, strict=True):
-        if not rules.seen(key):
+        if not rules.seen(key, LISTED_DEPTH):
             announced = entry.published_at if watched else None
             via = Via.FEED if parsed.method == "feed" else Via.SITEMAP
-            found.append(Discovered(entry.url, via, Kind.PAGE, 1, 0, task.url, None, entry.priority, announced))
+            item = Discovered(
+                entry.url, via, Kind.PAGE, LISTED_DEPTH, 0, task.url, refusal, entry.priority, announced
+            )  # fmt: skip
+            found.append(item)
             keys.append(key)
     for url in parsed.nested:
         if task.hops < rules.max_redirects:
@@ -195,13 +238,14 @@ def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> N
         visit.outcome, visit.target = Outcome.REDIRECT, target
         verdict = rules.decide(target, visit.at)
         visit.reason = "" if verdict.allowed else f"its target is refused: {verdict.reason}"
-        known_host = verdict.allowed or not verdict.rule.startswith("scope.")
-        if known_host:
-            refusal = None if verdict.allowed else verdict
-            _add(
-                result,
-                Discovered(target, via, task.kind, task.depth, task.hops + 1, task.url, refusal),
-            )
+        item = Discovered(target, via, task.kind, task.depth, task.hops + 1, task.url)
+        if verdict.allowed:
+            _add(result, item)
+        elif not verdict.rule.startswith("scope."):
+            _add(result, msgspec.structs.replace(item, refusal=verdict))
+        elif rules.decide_inside is not None:
+            inside = rules.decide_inside(target, visit.at)
+            result.beyond = item if inside.allowed else msgspec.structs.replace(item, refusal=inside)
 
 
 def _target(url: str, location: str, canonicalizer: Canonicalizer) -> str | Decision:
@@ -226,6 +270,7 @@ def _visit(site: str, part: int, task: Task, response: Response) -> Visit:
     return Visit(
         site, part, task, response.outcome, response.answered_at, response.status, response.reason,
         response.header("etag")[:512], response.header("last-modified")[:128],
+        size=len(response.wire_body or response.body),
     )  # fmt: skip
 
 
@@ -261,8 +306,9 @@ def _fill_row(row: PageRow, parsed: Parsed) -> None:
 def robots_sitemaps(urls: Sequence[str], origin: str, rules: Rules, now: float) -> list[Discovered]:
     """The sitemaps a robots.txt names, as far as the scope allows them."""
     found = []
+    refusal = rules.reach.refusal(0, Via.ROBOTS, Kind.SITEMAP)
     for text in urls[:100]:
         url = rules.canonicalizer.parse(text)
         if not isinstance(url, Decision) and rules.decide(url, now).allowed:
-            found.append(Discovered(url, Via.ROBOTS, Kind.SITEMAP, referrer=f"{origin}/robots.txt"))
+            found.append(Discovered(url, Via.ROBOTS, Kind.SITEMAP, referrer=f"{origin}/robots.txt", refusal=refusal))
     return found

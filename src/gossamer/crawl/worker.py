@@ -16,7 +16,7 @@ import contextlib
 import logging
 import random
 import secrets
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Any
@@ -187,9 +187,10 @@ class Session:
         self._scope_read_at = 0.0
         self._failure: Exception | None = None
         self.rules = understand.Rules(
-            tools.scope.canonicalizer(), self._decide, self._frontier.seen.__contains__, settings.budget,
+            tools.scope.canonicalizer(), self._decide, self._frontier.seen.knows, settings.budget,
             settings.crawl.max_redirects, name, self._frontier.guidance.strategy.links is not None,
-            settings.feeds.poll,
+            settings.feeds.poll, settings.reach,
+            None if settings.scope.mode == "list" else tools.scope.decide_inside,
         )  # fmt: skip
         self._addresses = AddressBook(name, tools.frontier, tools.thread, clock)
         borrowing = Borrowing(name, tools.frontier, tools.thread, clock, self, self._channel_to, self.release)
@@ -258,16 +259,15 @@ class Session:
         ]
 
     async def _wind_down(self, loops: Sequence[asyncio.Task[None]]) -> None:
-        """Let requests under way end, commit, and give everything back."""
+        """Let requests and parsers under way end, commit, and give everything back, within `crawl.stop_within`."""
+        until = self.clock.now() + self._settings.crawl.stop_within
         if self._rendering is not None:
             await _cancel(list(self._rendered))
             self._left_in_queue()
-            await self._rendering.finish(self._settings.fetch.total_timeout)
+            await self._rendering.finish(min(self._settings.fetch.total_timeout, until - self.clock.now()))
         jobs = [runner.job for runner in self._runners.values() if runner.job]
-        if jobs:
-            await asyncio.wait(jobs, timeout=self._settings.fetch.total_timeout)
-        if self._parsing:
-            await asyncio.wait(set(self._parsing), timeout=self._settings.crawl.parse_timeout)
+        await _ended(jobs, until - self.clock.now())
+        await _ended(self._parsing, until - self.clock.now())
         async with self._committing:  # a commit that is cancelled before its turn at the disk would be lost
             await _cancel(loops)
         for loop in loops:
@@ -447,6 +447,7 @@ class Session:
     async def _heed_operator(self) -> None:
         """Give back what is paused or about to be split anew, and ask no site faster than an operator wants."""
         said = await self._thread.run(self._frontier.directions, {site for site, _ in self._runners})
+        self.robots.forget(said.robots)
         for runner in self._runners.values():
             if runner.site in said.leave:
                 runner.leave()
@@ -560,6 +561,12 @@ class Session:
     def drop(self, address: Address) -> None:
         """One site fewer on an address."""
         address.users -= 1
+
+
+async def _ended(tasks: Collection[asyncio.Task[Any]], seconds: float) -> None:
+    """Wait for them, at most so long."""
+    if tasks:
+        await asyncio.wait(set(tasks), timeout=max(seconds, 0.0))
 
 
 async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
