@@ -48,7 +48,7 @@ def understands(words: list[str]) -> None:
         app.command(f"gossamer.cli.{verb}:command", name=verb)
     _, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False)
     # Where a command takes any number of seeds, an unknown option is taken for one, and refused only when it runs.
-    check_seeds([word for word in bound.args if isinstance(word, str)])
+    check_seeds([word for word in bound.args if isinstance(word, str)], words[0])
 
 
 def filled_in(word: str) -> str:
@@ -77,6 +77,12 @@ def compose_commands() -> Iterator[tuple[str, list[str]]]:
     for name, service in documents(DEPLOY / "compose.yaml")[0]["services"].items():
         if service["image"] == "gossamer":
             yield f"compose {name}", service["command"]
+
+
+def single_command() -> list[str]:
+    """What the one container runs."""
+    (compose,) = documents(DEPLOY / "compose.single.yaml")
+    return list(compose["services"]["gossamer"]["command"])
 
 
 def containers(value: Any) -> Iterator[dict[str, Any]]:
@@ -118,7 +124,13 @@ def subcommands(verb: str) -> set[str]:
     return set(command) if isinstance(command, App) else set()
 
 
-COMMANDS = [*unit_commands(), *compose_commands(), *manifest_commands(), *prose_commands()]
+COMMANDS = [
+    ("compose.single", single_command()),
+    *unit_commands(),
+    *compose_commands(),
+    *manifest_commands(),
+    *prose_commands(),
+]
 
 
 @pytest.mark.parametrize("words", [words for _, words in COMMANDS], ids=[name for name, _ in COMMANDS])
@@ -196,8 +208,16 @@ def test_settings_of_the_deployments_are_valid(tmp_path: Path) -> None:
         load(tmp_path).check()
 
 
-def test_compose_services_wait_for_services_and_use_volumes_that_there_are() -> None:
-    (compose,) = documents(DEPLOY / "compose.yaml")
+def test_the_console_is_in_each_deployment_and_nobody_else_reaches_it_by_default() -> None:
+    for found in (compose_commands, manifest_commands):
+        (words,) = [words for name, words in found() if name.endswith("console")]
+        assert words[0] == "serve" and not any(word.startswith(("--shard", "--shards")) for word in words)
+    assert single_command()[0] == "run"
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", "compose.single.yaml"])
+def test_compose_services_wait_for_services_and_use_volumes_that_there_are(name: str) -> None:
+    (compose,) = documents(DEPLOY / name)
     for service in compose["services"].values():
         assert set(service.get("depends_on", ())) <= set(compose["services"])
         named = {volume.partition(":")[0] for volume in service.get("volumes", ())}

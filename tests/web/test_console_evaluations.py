@@ -115,7 +115,7 @@ def test_what_the_command_found_is_kept_and_shown(
     db = DataFolder(data).read()
     kept = {name: runs for name, runs, _ in evaluations.names(db)}
     assert sorted(kept.values()) == [1, 1]
-    (name,) = [name for name in kept if "(1 queries)" not in name]
+    (name,) = [name for name in kept if "(1 query)" not in name]
     (run,) = evaluations.history(db, name)
     db.close()
     assert [one.ranking for one in run.result.rankings][1] == "bm25"

@@ -100,12 +100,12 @@ def test_run_now_needs_somebody_who_runs_the_plan(planned: ConsoleUnderTest) -> 
     assert refused.status_code == 400 and "gossamer run" in refused.text
     with planned.folder.run_lock():
         with changing(planned) as db:
-            schedules.note_plan(db, "", {"nightly": "at 03:30"}, 1_700_000_000.0)
+            schedules.note_plan(db, "", {"nightly": "at 03:30", "page": "always"}, 1_700_000_000.0)
         assert "started as soon as" in planned.send("/console/jobs/now", {"name": "nightly"}).text
-        assert "runs all the time" in planned.send("/console/jobs/now", {"name": "page"}).text
+        assert "page is ended and started anew" in planned.send("/console/jobs/now", {"name": "page"}).text
         assert "keeps this plan" in text_of(planned.reader.get("/console/jobs").text)
     with changing(planned) as db:
-        assert [one.wanted_at is not None for one in schedules.entries(db, "")] == [True]
+        assert [one.wanted_at is not None for one in schedules.entries(db, "")] == [True, True]
 
 
 def test_unknown_entries_are_told(planned: ConsoleUnderTest) -> None:

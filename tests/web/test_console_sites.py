@@ -37,12 +37,26 @@ def words_on(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
-def test_the_overview_says_that_a_finished_crawl_is_stopped_and_how_it_ended(console: ConsoleUnderTest) -> None:
-    text = words_on(page(console, "/console"))
-    assert "The crawl: stopped" in text
+def test_the_overview_says_that_a_finished_crawl_is_finished_and_what_comes_next(console: ConsoleUnderTest) -> None:
+    html = page(console, "/console")
+    text = words_on(html)
+    assert 'class="hero good"' in html
+    assert re.search(r"Finished (\w+ )?\d\d:\d\d Everything is fetched\. Next visit ", text), text
+    assert "gossamer run --data" in text  # nobody is there to make that visit
     assert "the server says there is no such page" in text
-    assert "How fresh are we?" in text
-    assert "Behind the crawl 0 changes" in text
+    assert "The index has everything that was fetched" in text
+
+
+def test_nothing_is_shown_that_has_nothing_to_show(console: ConsoleUnderTest) -> None:
+    text = words_on(page(console, "/console"))
+    for title in ("Queue by level", "Resting and paused", "Machines", "The last minutes"):
+        assert title not in text
+
+
+def test_freshness_has_a_page_of_its_own(console: ConsoleUnderTest) -> None:
+    text = words_on(page(console, "/console/freshness"))
+    assert re.search(r"Up to date [\d.> ]+ % of 11 documents", text)
+    assert "No feed or news sitemap announced a document" in text
 
 
 def test_every_kind_of_error_leads_to_the_sites_that_have_it(console: ConsoleUnderTest, alpha: str) -> None:
@@ -56,7 +70,7 @@ def test_the_figures_of_the_overview_can_be_asked_for_again(console: ConsoleUnde
     found = console.operator.get("/console/overview.json")
     assert found.headers["cache-control"] == "no-store"
     figures = found.json()["figures"]
-    assert figures["activity"] == "stopped"
+    assert found.json()["state"] == "finished"
     shown = page(console, "/console")
     for name in ("pages", "fetched", "errors"):
         assert f'data-figure="{name}">{figures[name]}<' in shown
@@ -227,7 +241,9 @@ def test_an_operator_has_what_failed_fetched_again(console: ConsoleUnderTest, al
 def test_an_operator_pauses_and_resumes_the_whole_crawl(console: ConsoleUnderTest) -> None:
     shown = console.send("/console/pause", {"reason": "moving house"})
     assert "no site is asked" in flash(shown)
-    assert "The crawl: paused" in words_on(shown.text) and "because: moving house" in words_on(shown.text)
+    assert 'class="hero warn"' in shown.text and "Paused No site is asked, because: moving house." in words_on(
+        shown.text
+    )
     assert last_line(console) == ("operator", "pause crawl", "", "moving house")
     assert flash(console.send("/console/resume")) == "The crawl goes on."
 

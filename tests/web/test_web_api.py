@@ -101,6 +101,9 @@ def test_other_operations_answer(site: httpx.Client) -> None:
         ("page", {}, "url: is missing"),
         ("story", {}, "url: is missing"),
         ("history", {"url": ENGINE, "from": "x" * 50}, "from"),
+        ("search", {"q": "a", "pgae": "2"}, "there is no parameter 'pgae' (did you mean page?): known are q, "),
+        ("page", {"url": ENGINE, "utm_source": "x"}, "there is no parameter 'utm_source': known are url"),
+        ("status", {"x": "1"}, "there is no parameter 'x': there are none"),
     ],
 )
 def test_a_wrong_parameter_is_400_and_named(
@@ -108,6 +111,14 @@ def test_a_wrong_parameter_is_400_and_named(
 ) -> None:
     answer = get(site, name, 400, **parameters)
     assert phrase in answer["error"] and list(answer) == ["error"]
+
+
+def test_one_result_may_be_asked_for_with_its_whole_search(site: httpx.Client) -> None:
+    get(site, "similar", q="rocket", url=ENGINE, size="20", page="1", facets="0")
+
+
+def test_pages_for_people_ignore_what_others_add_to_their_addresses(site: httpx.Client) -> None:
+    assert site.get("/search", params={"q": "rocket", "utm_source": "mail", "fbclid": "1"}).status_code == 200
 
 
 def test_a_hit_tells_type_category_and_author(site: httpx.Client) -> None:

@@ -7,7 +7,10 @@ import pytest
 import turbohtml
 from web_kit import DOCUMENTS, MemoryService, client
 
-from gossamer.errors import CorruptError, UsageError
+from gossamer.errors import CorruptError, DatabaseError, StorageError, UsageError
+from gossamer.index.folder import IndexMissingError
+from gossamer.search.results import Overview
+from gossamer.testing import FakeClock
 
 RU, ZH = "ракета", "火箭"
 
@@ -40,6 +43,56 @@ def test_the_start_page_has_a_labelled_search_box_and_the_size_of_the_index(site
     (box,) = tree.select("form[action='/search'][method=get] input[type=search][name=q]")
     assert tree.select(f"label[for={box.attr('id')}]")
     assert f"{len(DOCUMENTS)} pages" in tree.text
+
+
+def test_the_start_page_tells_what_is_searched_how_much_and_how_fresh() -> None:
+    with client(clock=FakeClock(1_790_000_000.0 + 3 * 3600)) as http:
+        tree = page(http, "/")
+        assert texts(tree, ".sub") == [f"{len(DOCUMENTS)} pages from 11 sites, last updated 3 hours ago"]
+        assert tree.select(".sub time")[0].attr("datetime") == "2026-09-21T14:13:20Z"
+        assert texts(tree, ".searched li")[0] == "archive.example.org 36 pages"
+        assert texts(tree, ".searched > .count") == ["and 3 other sites"]
+        assert page(http, link(tree, "archive.example.org", ".searched")).select("h1")
+
+
+def test_every_example_on_the_start_page_has_results(site: httpx.Client) -> None:
+    tree = page(site, "/")
+    examples = [a.attr("href") for a in tree.select(".examples a")]
+    assert len(examples) > 3
+    assert all(titles(page(site, href)) for href in examples)
+
+
+def test_an_empty_index_says_what_to_do() -> None:
+    with client(MemoryService(())) as http:
+        tree = page(http, "/")
+        assert "gossamer crawl https://www.example.org/ --contact you@example.org" in texts(tree, ".notice code")
+        assert not tree.select(".examples") and not tree.select(".searched")
+
+
+def test_a_folder_without_an_index_is_an_empty_one_on_the_start_page() -> None:
+    service = MemoryService()
+    with client(service) as http:
+        service.broken = IndexMissingError("there is no index in /srv/secret/index yet")
+        tree = page(http, "/")
+        assert "gossamer crawl" in texts(tree, ".notice code")[0] and "secret" not in tree.text
+
+
+def test_visits_of_the_start_page_share_one_overview() -> None:
+    service = MemoryService()
+    with client(service) as http:
+        for _ in range(5):
+            page(http, "/")
+    assert service.overviews == 1
+
+
+def test_a_start_page_without_an_overview_still_searches() -> None:
+    """Shards of an older version tell nothing of themselves."""
+    service = MemoryService()
+    service.overview = Overview  # type: ignore[method-assign]
+    with client(service) as http:
+        tree = page(http, "/")
+        assert tree.select("input[name=q]") and f"{len(DOCUMENTS)} pages" in tree.text
+        assert not tree.select(".examples") and not tree.select(".searched")
 
 
 def test_a_result_has_title_address_date_excerpt_and_links(site: httpx.Client) -> None:
@@ -238,6 +291,23 @@ def test_an_index_that_cannot_be_used_is_503_with_its_sentence(error: Exception)
         assert (http.get("/readyz").status_code, http.get("/healthz").status_code) == (503, 200)
         service.broken = None
         assert http.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "error",
+    [DatabaseError("/srv/secret/frontier.db is locked"), CorruptError("the index in /srv/secret/index is damaged"),
+     DatabaseError('connection to server at "secret.example" failed'), UsageError("no crawl in /srv/secret"),
+     StorageError("cannot read /srv/secret/index/current: Permission denied")],
+)  # fmt: skip
+def test_no_answer_says_where_files_and_databases_are(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    service = MemoryService()
+    with client(service) as http:
+        service.broken = error  # type: ignore[assignment]
+        for path in ("/", "/search?q=a", "/feed.atom?q=a", "/api/v1/search?q=a", "/api/v1/status", "/readyz"):
+            response = http.get(path)
+            assert response.status_code == 503
+            assert "secret" not in response.text and "gossamer doctor" in response.text, path
+    assert str(error) in caplog.text
 
 
 def test_searches_never_run_on_the_event_loop(site: httpx.Client, service: MemoryService) -> None:

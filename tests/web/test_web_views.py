@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.search.results import Count
-from gossamer.web import views
-from gossamer.web.marking import mark, query_words
+from gossamer.web import marking, views
+from gossamer.web.marking import marker, query_words
+from gossamer.web.pages import paragraphs
 
 
 @pytest.mark.parametrize(
@@ -119,10 +120,18 @@ def test_times_that_are_none_are_not_shown() -> None:
     ],
 )
 def test_words_of_the_query_are_marked_in_stored_text(text: str, query: str, marked: list[str]) -> None:
-    assert [piece for piece, hit in mark(text, query).pieces() if hit] == marked
+    assert [piece for piece, hit in marker(query)(text).pieces() if hit] == marked
 
 
 @given(st.text(max_size=100), st.text(max_size=30))
 def test_marks_never_change_the_text(text: str, query: str) -> None:
-    assert "".join(piece for piece, _ in mark(text, query).pieces()) == text
+    assert "".join(piece for piece, _ in marker(query)(text).pieces()) == text
     assert len(query_words(query)) <= 24
+
+
+def test_a_stored_text_of_many_lines_is_marked_with_a_query_that_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(marking, "query_words", lambda query: read.append(query) or query_words(query))
+    shown = paragraphs("silk and wool\n" * 1_000, "silk")
+    assert len(shown) == 1_000 and shown[-1].marks == ((0, 4),)
+    assert read == ["silk"]

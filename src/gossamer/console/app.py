@@ -20,7 +20,7 @@ from starlette.routing import Route
 from gossamer.console.context import Asked, Console, Crawl, Do, Done, Show, Visitor
 from gossamer.console.forms import is_ours, read_form, storable
 from gossamer.console.login import LOGIN, LoginPages, asked_path
-from gossamer.console.rendering import STATIC, ConsoleRenderer
+from gossamer.console.rendering import STATIC, ConsoleRenderer, Place
 from gossamer.console.sessions import Sessions
 from gossamer.crawl.takedown import carry_on
 from gossamer.errors import GossamerError, UsageError
@@ -35,19 +35,23 @@ from gossamer.web.rendering import json_response
 ROOT = "/console"
 PAGES = {
     "overview": "Overview",
+    "seeds": "Seeds",
     "sites": "Sites",
     "url": "URL",
+    "freshness": "Freshness",
     "filters": "Filters",
     "rules": "Rules",
-    "jobs": "Jobs",
     "searches": "Searches",
     "evaluations": "Evaluations",
     "alerts": "Alerts",
-    "audit": "Audit log",
+    "jobs": "Jobs",
     "settings": "Settings",
+    "audit": "Audit log",
     "accounts": "Accounts",
 }
 """The modules of `console.pages`, in the order of the navigation, and what they are called there."""
+_HEADINGS = {"overview": "Crawl", "filters": "Selection", "searches": "Search", "jobs": "System"}
+"""Above which pages the navigation has a heading."""
 
 _THREADS = 4
 _NAMING = ("name", "url", "prefix", "what", "id", "reason")
@@ -174,7 +178,7 @@ def open_console(crawl: Crawl, settings: Settings) -> Extension:
     is_secure = settings.console.secure_cookies or serve.base_url.startswith("https:")
     sessions = Sessions(crawl, settings.console, links, is_secure, serve.port)
     modules = [import_module(f"gossamer.console.pages.{name}") for name in PAGES]
-    renderer = ConsoleRenderer(serve.title, links, [(label, _path(name)) for name, label in PAGES.items()])
+    renderer = ConsoleRenderer(serve.title, links, navigation())
     console: Console = OperatorConsole(crawl, links, sessions, renderer, pool, serve.base_url)
     login = LoginPages(sessions, renderer, links, pool, Clients(serve.proxies), serve.base_url)
     routes = [*login.routes(), *(route for module in modules for route in module.routes(console))]
@@ -197,6 +201,11 @@ def _finish_removals(crawl: Crawl) -> None:
             Thread(target=work, daemon=True).start()
     except GossamerError as error:
         log.warning("whether a removal broke off cannot be told: %s", error)
+
+
+def navigation() -> list[Place]:
+    """The pages, as the navigation shows them."""
+    return [Place(label, _path(name), _HEADINGS.get(name, "")) for name, label in PAGES.items()]
 
 
 def _path(name: str) -> str:

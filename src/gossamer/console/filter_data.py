@@ -17,6 +17,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.filtered_queue import names
 from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.schema import REFUSED, REMOVED
+from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.scope.automatic import RULE, SiteFilters, is_probe
@@ -146,7 +147,8 @@ def _sentences(stored: StoredFilter) -> list[str]:
     if evidence.reachable:
         before, after = evidence.steps
         said.append(
-            f"All {evidence.reachable} useful pages stay reachable around it ({evidence.links} stored links walked); "
+            f"All {counted(evidence.reachable, 'useful page')} stay reachable "
+            f"around it ({counted(evidence.links, 'stored link')} walked); "
             f"the way to one takes {after:g} {'click' if after == 1 else 'clicks'} on average, {before:g} before."
         )
     if evidence.note:
@@ -158,8 +160,10 @@ def _counts(counts: Counts) -> str:
     if not counts.known:
         return ""
     return (
-        f"Of its {counts.known} URLs {counts.visited} had been visited: {counts.documents} were documents "
-        f"({counts.near} of them near copies), {counts.duplicates} had the text of "
+        f"Of its {counted(counts.known, 'URL')} {counts.visited} had been visited: "
+        f"{counts.documents} {noun(counts.documents, 'was a document', 'were documents')} "
+        f"({counts.near} of them {noun(counts.near, 'a near copy', 'near copies')}), "
+        f"{counts.duplicates} had the text of "
         f"another page, {counts.failed} failed."
     )
 

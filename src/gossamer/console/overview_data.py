@@ -14,10 +14,13 @@ from typing import Literal
 import msgspec
 
 from gossamer.console.context import Crawl
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.indexed import IndexStanding, index_standing
+from gossamer.crawl.next_command import Commands
 from gossamer.crawl.reader import SharedReader
+from gossamer.crawl.verdict import Verdict, verdict_of
 from gossamer.frontier import controls, delays, samples
+from gossamer.frontier.backlog import slowest
 from gossamer.frontier.database import Database
 from gossamer.frontier.delays import Delays
 from gossamer.frontier.inspect import Status, Waiting, status, waiting_sites
@@ -49,6 +52,8 @@ class Look(msgspec.Struct, frozen=True):
     """Pages fetched a second; None before there are two looks."""
     kept: float | None
     """Documents kept a second."""
+    left: float | None = None
+    """Seconds that what waits takes at the least, while it runs."""
 
 
 class Watch:
@@ -89,11 +94,19 @@ class Watch:
         (then, fetched, pages), passed = self._readings[0], now - self._readings[0][0]
         activity, since = _activity(db, now)
         measured = passed >= 0.5 and then <= now
+        speed = max(0.0, (standing.fetched - fetched) / passed) if measured else None
         return Look(
-            at=now, standing=standing, activity=activity, since=since,
-            speed=max(0.0, (standing.fetched - fetched) / passed) if measured else None,
+            at=now, standing=standing, activity=activity, since=since, speed=speed,
             kept=max(0.0, (standing.pages - pages) / passed) if measured else None,
+            left=self._left(db, standing, speed or 0.0, now) if activity == "running" else None,
         )  # fmt: skip
+
+    def _left(self, db: Database, standing: Status, speed: float, now: float) -> float | None:
+        """The site that needs longest at its pace decides, and all together are no faster than they are now."""
+        if not standing.urls_due:
+            return None
+        polite = max((one.seconds(now) for one in slowest(db, self._crawl.settings().polite)), default=0.0)
+        return max(polite, standing.urls_due / speed if speed else 0.0) or None
 
     def _begin(self, db: Database, now: float) -> None:
         """The first look is compared with the last sample, where that is of this minute or the one before."""
@@ -181,11 +194,14 @@ class Overview(msgspec.Struct, frozen=True):
     pause_reason: str
     freshness: Freshness
     index: IndexStanding
-    levels: list[Level]
+    has_history: bool
+    """Whether there is anything to draw."""
+    verdict: Verdict
+    """What became of the seeds."""
 
 
-def overview(db: Database, crawl: Crawl, now: float) -> Overview:
-    """What the page shows beside the look at the crawl."""
+def overview(db: Database, crawl: Crawl, now: float, pages: int = 0) -> Overview:
+    """What the page shows beside the look at the crawl, which has kept so many pages."""
     settings = crawl.settings()
     paused = controls.paused(db)
     return Overview(
@@ -195,5 +211,12 @@ def overview(db: Database, crawl: Crawl, now: float) -> Overview:
         pause_reason=paused.reason if paused else "",
         freshness=collection_freshness(db, settings.revisit, now),
         index=index_standing(crawl.folder, db),
-        levels=service_levels(db, settings.alerts.slo_p95, now),
+        has_history=samples.are_several(db),
+        verdict=seeds_verdict(db, crawl, pages),
     )
+
+
+def seeds_verdict(db: Database, crawl: Crawl, pages: int) -> Verdict:
+    """What each seed brought, or why nothing and what to type; `pages` are those kept in all."""
+    folder = crawl.folder
+    return verdict_of(db, crawl.settings(), Commands(folder.root, options_of(db)), pages)

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import msgspec
 from markupsafe import Markup
 from starlette.responses import Response
 
@@ -26,6 +27,15 @@ STATIC = FOLDER / "static"
 _MOST_SENTENCES = 1000
 
 _looking: ContextVar[Visitor] = ContextVar("_looking")
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A page in the navigation."""
+
+    name: str
+    path: str
+    heading: str = ""
+    """Stands above it, where a group begins."""
 
 
 class Sentences:
@@ -51,9 +61,9 @@ class Sentences:
 class ConsoleRenderer:
     """Makes pages."""
 
-    def __init__(self, title: str, links: Links, navigation: Sequence[tuple[str, str]]) -> None:
-        """`navigation`: the pages, by their name and path."""
-        self._paths = [path for _, path in navigation]
+    def __init__(self, title: str, links: Links, navigation: Sequence[Place]) -> None:
+        """`navigation`: the pages in order."""
+        self._paths = [place.path for place in navigation]
         self.sentences = Sentences()
 
         def page_link(path: str, page: int, parameters: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from gossamer.console.context import Crawl
 from gossamer.console.url_visits import Extracted, Fetches, counting_segments, extracted, fetches
-from gossamer.crawl.explain import conclude, explain
+from gossamer.crawl.explain import add_shy_links, conclude, explain
 from gossamer.crawl.explanation import Explanation
 from gossamer.crawl.findable import Indexed
 from gossamer.discover.seeds import parse_seed
@@ -74,9 +74,10 @@ def life(crawl: Crawl, text: str, patience: float = PATIENCE) -> Life:
     answer = crawl.ask(lambda db: explain(db, settings, text, now))
     record, url = answer.record, answer.url
     removal = crawl.ask(lambda db: removal_of(db, url))
+    ids = crawl.ask(counting_segments)
+    add_shy_links(crawl.folder, ids, answer)
     indexed = add_index(crawl, answer)
     until = now + patience
-    ids = crawl.ask(counting_segments)
     known = Fetches([], True)
     if record is not None:
         known = fetches(crawl.folder, ids, url, record, lambda: crawl.clock.now() < until)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gossamer.model.counts import counted as counted
+
 _UNITS = ((86_400.0, "days"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
@@ -36,11 +38,6 @@ def size(count: float) -> str:
 def number(count: float) -> str:
     """A count with its thousands told apart."""
     return f"{count:,.0f}"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things, such as `1 URL` and `2 URLs`."""
-    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def percent(share: float) -> str:

@@ -7,18 +7,19 @@ seeds enter the queue. An import that breaks off can be repeated; what is there 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from gossamer.crawl.configuration import KEYS, Configuration, Decision, SavedAlert, SiteControl
+from gossamer.crawl.configuration import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.seeding import add_seeds
 from gossamer.crawl.takedown import drop_from_index
+from gossamer.crawl.toml_edit import edited
 from gossamer.crawl.toml_text import toml_text
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
@@ -65,7 +66,7 @@ def check(wanted: Configuration) -> None:
         parsed = canonical.parse(url)
         if isinstance(parsed, Verdict):
             raise UsageError(f"seed {url}: {parsed.reason}")
-    _checked_settings(wanted)
+    _checked_settings(wanted.settings)
 
 
 def _check_alerts(wanted: Sequence[SavedAlert]) -> None:
@@ -83,19 +84,26 @@ def _check_alerts(wanted: Sequence[SavedAlert]) -> None:
             raise UsageError(f"alert {one.name}: its request has nothing to look for")
 
 
-def _checked_settings(wanted: Configuration) -> Settings:
+def _checked_settings(tables: Mapping[str, Any]) -> Settings:
     with tempfile.TemporaryDirectory(prefix="gossamer-settings-") as folder:
-        (Path(folder) / FILE_NAME).write_text(toml_text(wanted.settings), encoding="utf-8")
+        (Path(folder) / FILE_NAME).write_text(toml_text(tables), encoding="utf-8")
         try:
             return load(Path(folder))
         except UsageError as error:
             raise UsageError(str(error).replace(str(Path(folder) / FILE_NAME), "settings")) from error
 
 
+def save_settings(root: Path, tables: Mapping[str, Any]) -> Settings:
+    """Write `gossamer.toml` once its settings are found to be right; a `UsageError` says what is wrong with them."""
+    checked = _checked_settings(tables)
+    _write_settings(root, tables)
+    return checked
+
+
 def bring(folder: DataFolder, present: Configuration, wanted: Configuration, now: float) -> None:
     """Change a data folder from its present configuration to the wanted one."""
     check(wanted)
-    _write_settings(folder.root, present, wanted)
+    _write_settings(folder.root, wanted.settings)
     settings = load(folder.root)
     folder.create()
     frontier = folder.open_frontier(settings)
@@ -105,21 +113,22 @@ def bring(folder: DataFolder, present: Configuration, wanted: Configuration, now
         frontier.db.close()
 
 
-def _write_settings(root: Path, present: Configuration, wanted: Configuration) -> None:
-    """The file before is kept beside it: its comments are in nobody else's memory."""
-    if present.settings == wanted.settings:
+def _write_settings(root: Path, tables: Mapping[str, Any]) -> None:
+    """Comments stay where they can; the file before is kept beside it."""
+    if read_tables(root) == tables:
         return
     path = root / FILE_NAME
     with durable.storing(path):
-        root.mkdir(parents=True, exist_ok=True)
-        if path.exists():
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        if text:
             before = path.with_suffix(".toml.before")
             before.unlink(missing_ok=True)
             before.touch(0o600)  # it may hold passwords
-            before.write_bytes(path.read_bytes())
+            before.write_text(text, encoding="utf-8")
         new = path.with_suffix(".toml.new")
         new.touch(0o600)
-        new.write_text(toml_text(wanted.settings), encoding="utf-8")
+        new.write_text(edited(text, tables), encoding="utf-8")
         durable.sync_file(new)
         new.replace(path)
 

@@ -19,6 +19,13 @@ def toml_text(tables: Mapping[str, Any]) -> str:
     return "\n".join(_table((), tables)).strip("\n") + "\n"
 
 
+def toml_lines(key: str, value: Any) -> list[str]:
+    """A key with its value; a list of tables has a line for each."""
+    if not _is_tables(value):
+        return [f"{_key(key)} = {_value(value)}"]
+    return [f"{_key(key)} = [", *(f"    {_value(one)}," for one in value), "]"]
+
+
 def _table(path: tuple[str, ...], table: Mapping[str, Any]) -> list[str]:
     plain = {key: value for key, value in table.items() if not _is_table(value) and not _is_tables(value)}
     inner = {key: value for key, value in table.items() if _is_table(value)}

@@ -3,7 +3,8 @@
 Every entry is a process of its own, on a leash (`gossamer.cli.leash`): it ends when this one does, even by a kill. What
 is to run always is started again when it ends, after a wait that grows while it keeps dying. What has a time is started
 when that comes; where it is serialised, after the work that is under way. What was missed, and what was running when
-this process was killed, is seen in the tables: a restart goes on.
+this process was killed, is seen in the tables: a restart goes on. A crawl that has no seed yet waits for one; what runs
+always is ended and started anew where somebody asks for it, so that it takes up new settings.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from gossamer.clock import Clock
@@ -21,6 +22,7 @@ from gossamer.crawl.tasks import Task
 from gossamer.errors import DatabaseError, GossamerError
 from gossamer.frontier import schedules
 from gossamer.frontier.database import Database
+from gossamer.frontier.seed_list import has_seeds
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import longest, words
 from gossamer.schedule.times import rhythm
@@ -47,10 +49,13 @@ class Unattended:
     """The plan of one data folder, under way."""
 
     def __init__(
-        self, root: Path, machine: str, db: Database, plan: Mapping[str, Schedule], clock: Clock, tell: Tell
-    ) -> None:
+        self, root: Path, machine: str, db: Database, plan: Mapping[str, Schedule], clock: Clock, tell: Tell,
+        seedless: Collection[str] = (),
+    ) -> None:  # fmt: skip
+        """`seedless`: entries that crawl and name no seed; they wait until the database has one."""
         self._root, self._machine, self._db = root, machine, db
         self._plan, self._clock, self._tell = dict(plan), clock, tell
+        self._seedless = set(seedless)
         self._tasks: dict[str, Task] = {}
         self._deaths: dict[str, int] = {}
         self._not_before: dict[str, float] = {}
@@ -99,6 +104,10 @@ class Unattended:
         if now < self._looked_at - _CLOCK_SET or any(_is_ahead(one, now) for one in found):
             self._db.patiently(lambda: schedules.pull_back(self._db, self._machine, now))
         self._looked_at = now
+        if self._seedless:
+            seeded: bool = self._db.patiently(lambda: has_seeds(self._db))
+            self._seedless = set() if seeded else self._seedless
+        found = [one for one in found if one.name not in self._seedless]
         for one in found:
             if one.always:
                 self._keep(one)
@@ -113,12 +122,13 @@ class Unattended:
         return any(not self._plan[name].always and self._plan[name].serialise for name in self._tasks)
 
     def _keep(self, one: Standing) -> None:
-        """Have an entry run that is to run always, unless it is paused."""
+        """Have an entry run that is to run always, unless it is paused; anew, where somebody asks for it."""
         task = self._tasks.get(one.name)
-        if one.paused_at is not None:
-            if task is not None:
-                task.ask_to_end()
-        elif task is None and time.monotonic() >= self._not_before.get(one.name, 0.0):
+        if task is not None and (one.paused_at is not None or one.wanted):
+            task.ask_to_end()
+            return
+        rested = one.wanted or time.monotonic() >= self._not_before.get(one.name, 0.0)
+        if one.paused_at is None and task is None and rested:
             self._start(one.name)
 
     def _start(self, name: str) -> None:

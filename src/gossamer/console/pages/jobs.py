@@ -70,8 +70,6 @@ class _Page:
     def now(self, asked: Asked) -> Done:
         """Have an entry run at once, by whoever runs the plan."""
         name, entry = self._entry(asked)
-        if entry.always:
-            raise UsageError(f"{name} runs all the time: there is nothing to start")
         if not self._crawl.folder.is_run():
             raise UsageError("nobody runs the plan: start `gossamer run`, or `gossamer schedules now` on the server")
         now = self._crawl.clock.now()
@@ -79,7 +77,8 @@ class _Page:
             lambda db, machine: schedules.want(db, machine, name, now),
             f"`gossamer run` was started before {name} was in the settings: start it again",
         )
-        return Done("run schedule", name, f"{name} is started as soon as other work lets it.", PATH)
+        how = "ended and started anew" if entry.always else "started as soon as other work lets it"
+        return Done("run schedule", name, f"{name} is {how}.", PATH)
 
     def _entry(self, asked: Asked) -> tuple[str, Schedule]:
         name = asked.form.get("name", "")

@@ -1,5 +1,5 @@
-"""The overview: whether the crawl runs and how fast, what waits, what fails, how fresh it is, how quickly news are
-found. The figures at the top are asked for again every two seconds (`live.js`)."""
+"""The overview: how the crawl stands, a handful of figures, and what needs a person. What is at the top is asked for
+again every two seconds (`live.js`); a page whose crawl has come to another state is loaded anew."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gossamer.console import series, words
+from gossamer.console import changing, series, words
 from gossamer.console.context import Asked, Console, Done
+from gossamer.console.headline import Headline, headline
 from gossamer.console.overview_data import Look, Watch, overview
 from gossamer.errors import UsageError
 from gossamer.frontier import controls
+from gossamer.frontier.database import Database
+from gossamer.frontier.seed_list import has_seeds
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS
-
-_ACTIVITIES = {"running": "good", "paused": "warn", "stopped": "bad"}
 
 
 class OverviewPage:
@@ -30,17 +31,28 @@ class OverviewPage:
     def show(self, asked: Asked) -> Response:
         """The page."""
         look, now = self._watch.look(), self._crawl.clock.now()
-        found = self._crawl.ask(lambda db: overview(db, self._crawl, now))
-        window = asked.query.get("window", "day")
+        found = self._crawl.ask(lambda db: overview(db, self._crawl, now, look.standing.pages))
+        window, settings = asked.query.get("window", "day"), self._crawl.settings()
         return self._console.page(
-            asked, "overview.html", look=look, live=live(look), found=found, disk=self._watch.disk(), words=words,
+            asked, "overview.html", look=look, live=self._live(look), found=found, disk=self._watch.disk(), words=words,
             now=now, errors=errors_of(look), window=window if window in series.STEPS else "day", windows=series.STEPS,
-            goal=self._crawl.settings().alerts.slo_p95, activities=_ACTIVITIES,
+            needs_contact=not settings.crawl.contact, command=changing.how_to_start(self._crawl),
+            is_shared=self._crawl.folder.is_shared,
+            pending=changing.waiting_for_restart(self._crawl) if look.activity == "running" else [],
         )  # fmt: skip
+
+    def _live(self, look: Look) -> dict[str, Any]:
+        def question(db: Database) -> Headline:
+            paused = controls.paused(db)
+            plan = changing.plan_now(self._crawl, db)
+            return headline(look, plan, has_seeds(db), paused.reason if paused else "")
+
+        found = self._crawl.ask(question)
+        return live(look, found)
 
     def figures(self, asked: Asked) -> Response:
         """The figures that change, as JSON."""
-        return self._console.data(live(self._watch.look()))
+        return self._console.data(self._live(self._watch.look()))
 
     def chart(self, asked: Asked) -> Response:
         """A chart, as JSON."""
@@ -63,6 +75,10 @@ class OverviewPage:
         self._crawl.change(lambda db: controls.resume_crawl(db, now))
         return Done("resume crawl", "", "The crawl goes on.", "/console")
 
+    def start(self, asked: Asked) -> Done:
+        """Have whoever runs the plan start the crawl."""
+        return Done("start crawl", "", changing.start(self._crawl), "/console")
+
 
 def routes(console: Console) -> list[Route]:
     """The overview."""
@@ -73,17 +89,18 @@ def routes(console: Console) -> list[Route]:
         console.shows("/overview/chart.json", page.chart),
         console.does("/pause", page.pause),
         console.does("/resume", page.resume),
+        console.does("/start", page.start),
     ]
 
 
-def live(look: Look) -> dict[str, Any]:
+def live(look: Look, told: Headline) -> dict[str, Any]:
     """What changes from moment to moment, ready to be shown."""
     now = look.standing
-    copies = now.duplicates / (now.pages + now.duplicates) if now.pages + now.duplicates else 0.0
-    since = f" for {words.duration(look.at - look.since)}" if look.since else ""
+    same = now.duplicates + now.aliases
+    copies = same / (now.pages + same) if now.pages + same else 0.0
     figures = {
-        "activity": look.activity,
-        "since": since,
+        "title": told.title,
+        "sentence": told.sentence,
         "speed": _speed(look.speed),
         "kept": _speed(look.kept),
         "pages": words.number(now.pages),
@@ -93,7 +110,7 @@ def live(look: Look) -> dict[str, Any]:
         "scheduled": words.number(now.urls_scheduled),
         "refused": words.number(now.urls_refused),
         "errors": words.number(now.errors),
-        "duplicates": f"{words.number(now.duplicates)} ({words.percent(copies)})",
+        "duplicates": f"{words.number(same)} ({words.percent(copies)})",
         "sites": words.number(now.sites),
         "active": words.number(now.sites_active),
         "waiting": words.number(now.sites_waiting),
@@ -104,7 +121,9 @@ def live(look: Look) -> dict[str, Any]:
     levels = levels_of(now.queue_by_level)
     return {
         "figures": figures,
-        "kind": _ACTIVITIES[look.activity],
+        "kind": told.kind,
+        "state": told.state,
+        "told": told,
         "levels": levels,
         "most": max(levels.values(), default=1),
         "at": look.at,

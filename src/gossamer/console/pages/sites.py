@@ -20,6 +20,7 @@ from gossamer.frontier import controls, site_list, site_view
 from gossamer.frontier.extraction import extraction_of
 from gossamer.frontier.politeness import SiteClock, gap
 from gossamer.frontier.site_list import ORDERS, STATES, SiteRow, Wanted
+from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome
 
 _WAIT = 10.0
@@ -126,13 +127,13 @@ class SitePages:
         """Ask the site no more until it is resumed."""
         name, reason, now = _name(asked.form), asked.form.get("reason", ""), self._crawl.clock.now()
         self._crawl.change(lambda db: controls.pause_site(db, name, reason, now))
-        return Done("pause site", name, f"{name} is paused; what waits there stays.", _path(name), reason)
+        return Done("pause site", name, f"{name} is paused; what waits there stays.", _back(asked, name), reason)
 
     def resume(self, asked: Asked) -> Done:
         """Ask the site again."""
         name, now = _name(asked.form), self._crawl.clock.now()
         self._crawl.change(lambda db: controls.resume_site(db, name, now))
-        return Done("resume site", name, f"{name} goes on.", _path(name))
+        return Done("resume site", name, f"{name} goes on.", _back(asked, name))
 
     def limit(self, asked: Asked) -> Done:
         """Ask the site more slowly, or only so often."""
@@ -141,7 +142,7 @@ class SitePages:
         most = _whole(asked.form.get("most_pages", "") or "0", 0, 2**53 - 1, "a number of pages")
         self._crawl.change(lambda db: controls.limit_site(db, name, delay, most, now))
         said = [f"{delay:g} s between requests at least"] if delay else []
-        said += [f"{words.number(most)} requests in all"] if most else []
+        said += [f"{counted(most, 'request')} in all"] if most else []
         limits = " and ".join(said) or "no limit"
         return Done("limit site", name, f"{name} has {limits} from now on.", _path(name), limits)
 
@@ -151,7 +152,7 @@ class SitePages:
         if self._crawl.ask(lambda db: site_view.find_site(db, name)) is None:
             raise self._unknown(name)
         urls = self._crawl.change(lambda db: site_view.recrawl_failed(db, name, now))
-        sentence = f"Queued again: {words.counted(urls, 'failed URL')} of {name}."
+        sentence = f"Queued again: {counted(urls, 'failed URL')} of {name}."
         return Done("recrawl", name, sentence, _path(name), "failed URLs")
 
     def remove(self, asked: Asked) -> Done:
@@ -162,7 +163,7 @@ class SitePages:
         crawl = self._crawl
         # A mere name would mean the host on every port, and so sites that this page does not speak of.
         done = take_down_within(crawl.folder, crawl.settings(), f"//{name}/", reason, now, _WAIT)
-        urls = words.counted(done.urls, "URL")
+        urls = counted(done.urls, "URL")
         sentence = f"{name} is removed with {urls}, and stays out of the crawl and of searches."
         if not done.is_done:
             sentence = f"{name} is being removed: {urls} have left so far, the others follow. It stays out."
@@ -210,6 +211,11 @@ def _name(given: Mapping[str, str]) -> str:
 
 def _path(name: str) -> str:
     return f"/console/site?name={quote(name, safe=':.')}"
+
+
+def _back(asked: Asked, name: str) -> str:
+    """The page from which a form was sent."""
+    return "/console/seeds" if asked.form.get("to") == "seeds" else _path(name)
 
 
 def _seconds(text: str) -> float:

@@ -16,6 +16,7 @@ from gossamer.crawl.takedown import covering, restore, take_down_within
 from gossamer.errors import UsageError
 from gossamer.frontier.operate import recrawl_url
 from gossamer.frontier.removals import words_of
+from gossamer.model.counts import counted
 
 _WAIT = 10.0
 """Seconds for which an operator waits for a removal; what is left then leaves in the background."""
@@ -76,7 +77,7 @@ class UrlPages:
     def _take_down(self, url: str, what: str, action: str, reason: str) -> Done:
         crawl = self._crawl
         done = take_down_within(crawl.folder, crawl.settings(), what, reason, crawl.clock.now(), _WAIT)
-        known = "1 known URL" if done.urls == 1 else f"{done.urls:,} known URLs"
+        known = counted(done.urls, "known URL")
         sentence = f"Taken down: {words_of(what)} ({known}). It leaves the index within seconds, and stays out."
         if not done.is_done:
             sentence = f"Being taken down: {words_of(what)}; {known} have left so far, the others follow."
@@ -86,7 +87,7 @@ class UrlPages:
         """Let in again what a removal keeps out."""
         url, what, crawl = self._url(asked.form), asked.form.get("what", ""), self._crawl
         urls = crawl.change(lambda db: restore(crawl.folder, db, crawl.settings(), what, crawl.clock.now()))
-        queued = "1 URL is" if urls == 1 else f"{urls:,} URLs are"
+        queued = counted(urls, "URL is", "URLs are")
         return Done("restore", what, f"Let in again: {queued} queued to be fetched anew.", page_of(url))
 
     def _url(self, form: Mapping[str, str]) -> str:

@@ -291,10 +291,9 @@
   function drawChart(figure, data) {
     figure.chartData = data;
     if (!figure.dataset.chart || !data.unit) data.unit = data.unit || figure.dataset.unit || "";
-    if (!data.at.length) {
-      fill(figure, element("p", "muted", "No figures yet."));
-      return;
-    }
+    // A chart of nothing says nothing: it is shown once there is a figure.
+    figure.hidden = !Object.values(data.series).some((values) => values.some((value) => value));
+    if (figure.hidden) return;
     const before = figure.chartDrawing, small = "small" in figure.dataset;
     const focused = before && document.activeElement === before.svg;
     const open = figure.querySelector("details")?.open;

@@ -1,11 +1,19 @@
 // Figures that change by themselves: an element with data-live is asked for new ones every data-every seconds, while
-// the page can be seen. [data-figure=NAME] gets a text, [data-level=NAME] a bar, [data-live-chart] a growing line.
+// the page can be seen. [data-figure=NAME] gets a text, [data-level=NAME] a bar, [data-live-chart] a growing line. Where
+// the state is no longer data-state, the page is loaded anew.
 "use strict";
 
 (() => {
   const KEPT = 150;
 
+  // Another state has other buttons and panels. What somebody is typing or has opened is not taken from them.
+  function isBusy() {
+    const typed = [...document.querySelectorAll("main input:not([type=hidden]), main textarea")].some((field) => field.value !== field.defaultValue);
+    return typed || document.querySelector("main details.confirm[open]") !== null;
+  }
+
   function update(root, answer, points) {
+    if (root.dataset.state && answer.state !== root.dataset.state && !isBusy()) return location.reload();
     root.querySelectorAll("[data-figure]").forEach((node) => {
       const text = answer.figures[node.dataset.figure];
       if (text !== undefined && node.textContent !== text) node.textContent = text;

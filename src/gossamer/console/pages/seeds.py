@@ -1,0 +1,71 @@
+"""Seeds: the addresses from which the crawl begins. Add one, take one out, pause its site."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gossamer.console import seeding, words
+from gossamer.console.context import Asked, Console, Done
+from gossamer.console.pages.sites import STATE_KINDS, STATE_WORDS, outcome_words
+from gossamer.errors import UsageError
+from gossamer.frontier import configured, seed_list, site_list
+from gossamer.frontier.database import Database
+from gossamer.frontier.seed_list import NamedSeed
+from gossamer.frontier.site_list import SiteRow
+
+PATH = "/console/seeds"
+_SHOWN = 50
+
+
+def routes(console: Console) -> list[Route]:
+    """Where seeds are shown, added and taken out."""
+    page = SeedPages(console)
+    return [
+        console.shows("/seeds", page.show),
+        console.does("/seeds/add", page.add),
+        console.does("/seeds/remove", page.remove),
+    ]
+
+
+class SeedPages:
+    """The list and its forms."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._crawl = console, console.crawl
+
+    def show(self, asked: Asked) -> Response:
+        """Seeds, page by page, the newest first."""
+        now, given = self._crawl.clock.now(), asked.query.get("page", "1")
+        page = int(given) if given.isascii() and given.isdigit() and len(given) < 7 else 1
+
+        def question(db: Database) -> tuple[int, list[NamedSeed], dict[str, SiteRow]]:
+            found = seed_list.list_seeds(db, _SHOWN, max(0, page - 1) * _SHOWN)
+            return seed_list.count_seeds(db), found, site_list.named_sites(db, [one.site for one in found], now)
+
+        total, rows, sites = self._crawl.ask(question)
+        return self._console.page(
+            asked, "seeds.html", rows=rows, sites=sites, total=total, page=max(1, page), pages=-(-total // _SHOWN),
+            kinds=STATE_KINDS, states=STATE_WORDS, outcome_words=outcome_words, now=now, words=words,
+            scope=self._crawl.settings().scope, needs_contact=not self._crawl.settings().crawl.contact,
+        )  # fmt: skip
+
+    def add(self, asked: Asked) -> Done:
+        """Add sites to the crawl."""
+        form = asked.form
+        named = seeding.add(
+            self._crawl, form.get("urls", ""), form.get("contact", "").strip(), form.get("kind") == "sitemap"
+        )
+        urls = " ".join(seed.url for seed in named.seeds)
+        to = "/console" if form.get("to") == "overview" else PATH
+        detail = f"{named.added.new} new, {named.added.refused} refused"
+        return Done("add seed", urls[:2000], seeding.told(self._crawl, named), to, detail)
+
+    def remove(self, asked: Asked) -> Done:
+        """Take a seed out; what was fetched stays."""
+        url = asked.form.get("url", "")
+        if not self._crawl.ask(lambda db: seed_list.is_seed(db, url)):
+            raise UsageError("there is no such seed any more: open the list again")
+        self._crawl.change(lambda db: configured.forget_seeds(db, [url]))
+        sentence = f"{url} is no seed any more. Pages that were fetched stay searchable."
+        return Done("remove seed", url, sentence, PATH)

@@ -1,0 +1,86 @@
+"""Sites that an operator adds on the console: seeds, as `gossamer inject` takes them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gossamer.console import changing
+from gossamer.console.context import Crawl
+from gossamer.console.words import counted
+from gossamer.crawl.seeding import add_seeds, check_reachable
+from gossamer.discover.seeds import Seed, parse_seed
+from gossamer.errors import UsageError
+from gossamer.frontier.contract import Added
+from gossamer.model.records import Kind
+from gossamer.model.url import Canonicalizer
+from gossamer.settings import Settings, load
+
+_MOST = 1000
+"""Seeds that are taken at once; a file of more goes to `gossamer inject`."""
+_NO_CONTACT = (
+    "say who crawls: webmasters need a mail address or a web page at which they reach you. Nothing was added"
+)  # fmt: skip
+
+
+class Named(msgspec.Struct, frozen=True):
+    """What was added."""
+
+    seeds: list[Seed]
+    added: Added
+
+
+def add(crawl: Crawl, text: str, contact: str, is_sitemap: bool) -> Named:
+    """Add what was typed, one URL or host name a line; the contact is kept where the settings have none."""
+    settings = crawl.settings()
+    seeds = read(text, settings)
+    if contact and not settings.crawl.contact:
+        changing.change(crawl, lambda tables: changing.table_of(tables, "crawl").update(contact=contact))
+        settings = load(crawl.folder.root)
+    _check(seeds, settings)
+    frontier = crawl.folder.open_frontier(settings)
+    try:
+        kind = Kind.SITEMAP if is_sitemap else Kind.PAGE
+        return Named(seeds, add_seeds(frontier, settings, seeds, crawl.clock.now(), kind))
+    finally:
+        frontier.db.close()
+
+
+def read(text: str, settings: Settings) -> list[Seed]:
+    """The seeds of a text; unlike on the command line, no line ever names a file."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise UsageError("name a site, such as www.example.org. Nothing was added")
+    if len(lines) > _MOST:
+        raise UsageError(f"at most {_MOST} seeds at once: use `gossamer inject --seeds FILE`. Nothing was added")
+    canonical = Canonicalizer(settings.urls)
+    urls = {parse_seed(line, f"line {number}", canonical): number for number, line in enumerate(lines, 1)}
+    return [Seed(url, f"line {number}") for url, number in urls.items()]
+
+
+def _check(seeds: list[Seed], settings: Settings) -> None:
+    """A seed that may not be asked would end every crawl at its start."""
+    try:
+        check_reachable(seeds, settings)
+    except UsageError as error:
+        if "--contact" in str(error):
+            raise UsageError(_NO_CONTACT) from error
+        raise UsageError(f"{error}. Nothing was added") from error
+
+
+def told(crawl: Crawl, named: Named) -> str:
+    """What was done, and what happens next."""
+    added, first = named.added, named.seeds[0].url
+    what = first if len(named.seeds) == 1 else counted(len(named.seeds), "seed")
+    if added.refused == len(named.seeds):
+        return f"Not added: {what} does not belong to the crawl. Look it up on the page URL to see why."
+    sentence = f"Added: {what}." if added.new else f"Known already: {what}."
+    if added.refused:
+        sentence += f" {counted(added.refused, 'seed')} refused."
+    plan = crawl.ask(lambda db: changing.plan_now(crawl, db))
+    if plan.working:
+        return f"{sentence} The crawl takes it up within seconds."
+    if plan.keeper == "always" and plan.entry is not None and plan.entry.paused_at is None:
+        return f"{sentence} The crawl starts."
+    if plan.entry is not None:
+        return f"{sentence} Start the crawl on the overview."
+    return f"{sentence} Nothing crawls at the moment: {changing.how_to_start(crawl)}."

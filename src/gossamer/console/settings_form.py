@@ -1,0 +1,209 @@
+"""Which settings an operator may change on the console, and the fields of the form that does it.
+
+Left out on purpose: what opens the machine or its network to a stranger who got hold of a password (addresses that may
+be crawled, files, programs, proxies, plug-ins), secrets, and what only matters to the program itself. All of it is
+changed in `gossamer.toml`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from gossamer.console.changing import Tables, table_of
+from gossamer.console.words import duration
+from gossamer.errors import UsageError
+from gossamer.settings import Described, Settings, describe
+
+Widget = Literal["text", "number", "choice", "lines"]
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Settings that belong together."""
+
+    title: str
+    labels: Mapping[str, str]
+    """The names of the settings, and what the form calls them."""
+    of_server: bool = False
+    """Whether they count when the server starts again, instead of the crawl."""
+
+
+GROUPS = (
+    Group("Who crawls", {"crawl.contact": "Your mail address or web page"}),
+    Group("What belongs to the crawl", {
+        "scope.mode": "Which hosts",
+        "scope.hosts": "Further hosts",
+        "scope.depth": "Links from a seed at most",
+        "scope.skip_files": "Leave out pictures, archives and programs",
+        "budget.pages_per_site": "URLs of a site at most",
+        "budget.sites": "Sites at most",
+        "browser.mode": "Run the scripts of pages",
+    }),
+    Group("How fast", {
+        "politeness.delay": "Pause between two requests to a site",
+        "politeness.ip_delay": "Pause between two requests to an address",
+        "crawl.workers": "Worker processes",
+        "crawl.downloads": "Downloads of a worker at once",
+    }),
+    Group("How fresh", {
+        "revisit.every": "Time between two visits to a page, on average",
+        "revisit.floor": "Shortest time between two visits",
+        "revisit.ceiling": "Longest time between two visits",
+        "feeds.poll": "Read feeds and poll start pages",
+        "feeds.floor": "Shortest time between two polls of a feed",
+        "feeds.ceiling": "Longest time between two polls of a feed",
+        "feeds.per_day": "Polls of a feed a day, on average",
+    }),
+    Group("In which order, and without what", {
+        "crawl.strategy": "What is fetched first",
+        "filters.mode": "Automatic filters",
+        "dedup.near": "How near duplicates are found",
+        "dedup.mirrors": "Find hosts that serve the same pages",
+        "rank.every": "Time between two rankings",
+    }),
+    Group("Limits", {
+        "budget.retries": "Tries of a URL that fails",
+        "budget.patience": "Tries of a URL whose server asks us to wait",
+        "fetch.total_timeout": "Longest time for a download",
+        "fetch.max_bytes": "Largest download",
+        "crawl.min_free_disk": "Free disk at which the crawl stops",
+    }),
+    Group("The search page and the console", {
+        "serve.title": "Name of the search page",
+        "serve.clicks": "Count which results are opened",
+        "serve.rate": "Requests of a reader a minute",
+        "serve.burst": "Requests of a reader at once",
+        "console.session": "Time until a login ends",
+        "console.analytics": "Count queries",
+    }, of_server=True),
+)  # fmt: skip
+"""The form, from top to bottom."""
+
+_DESCRIBED = {f"{one.section}.{one.name}": one for one in describe()}
+_YES, _NO = "yes", "no"
+
+
+class Field(msgspec.Struct, frozen=True):
+    """One setting as a form shows it."""
+
+    name: str
+    """With its section: `politeness.delay`."""
+    label: str
+    widget: Widget
+    value: str
+    """As it stands in the file; empty for the default."""
+    default: str
+    sentence: str
+    choices: tuple[str, ...] = ()
+    hint: str = ""
+    """The value in words that a person reads."""
+
+
+class Fields(msgspec.Struct, frozen=True):
+    """The fields of a group."""
+
+    group: Group
+    fields: tuple[Field, ...]
+
+
+def fields(settings: Settings, tables: Mapping[str, Any]) -> list[Fields]:
+    """The whole form: what the file says, and the defaults of what it does not say."""
+    return [
+        Fields(group, tuple(_field(name, label, settings, tables) for name, label in group.labels.items()))
+        for group in GROUPS
+    ]
+
+
+def _field(name: str, label: str, settings: Settings, tables: Mapping[str, Any]) -> Field:
+    one = _DESCRIBED[name]
+    value = getattr(getattr(settings, one.section), one.name)
+    is_said = one.name in tables.get(one.section, {})
+    in_words = one.sentence.startswith("Seconds") and isinstance(value, (int, float)) and value >= 120
+    return Field(
+        name, label, _widget(one), _text(value) if is_said else "",
+        _text(one.default) if one.default not in (None, (), "") else "", one.sentence, _choices(one),
+        f"now {duration(value)}" if in_words else "",
+    )  # fmt: skip
+
+
+def _widget(one: Described) -> Widget:
+    if _choices(one):
+        return "choice"
+    if one.type.removesuffix(" | None") in ("int", "float"):
+        return "number"
+    return "lines" if one.type.startswith("tuple") else "text"
+
+
+def _choices(one: Described) -> tuple[str, ...]:
+    if one.type == "bool":
+        return _YES, _NO
+    if one.type.startswith("Literal["):
+        return tuple(ast.literal_eval(f"[{one.type[len('Literal[') : -1]}]"))
+    return ()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return _YES if value else _NO
+    if isinstance(value, tuple):
+        return "\n".join(map(str, value))
+    return str(value).removesuffix(".0")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A setting that gets another value."""
+
+    name: str
+    text: str
+    """What was typed; empty for the default."""
+    before: str
+
+    @property
+    def words(self) -> str:
+        """For the audit log."""
+        before, after = (" ".join(text.split()) or "default" for text in (self.before, self.text))
+        return f"{self.name}: {before} → {after}"
+
+
+def changes(form: Mapping[str, str], settings: Settings, tables: Mapping[str, Any]) -> list[Change]:
+    """What a form changes of what the file says; names that are not in the form are refused."""
+    known = {field.name: field for part in fields(settings, tables) for field in part.fields}
+    found = []
+    for name, text in form.items():
+        if name not in known:
+            raise UsageError(f"there is no setting {name!r} that can be changed here. Nothing was changed")
+        text = "\n".join(filter(None, map(str.strip, text.splitlines())))
+        if text != known[name].value:
+            found.append(Change(name, text, known[name].value))
+    return found
+
+
+def apply(wanted: list[Change], tables: Tables) -> None:
+    """Put changes into the tables of the file."""
+    for one in wanted:
+        described = _DESCRIBED[one.name]
+        table = table_of(tables, described.section)
+        if one.text:
+            table[described.name] = _parsed(one, described)
+        else:
+            table.pop(described.name, None)
+
+
+def _parsed(one: Change, described: Described) -> Any:
+    text = one.text
+    if described.type == "bool":
+        if text not in (_YES, _NO):
+            raise UsageError(f"{one.name} is yes or no. Nothing was changed")
+        return text == _YES
+    if described.type.startswith("tuple"):
+        return text.split("\n")
+    if _widget(described) == "number":
+        try:
+            return int(text) if described.type.startswith("int") else float(text)
+        except ValueError as error:
+            kind = "a whole number" if described.type.startswith("int") else "a number"
+            raise UsageError(f"{one.name}: {text!r} is not {kind}. Nothing was changed") from error
+    return text

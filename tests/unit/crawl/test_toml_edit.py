@@ -1,0 +1,72 @@
+"""Settings that a program changes in a file that a person wrote: what is not changed stays as it was written."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from gossamer.crawl.toml_edit import edited
+from gossamer.settings import template
+
+WRITTEN = """# Our crawl.
+[crawl]
+contact = "ada@example.org"  # who answers
+# workers = 0
+
+[scope]
+hosts = [
+    "a.org",  # the first
+    "b.org",
+]
+
+[sites."intranet.test"]
+cookies = {session = "hush"}
+"""
+
+
+def test_a_value_is_changed_where_it_stands_and_the_comments_stay() -> None:
+    wanted = tomllib.loads(WRITTEN)
+    wanted["crawl"] |= {"contact": "bob@example.org", "workers": 3}
+    wanted["scope"] = {"hosts": ["c.org"], "mode": "domain"}
+    made = edited(WRITTEN, wanted)
+    assert tomllib.loads(made) == wanted
+    assert 'contact = "bob@example.org"  # who answers\n# workers = 0\nworkers = 3\n' in made
+    assert made.startswith("# Our crawl.\n")
+    assert "the first" not in made
+
+
+def test_a_value_that_is_taken_out_leaves_the_rest() -> None:
+    wanted = tomllib.loads(WRITTEN)
+    del wanted["scope"]["hosts"], wanted["crawl"]["contact"]
+    made = edited(WRITTEN, wanted)
+    assert tomllib.loads(made)["crawl"] == {}
+    assert "# Our crawl." in made and "intranet.test" in made
+
+
+@pytest.mark.parametrize(
+    "text", ["", WRITTEN, template(), '[[scope.filters]]\nkind = "prefix"\npattern = "/x"\n[crawl]\n']
+)
+def test_lists_of_tables_are_written_and_read_back(text: str) -> None:
+    rules = [
+        {"kind": "regex", "action": "deny", "pattern": '[#"]$'},
+        {"kind": "prefix", "action": "allow", "pattern": "/"},
+    ]
+    once = tomllib.loads(text)
+    once.setdefault("scope", {})["filters"] = rules
+    made = edited(text, once)
+    again = tomllib.loads(made)
+    assert again["scope"] == once["scope"]
+    again["scope"]["filters"] = rules[:1]
+    assert tomllib.loads(edited(made, again)) == again
+
+
+def test_every_default_of_a_new_file_stays_as_a_comment_beside_what_is_set() -> None:
+    made = edited(template(), {"politeness": {"delay": 2.5}})
+    assert "# delay = 1.0\ndelay = 2.5\n" in made
+    assert made.count("#") == template().count("#")
+
+
+@pytest.mark.parametrize("text", ['scope.mode = "host"\n', 'scope = {mode = "host"}\n', '["scope"]\nmode = "host"\n'])
+def test_other_ways_of_writing_say_what_is_wanted_all_the_same(text: str) -> None:
+    assert tomllib.loads(edited(text, {"scope": {"mode": "domain"}})) == {"scope": {"mode": "domain"}}

@@ -1,0 +1,272 @@
+"""An operator changes the crawl on the console: seeds, filters, settings; checked as on the command line, written down,
+and brought into force by whoever runs the crawl."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from console_kit import ConsoleUnderTest, console_of
+
+from gossamer.clock import SystemClock
+from gossamer.console.settings_form import GROUPS
+from gossamer.frontier import audit, schedules, seed_list
+from gossamer.frontier.database import Database
+from gossamer.settings import load
+
+
+@pytest.fixture
+def own(crawled: Path, tmp_path: Path) -> Iterator[ConsoleUnderTest]:
+    """A console of one's own: its settings change."""
+    data = tmp_path / "data"
+    shutil.copytree(crawled, data)
+    with console_of(data) as under_test:
+        yield under_test
+
+
+@contextmanager
+def changing(console: ConsoleUnderTest) -> Iterator[Database]:
+    db = console.folder.open_database()
+    try:
+        yield db
+    finally:
+        db.close()
+
+
+def file(console: ConsoleUnderTest) -> dict[str, Any]:
+    return tomllib.loads((console.data / "gossamer.toml").read_text())
+
+
+def last_line(console: ConsoleUnderTest) -> tuple[str, str, str, str]:
+    with changing(console) as db:
+        line = audit.entries(db)[0]
+    return line.who, line.action, line.subject, line.detail
+
+
+def told(page: httpx.Response) -> str:
+    return unescape(page.text)
+
+
+@contextmanager
+def somebody_runs_the_plan(console: ConsoleUnderTest) -> Iterator[None]:
+    """As `gossamer run` without schedules is seen by others: its lock, its plan, a crawl under way."""
+    with console.folder.run_lock():
+        with changing(console) as db:
+            schedules.note_plan(db, "", {"crawl": "always", "serve": "always"}, 1_700_000_000.0)
+            schedules.begin(db, "", "crawl", 1_700_000_000.0)
+        yield
+
+
+def is_wanted(console: ConsoleUnderTest) -> bool:
+    with changing(console) as db:
+        return any(one.wanted_at is not None for one in schedules.entries(db, "") if one.name == "crawl")
+
+
+# -- seeds ----------------------------------------------------------------------------------------
+
+
+def test_a_site_is_added_and_taken_out_again(own: ConsoleUnderTest) -> None:
+    page = own.send("/console/seeds/add", {"urls": "http://127.0.0.1:8099/start\n127.0.0.1:8098", "kind": "page"})
+    assert page.status_code == 200 and "Added: 2 seeds." in told(page) and "gossamer run --data" in told(page)
+    assert "http://127.0.0.1:8098/" in page.text
+    assert last_line(own)[:3] == ("operator", "add seed", "http://127.0.0.1:8099/start http://127.0.0.1:8098/")
+    page = own.send("/console/seeds/remove", {"url": "http://127.0.0.1:8098/"})
+    assert "is no seed any more" in told(page)
+    assert last_line(own)[1:3] == ("remove seed", "http://127.0.0.1:8098/")
+    with changing(own) as db:
+        assert not seed_list.is_seed(db, "http://127.0.0.1:8098/")
+        assert seed_list.is_seed(db, "http://127.0.0.1:8099/start")
+    assert own.send("/console/seeds/remove", {"url": "http://127.0.0.1:8098/"}).status_code == 400
+
+
+def test_a_site_that_could_not_be_crawled_is_refused_with_the_reason(own: ConsoleUnderTest) -> None:
+    with changing(own) as db:
+        before = seed_list.count_seeds(db)
+    for urls, reason in (
+        ("", "name a site"),
+        ("https://www.example.org/", "say who crawls"),
+        ("/etc/passwd", "not a URL"),  # on the command line it would be a file
+        ("-", "line 1"),
+        ("javascript:alert(1)", "line 1"),
+    ):
+        page = own.send("/console/seeds/add", {"urls": urls})
+        assert page.status_code == 400 and reason.lower() in told(page).lower(), urls
+    page = own.send("/console/seeds/add", {"urls": "http://10.1.2.3/", "contact": "ada@example.org"})
+    assert page.status_code == 400 and "10.1.2.3" in told(page)
+    with changing(own) as db:
+        assert seed_list.count_seeds(db) == before
+
+
+def test_the_first_site_beyond_this_machine_asks_who_crawls_and_keeps_the_answer(own: ConsoleUnderTest) -> None:
+    assert 'name="contact"' in own.operator.get("/console/seeds").text
+    refused = own.send("/console/seeds/add", {"urls": "www.example.org", "contact": "nonsense"})
+    assert refused.status_code == 400 and "contact" not in file(own)["crawl"]
+    page = own.send("/console/seeds/add", {"urls": "www.example.org", "contact": "ada@example.org"})
+    assert page.status_code == 200 and "https://www.example.org/" in page.text
+    assert file(own)["crawl"]["contact"] == "ada@example.org"
+
+
+def test_a_site_is_paused_and_resumed_from_the_list_of_seeds(own: ConsoleUnderTest) -> None:
+    with changing(own) as db:
+        site = seed_list.list_seeds(db, 1)[0].site
+    page = own.send("/console/site/pause", {"name": site, "to": "seeds"})
+    assert page.url.path == "/console/seeds" and f"{site} is paused" in told(page)
+    assert f"{site} goes on" in told(own.send("/console/site/resume", {"name": site, "to": "seeds"}))
+
+
+# -- filters --------------------------------------------------------------------------------------
+
+
+def test_a_filter_is_added_switched_off_moved_and_removed(own: ConsoleUnderTest) -> None:
+    first = {"kind": "prefix", "action": "deny", "pattern": "/print/"}
+    second = {"kind": "suffix", "action": "allow", "pattern": ".pdf"}
+    page = own.send("/console/filters/add", {**first, "place": "last"})
+    assert "Added: deny prefix /print/." in told(page)
+    own.send("/console/filters/add", {**second, "place": "last"})
+    assert file(own)["scope"]["filters"] == [first, second]
+    own.send("/console/filters/change", {"do": "up", "number": "2", "pattern": ".pdf"})
+    assert file(own)["scope"]["filters"] == [second, first]
+    own.send("/console/filters/change", {"do": "off", "number": "2", "pattern": "/print/"})
+    assert file(own)["scope"]["filters"] == [second, {**first, "off": True}]
+    assert load(own.data).scope.filters[1].off
+    own.send("/console/filters/change", {"do": "on", "number": "2", "pattern": "/print/"})
+    stale = own.send("/console/filters/change", {"do": "remove", "number": "1", "pattern": "/print/"})
+    assert stale.status_code == 400 and "has changed" in told(stale)
+    own.send("/console/filters/change", {"do": "remove", "number": "1", "pattern": ".pdf"})
+    assert file(own)["scope"]["filters"] == [first]
+    assert last_line(own)[:3] == ("operator", "filter remove", "allow suffix .pdf")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"kind": "regex", "action": "deny", "pattern": "("},
+        {"kind": "glob", "action": "deny", "pattern": "x"},
+        {"kind": "prefix", "action": "deny", "pattern": ""},
+        {"kind": "prefix", "action": "eat", "pattern": "/x"},
+    ],
+)
+def test_a_filter_that_makes_no_sense_changes_nothing(own: ConsoleUnderTest, rule: dict[str, str]) -> None:
+    before = (own.data / "gossamer.toml").read_text()
+    assert own.send("/console/filters/add", rule).status_code == 400
+    assert (own.data / "gossamer.toml").read_text() == before
+
+
+def test_what_a_filter_says_is_text(own: ConsoleUnderTest) -> None:
+    page = own.send(
+        "/console/filters/add", {"kind": "prefix", "action": "deny", "pattern": "/<script>alert(1)</script>"}
+    )
+    assert page.status_code == 200 and "<script>alert" not in page.text and "&lt;script&gt;" in page.text
+
+
+# -- settings -------------------------------------------------------------------------------------
+
+
+def test_settings_are_changed_checked_and_written_down(own: ConsoleUnderTest) -> None:
+    page = own.send(
+        "/console/settings/save",
+        {"politeness.delay": "2.5", "scope.hosts": "a.test\n b.test ", "feeds.poll": "no", "crawl.workers": "1"},
+    )
+    assert page.status_code == 200, page.text
+    assert "Saved: politeness.delay, scope.hosts, feeds.poll." in told(page)
+    assert file(own)["politeness"]["delay"] == 2.5
+    assert file(own)["scope"]["hosts"] == ["a.test", "b.test"] and file(own)["feeds"]["poll"] is False
+    who, action, subject, detail = last_line(own)
+    assert (who, action) == ("operator", "change settings") and "crawl.workers" not in subject
+    assert "politeness.delay: 0 → 2.5" in detail and "scope.hosts: default → a.test b.test" in detail
+    own.send("/console/settings/save", {"politeness.delay": ""})
+    assert load(own.data).politeness.delay == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("politeness.delay", "-1"), ("politeness.delay", "nan"), ("politeness.delay", "fast"), ("crawl.workers", "1.5"),
+        ("scope.mode", "everything"), ("feeds.poll", "perhaps"), ("crawl.strategy", "no-such-thing"),
+        ("revisit.floor", "99999999"), ("network.allow", "10.0.0.0/8"), ("browser.executable", "/bin/sh"),
+        ("storage.database", "x"), ("alerts.secret", "x"), ("nonsense", "x"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_is_wrong_or_not_to_be_changed_here_changes_nothing(
+    own: ConsoleUnderTest, name: str, value: str
+) -> None:
+    before = (own.data / "gossamer.toml").read_text()
+    page = own.send("/console/settings/save", {name: value, "crawl.downloads": "7"})
+    assert page.status_code == 400 and name.split(".")[-1] in told(page)
+    assert (own.data / "gossamer.toml").read_text() == before
+
+
+def test_changed_settings_are_taken_up_by_the_crawl_that_is_kept_running(own: ConsoleUnderTest) -> None:
+    with somebody_runs_the_plan(own):
+        assert "The crawl restarts" in told(own.send("/console/settings/save", {"politeness.delay": "0.25"}))
+        assert is_wanted(own)
+    assert "from the next start" in told(own.send("/console/settings/save", {"politeness.delay": "0.5"}))
+    with somebody_runs_the_plan(own):
+        page = own.send("/console/settings/save", {"serve.title": "Our pages"})
+        assert "when the server starts again" in told(page) and not is_wanted(own)
+
+
+def test_readers_change_nothing_and_see_no_form(own: ConsoleUnderTest) -> None:
+    before = (own.data / "gossamer.toml").read_text()
+    for path, fields in (
+        ("/console/seeds/add", {"urls": "http://127.0.0.1:8099/"}),
+        ("/console/seeds/remove", {"url": "x"}),
+        ("/console/filters/add", {"kind": "prefix", "action": "deny", "pattern": "/x"}),
+        ("/console/filters/change", {"do": "remove", "number": "1"}),
+        ("/console/settings/save", {"politeness.delay": "9"}),
+        ("/console/settings/restart", {"x": ""}),
+        ("/console/start", {"x": ""}),
+    ):
+        assert own.send(path, fields, client=own.reader).status_code == 403, path
+        assert own.operator.post(path, data=fields).status_code == 403, path  # without the token of a form
+    for path in ("/console/seeds", "/console/filters", "/console/settings"):
+        assert f'action="{path}' not in own.reader.get(path).text.replace(f'method="get" action="{path}', "")
+    assert (own.data / "gossamer.toml").read_text() == before
+
+
+def test_a_file_that_cannot_be_written_is_said_to_be_so(own: ConsoleUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gossamer.console.changing.os.access", lambda *_: False)
+    assert "may not write" in told(own.operator.get("/console/settings"))
+    assert own.send("/console/settings/save", {"politeness.delay": "9"}).status_code == 400
+
+
+def test_every_setting_of_the_form_exists_once_and_is_shown(own: ConsoleUnderTest) -> None:
+    names = [name for group in GROUPS for name in group.labels]
+    assert len(set(names)) == len(names)
+    page = own.operator.get("/console/settings").text
+    assert all(f'name="{name}"' in page for name in names)
+
+
+# -- start ----------------------------------------------------------------------------------------
+
+
+def test_the_crawl_is_started_by_whoever_runs_the_plan(own: ConsoleUnderTest) -> None:
+    refused = own.send("/console/start")
+    assert refused.status_code == 400 and "gossamer run --data" in told(refused)
+    with own.folder.run_lock():
+        with changing(own) as db:
+            schedules.note_plan(db, "", {"crawl": "always", "serve": "always"}, 1_700_000_000.0)
+            schedules.pause(db, "", "crawl", 1_700_000_000.0)
+        assert "Start the crawl" in own.operator.get("/console").text
+        assert "The crawl starts." in told(own.send("/console/start"))
+        with changing(own) as db:
+            assert schedules.pauses(db, "") == {}
+        assert "Starting" in own.operator.get("/console").text
+
+
+def test_a_crawl_that_keeps_failing_is_red_and_says_why(own: ConsoleUnderTest) -> None:
+    now = SystemClock().now()
+    with own.folder.run_lock():
+        with changing(own) as db:
+            schedules.note_plan(db, "", {"crawl": "always", "serve": "always"}, now)
+            began = schedules.begin(db, "", "crawl", now - 1)
+            schedules.finish(db, "", schedules.Run("crawl", began, now, 1, "a line\n<b>the disk is full</b>"))
+        page = own.operator.get("/console").text
+    assert 'class="hero bad"' in page and "&lt;b&gt;the disk is full" in page
