@@ -34,6 +34,16 @@ def test_a_query_is_typed_and_results_are_highlighted(open_page: OpenPage, scrip
 
 
 @with_and_without_scripts
+def test_an_example_and_a_site_of_the_start_page_lead_to_results(open_page: OpenPage, scripts: bool) -> None:
+    page = open_page("/", java_script_enabled=scripts)
+    page.get_by_role("navigation", name="Example queries").get_by_role("link", name="choosing rocket fuel").click()
+    expect(titles(page).first).to_have_text("Choosing rocket fuel")
+    page.goto("/")
+    page.get_by_role("region", name="What you can search").get_by_role("link").first.click()
+    expect(box(page)).to_have_value("site:archive.example.org")
+
+
+@with_and_without_scripts
 @pytest.mark.parametrize(("query", "lang"), [("ракета", "ru"), ("火箭", "zh")])
 def test_other_scripts_are_found_and_highlighted(open_page: OpenPage, scripts: bool, query: str, lang: str) -> None:
     page = open_page("/", java_script_enabled=scripts)

@@ -35,11 +35,13 @@ from gossamer.search.limits import (
     span_of,
 )
 from gossamer.search.ordering import Candidate, Collapsed, Leaders, Ranks
+from gossamer.search.overview import example, outline, overview
 from gossamer.search.query import Query, parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import (
     Hit,
     IndexState,
+    Overview,
     Request,
     Results,
     ScoreExplanation,
@@ -139,6 +141,12 @@ class Searcher:
             committed_at=view.commit.payload.committed_at,
             generation=view.generation,
         )
+
+    def overview(self) -> Overview:
+        """What can be searched: sites, freshness, example queries. Takes some searches' time."""
+        view = self._views.current()
+        with commits.checking(view.folder):
+            return overview([outline(view)], lambda query: self._search(view, example(query)).total > 0)
 
     def _search(self, view: View, request: Request) -> Results:
         query = parse(request.query)

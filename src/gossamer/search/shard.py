@@ -29,6 +29,7 @@ from gossamer.search.hits import make_hit, stored_page
 from gossamer.search.lengths import Lengths
 from gossamer.search.limits import CLASSIC, ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
+from gossamer.search.overview import Outline, outline
 from gossamer.search.query import Query, parse
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
 from gossamer.search.shard_values import (
@@ -39,6 +40,7 @@ from gossamer.search.shard_values import (
     Found,
     Identity,
     LeadersAsk,
+    OverviewAsk,
     Question,
     ShowAsk,
     Showing,
@@ -68,6 +70,7 @@ OPERATIONS: dict[str, type[msgspec.Struct]] = {
     "spelling": SpellingAsk,
     "page": UrlAsk,
     "leaders": LeadersAsk,
+    "overview": OverviewAsk,
 }
 """What a shard can be asked: a method of `ShardSearcher` each, and what it takes."""
 
@@ -133,6 +136,11 @@ class ShardSearcher:
         with self._view() as view:
             terms, titles = continuations(view, words, ask.limit)
             return Suggested(tuple(terms), tuple(titles))
+
+    def overview(self, ask: OverviewAsk) -> Outline:
+        """What the index here holds."""
+        with self._view() as view:
+            return outline(view)
 
     def spelling(self, ask: SpellingAsk) -> Spellings:
         """Frequencies and neighbours of words."""

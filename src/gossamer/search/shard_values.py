@@ -173,3 +173,7 @@ class LeadersAsk(msgspec.Struct, frozen=True):
     """The representatives of clusters are wanted."""
 
     clusters: tuple[int, ...]
+
+
+class OverviewAsk(msgspec.Struct, frozen=True):
+    """What a shard holds is wanted."""

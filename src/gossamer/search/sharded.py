@@ -25,9 +25,10 @@ from gossamer.search import counting, merging
 from gossamer.search.correcting import corrected
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.merging import Line, MergedSpelling
+from gossamer.search.overview import Outline, example, overview
 from gossamer.search.query import Query, parse
 from gossamer.search.ranking import RankingConfig
-from gossamer.search.results import Hit, IndexState, Request, Results, ScoreExplanation, StoredPage
+from gossamer.search.results import Hit, IndexState, Overview, Request, Results, ScoreExplanation, StoredPage
 from gossamer.search.rounds import Nodes, Rounds
 from gossamer.search.shard_values import (
     ExplainAsk,
@@ -35,6 +36,7 @@ from gossamer.search.shard_values import (
     Finding,
     Found,
     LeadersAsk,
+    OverviewAsk,
     Question,
     ShowAsk,
     Showing,
@@ -105,6 +107,11 @@ class ShardedSearcher:
             committed_at=max(one.committed_at for one in summaries),
             generation="+".join(one.generation for one in summaries),
         )
+
+    def overview(self) -> Overview:
+        """What can be searched, as far as shards answer; those of an older version know no overview."""
+        outlines = self._rounds().ask_willing("overview", OverviewAsk(), Outline)
+        return overview(outlines, lambda query: self.search(example(query)).total > 0)
 
     def _rounds(self) -> Rounds:
         return Rounds(self._nodes, self._deadline)

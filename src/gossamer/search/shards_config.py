@@ -10,6 +10,7 @@ import msgspec
 
 from gossamer.errors import UsageError
 from gossamer.index.shards import MOST, Cut, parse_cut
+from gossamer.model.counts import counted, noun
 
 KEY_VARIABLE = "GOSSAMER_SHARD_KEY"
 """Environment variable that holds the key, for whoever does not write it into a file."""
@@ -58,7 +59,7 @@ def parse_nodes(texts: Iterable[str]) -> tuple[Replicas, ...]:
     """The shards of a front end: `;` stands between shards, `,` between replicas of one."""
     shards = [part for text in texts for part in text.split(";") if part.strip()]
     if len(shards) > MOST:
-        raise UsageError(f"these are {len(shards)} shards: at most {MOST:,} are possible")
+        raise UsageError(f"there {noun(len(shards), 'is')} {counted(shards, 'shard')}: at most {MOST:,} are possible")
     return tuple(_replicas(shard) for shard in shards)
 
 

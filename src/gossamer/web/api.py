@@ -15,6 +15,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gossamer.model.meant import closest
 from gossamer.web import answers
 from gossamer.web.parameters import (
     ADDRESS,
@@ -26,6 +27,7 @@ from gossamer.web.parameters import (
     PREFIX,
     SEARCH,
     SIZE,
+    BadParameter,
     Parameter,
     request_of,
 )
@@ -138,6 +140,19 @@ OPERATIONS = (
 )  # fmt: skip
 
 
+def _check_names(operation: Operation, given: Mapping[str, str]) -> None:
+    """A parameter that does not exist was meant to be another one: to ignore it would answer another question."""
+    known = [parameter.name for parameter in operation.parameters]
+    # Whoever asks about one result may hand on the whole search that it is of.
+    silent = {one.name for one in SEARCH} if set(_ONE_PAGE) <= set(operation.parameters) else set()
+    for name in given:
+        if name not in known and name not in silent:
+            close = closest(name, known)
+            meant = f" (did you mean {close}?)" if close else ""
+            listed = f"known are {', '.join(known)}" if known else "there are none"
+            raise BadParameter(f"there is no parameter {name[:80]!r}{meant}: {listed}")
+
+
 def routes(services: Services, pool: SearchPool) -> list[Route]:
     """A route for each operation."""
     return [Route(operation.path, _endpoint(operation, services, pool)) for operation in OPERATIONS]
@@ -145,6 +160,7 @@ def routes(services: Services, pool: SearchPool) -> list[Route]:
 
 def _endpoint(operation: Operation, services: Services, pool: SearchPool) -> Callable[[HttpRequest], Any]:
     def answer(given: Mapping[str, str]) -> Response:
+        _check_names(operation, given)
         return json_response(operation.call(services, given))
 
     async def endpoint(request: HttpRequest) -> Response:

@@ -34,6 +34,7 @@ from gossamer.web.pages import Pages
 from gossamer.web.parameters import BadParameter
 from gossamer.web.pool import SearchPool
 from gossamer.web.push import PushDoor, PushService
+from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer, json_response
 from gossamer.web.service import Listener, SearchService, Services, StoryService
 from gossamer.web.stories import StoryPages
@@ -74,9 +75,10 @@ def create_app(
     links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
     assets = Assets(links, [folder for extension in extensions for folder in extension.static])
     renderer = Renderer(settings.title, links, assets.url)
-    renderer.environment.globals["clicks"] = links.to(CLICK_PATH) if clicks is not None else ""
-    posts = (CLICK_PATH,) if clicks is not None else ()
     private = tuple(extension.private for extension in extensions if extension.private)
+    renderer.environment.globals["clicks"] = links.to(CLICK_PATH) if clicks is not None else ""
+    renderer.environment.globals["console"] = links.to(private[0]) if private else ""
+    posts = (CLICK_PATH,) if clicks is not None else ()
     # Hubs and monitoring have threads of their own: neither may keep readers waiting.
     pool, push_pool, figures_pool = SearchPool(settings.threads), SearchPool(1), SearchPool(1)
     metrics = ServerMetrics([one for extension in extensions for one in extension.collectors])
@@ -102,7 +104,7 @@ def create_app(
 
     app = Starlette(
         routes=[
-            *Pages(services, pool, renderer, links).routes(),
+            *Pages(services, pool, renderer, links, clock).routes(),
             *StoryPages(services, pool, renderer, links).routes(),
             *MachinePages(service, pool, links, settings.title, origin, checks).routes(),
             *MetricsPage(metrics, settings, figures_pool, renderer.refuse).routes(),
@@ -169,7 +171,7 @@ def _errors(renderer: Renderer) -> dict[Any, Callable[[Request, Any], Response]]
     """What becomes of exceptions: an index that cannot be used is 503, a program's mistake 400."""
 
     def unusable(request: Request, error: GossamerError) -> Response:
-        response = renderer.refuse(request.scope, 503, str(error))
+        response = renderer.refuse(request.scope, 503, public_reason(error))
         response.headers["retry-after"] = "5"
         return response
 

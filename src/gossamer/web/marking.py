@@ -8,6 +8,7 @@ a word; Chinese and its neighbours, which do not part words, anywhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from gossamer.search.results import Marked
 
@@ -17,13 +18,14 @@ _WORD = re.compile(r"\w+")
 _FIELD = re.compile(r"\b(site|inurl|lang|filetype|pagetype|category|after|before):\S*", re.IGNORECASE)
 
 
-def mark(text: str, query: str) -> Marked:
-    """The text with the query's words marked."""
+def marker(query: str) -> Callable[[str], Marked]:
+    """What marks the query's words in any text: the query is read once, since a page may have many thousand lines."""
     words = query_words(query)
     if not words:
-        return Marked(text)
+        return Marked
     starts = "|".join(_pattern(word) for word in sorted(words, key=len, reverse=True))
-    return Marked(text, tuple(m.span() for m in re.finditer(starts, text, re.IGNORECASE)))
+    found = re.compile(starts, re.IGNORECASE).finditer
+    return lambda text: Marked(text, tuple(match.span() for match in found(text)))
 
 
 def query_words(query: str) -> list[str]:

@@ -9,18 +9,24 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gossamer.clock import Clock
 from gossamer.errors import GossamerError
-from gossamer.search.results import Marked, Request
+from gossamer.index.folder import IndexMissingError
+from gossamer.search.results import Marked, Overview, Request
 from gossamer.web.links import Links, kept
-from gossamer.web.marking import mark
+from gossamer.web.marking import marker
+from gossamer.web.overviews import Overviews
 from gossamer.web.parameters import ADDRESS, QUERY, request_of
 from gossamer.web.pool import SearchPool
+from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer
 from gossamer.web.service import Services
-from gossamer.web.views import bars, host_name, language, page_numbers, words_of
+from gossamer.web.views import ago, bars, host_name, language, page_numbers, words_of
 
 SINCE_LABELS = {"": "Any time", "day": "Past day", "week": "Past week", "month": "Past month", "year": "Past year"}
 SORT_LABELS = {"relevance": "Relevance", "date": "Newest"}
+FIRST_COMMAND = "gossamer crawl https://www.example.org/ --contact you@example.org"
+"""What fills an empty index."""
 SHOWN_TEXT = 200_000
 """Characters of a stored text that are shown."""
 
@@ -28,11 +34,13 @@ SHOWN_TEXT = 200_000
 class Pages:
     """Handlers; each asks the service and renders on a search thread."""
 
-    def __init__(self, services: Services, pool: SearchPool, renderer: Renderer, links: Links) -> None:
+    def __init__(self, services: Services, pool: SearchPool, renderer: Renderer, links: Links, clock: Clock) -> None:
         self._services, self._service, self._stories = services, services.search, services.stories
         self._pool = pool
         self._renderer = renderer
         self._links = links
+        self._clock = clock
+        self._overviews = Overviews(services.search)
 
     def routes(self) -> list[Route]:
         """Where the pages are."""
@@ -64,10 +72,26 @@ class Pages:
 
     def _home(self) -> Response:
         try:
-            documents = self._service.state().documents
+            state = self._service.state()
+            overview = self._overviews.current(state) if state.documents else Overview()
+        except IndexMissingError:
+            return self._start(0, Overview(), 0.0)
         except GossamerError as error:
-            return self._renderer.page("home.html", 503, problem=str(error), documents=0)
-        return self._renderer.page("home.html", problem="", documents=documents)
+            return self._renderer.page("home.html", 503, problem=public_reason(error), documents=0)
+        return self._start(state.documents, overview, overview.fetched_at or state.committed_at)
+
+    def _start(self, documents: int, overview: Overview, fetched_at: float) -> Response:
+        return self._renderer.page(
+            "home.html",
+            problem="",
+            documents=documents,
+            overview=overview,
+            fetched_at=fetched_at,
+            fetched_ago=ago(self._clock.now() - fetched_at),
+            first_command=FIRST_COMMAND,
+            examples=[(query, self._links.search(Request(query=query))) for query in overview.examples],
+            sites=[(site, self._links.search(Request(query=f"site:{site.value}"))) for site in overview.sites],
+        )
 
     def _search(self, request: Request) -> Response:
         results = self._services.answer(request, "page")
@@ -151,4 +175,5 @@ class Pages:
 
 def paragraphs(text: str, query: str) -> list[Marked]:
     """A stored text line by line, with the words of the query marked."""
-    return [mark(line, query) for line in text.splitlines() if line.strip()]
+    marked = marker(query)
+    return [marked(line) for line in text.splitlines() if line.strip()]

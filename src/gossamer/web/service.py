@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
 from gossamer.frontier.stories import Story
-from gossamer.search.results import Hit, IndexState, Request, Results, ScoreExplanation, StoredPage
+from gossamer.search.results import Hit, IndexState, Overview, Request, Results, ScoreExplanation, StoredPage
 from gossamer.store.history import History
 
 
@@ -40,6 +40,10 @@ class SearchService(Protocol):
 
     def state(self) -> IndexState:
         """How the index stands; cheap."""
+        ...
+
+    def overview(self) -> Overview:
+        """What can be searched, with example queries; takes as long as a dozen searches."""
         ...
 
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from gossamer.model.counts import counted
 from gossamer.search.results import Count
 
 _SAFE = re.compile(r"https?://[^\s/\\?#\x00-\x20]", re.IGNORECASE)
@@ -63,6 +64,14 @@ def moment(seconds: float) -> str:
     """A time since 1970 for a person; empty where it is unknown."""
     at = instant(seconds)
     return f"{at.day} {_MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC" if at else ""
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was, in words and one unit; `just now` within the last minute."""
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if count := int(seconds // size):
+            return f"{counted(count, unit)} ago"
+    return "just now"
 
 
 def timestamp(seconds: float) -> str:

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searcher_kit import SmallIndex, page
 
+from gossamer.index import commits
 from gossamer.search.results import Request
+from gossamer.search.searcher import Searcher
 
 RUSSIAN = "В библиотеке хранятся старые книги о путешествиях. Читатель взял книгу про ёлку и кошку."
 CHINESE = "中华人民共和国的首都是北京。研究人员在大学里研究机器学习的算法。"
@@ -224,3 +226,18 @@ def test_the_next_commit_is_seen_by_itself(tmp_path: Path) -> None:
     index.put(page("/one", "another text"))
     assert index.found("version") == {"/two"}
     index.writer.close()
+
+
+def test_an_index_that_cannot_be_written_is_searched_and_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = SmallIndex(tmp_path, page("/a", "rocket"))
+    folder = index.folder.require()
+    (folder / ".tantivy-meta.lock").unlink()
+    before = sorted(path.name for path in folder.iterdir())
+    monkeypatch.setattr(commits.os, "access", lambda path, mode: False)
+    searcher = Searcher.open(tmp_path)
+    assert searcher.search(Request(query="rocket")).total == 1
+    assert sorted(path.name for path in folder.iterdir()) == before
+    index.put(page("/b", "rocket"))  # a disk that only we may not write
+    assert searcher.search(Request(query="rocket")).total == 2
