@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser_kit import LIMIT, VIOLATIONS, Watch
+from browser_kit import CHROMIUM, FLAGS, LIMIT, VIOLATIONS, Watch
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 sys.path.append(str(Path(__file__).parent.parent / "web"))
@@ -27,13 +27,6 @@ from gossamer.index.writer import IndexWriter
 from gossamer.model.site import key64
 from gossamer.search.searcher import Searcher
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--no-proxy-server",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
-)  # fmt: skip
-"""Names of others are unknown at once: no page waits for somebody's name server."""
 OpenPage = Callable[..., Page]
 
 expect.set_options(timeout=LIMIT)

@@ -185,7 +185,9 @@ def documents_of(console: ConsoleUnderTest) -> int:
 
 
 def test_how_fresh_are_we(newcomer: Page, console: ConsoleUnderTest) -> None:
-    fresh, documents = section(newcomer, "How fresh are we?"), documents_of(console)
+    go(newcomer, "Freshness")
+    expect(newcomer.get_by_role("heading", level=1)).to_have_text("How fresh are we?")
+    fresh, documents = newcomer.locator("main"), documents_of(console)
     assert documents > 80
     expect(fresh).to_contain_text(re.compile(rf"Up to date\s*9\d(\.\d)? % of {documents} documents"))
     expect(fresh).to_contain_text(re.compile(r"Mean age\s*[\d.]+ (min|h|s) out of date"))

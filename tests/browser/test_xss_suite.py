@@ -60,7 +60,8 @@ LOOK = """
     }
   }
   for (const form of document.forms) {
-    if (form.method === "post" && !form.action.startsWith(`${location.origin}/console/`)) tell("a form", form);
+    const to = new URL(form.getAttribute("action") || "", location);  // form.action may be a field of that name
+    if (form.method === "post" && !to.href.startsWith(`${location.origin}/console/`)) tell("a form", form);
   }
   const texts = [document.body.innerText, document.title];
   for (const element of document.querySelectorAll("[title], [aria-label], [placeholder], option")) {
@@ -189,6 +190,8 @@ VISITS: dict[str, Callable[[Hostile], list[dict[str, str]]]] = {
     "/console/site": lambda h: [
         {"name": h.site}, {"name": h.site.replace("evil.test", OTHER_SITE)}, {"name": ALL}, {"name": SHORT}, {},
     ],
+    "/console/freshness": lambda h: [{}, {"page": ALL}],
+    "/console/seeds": lambda h: [{}, {"q": ALL, "page": ALL}, *_each("q")],
     "/console/sites": lambda h: [{}, {"q": ALL, "state": ALL, "error": ALL, "sort": ALL}, {"page": SHORT}],
     "/console/url": lambda h: [
         {}, *({"url": url} for url in (*h.pages, *h.others)), *_each("q"), *_each("url"),

@@ -58,12 +58,12 @@ def steps_of(page: Path) -> list[Step]:
             reason = piece["reason"]
             continue
         elif piece["language"] == "console":
-            steps += [Step(command, reason) for command in _commands(piece["body"])]
+            steps += [Step(command, reason) for command in commands_of(piece["body"])]
         reason = file = ""
     return steps
 
 
-def _commands(block: str) -> Iterator[str]:
+def commands_of(block: str) -> Iterator[str]:
     """The commands of a block, each with its here-document."""
     lines = iter(block.splitlines())
     for line in lines:

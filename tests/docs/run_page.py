@@ -15,10 +15,12 @@ import time
 from pathlib import Path
 
 from doc_commands import STOP, Step, steps_of
-from small_internet import small_internet
+from small_internet import NEXT_ARTICLE, published_at, small_internet
 
 PATIENCE = 300.0
 """Seconds for one command."""
+ARRIVED = "from publication to the alert:"
+"""What is printed, with the time, when an alert names the article that the newspaper published meanwhile."""
 READY = 20.0
 """Seconds until a command that lasts has said something."""
 
@@ -66,6 +68,8 @@ def _succeeds(step: Step, work: Path, environment: dict[str, str]) -> bool:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     print(done.stdout, flush=True)
+    if published_at and step.command.startswith("gossamer alerts hits") and NEXT_ARTICLE in done.stdout:
+        print(f"{ARRIVED} {time.time() - published_at[0]:.1f} s", flush=True)
     if done.returncode:
         print(f"FAILED with {done.returncode}: {step.command}")
     return done.returncode == 0

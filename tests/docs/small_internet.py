@@ -14,8 +14,10 @@ import os
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.utils import formatdate
 from pathlib import Path
 
 from cryptography import x509
@@ -33,11 +35,17 @@ HOSTS = {
     "physics.example.edu": "23.215.0.3",
     "www.example.org": "23.215.0.4",
     "news.example.com": "23.215.0.5",
+    "wiki.intra.example.edu": "10.3.2.1",
 }
 PAGES = 12
 """Generated pages of each host."""
 _ARTICLES = 6
 _VISITS = itertools.count(1)
+PUBLISH = "/newsroom/publish"
+"""Whoever asks the newspaper for this publishes its next article; readers of the tutorial publish their own."""
+NEXT_ARTICLE = "/2026/11/07/rocket-launch-7.html"
+published_at: list[float] = []
+"""When that was."""
 
 
 def answer(ask: Ask) -> Reply:
@@ -62,14 +70,18 @@ def _changing(html: str) -> str:
 
 def _elsewhere(host: str) -> tuple[str, ...]:
     """The university's hosts name each other, and each a page that its robots.txt forbids."""
-    family = [name for name in HOSTS if name.endswith(".example.edu")]
+    family = [name for name, address in HOSTS.items() if name.endswith(".example.edu") and address.startswith("23.")]
     if host not in family:
         return ()
     return (*(f"https://{name}/" for name in family if name != host), f"https://{host}/private/catalogue.html")
 
 
 def _news(path: str) -> Reply:
+    if path == PUBLISH:
+        published_at[:] = published_at or [time.time()]
+        return Reply("<title>Published</title>")
     articles = [f"/2026/11/{day:02d}/rocket-launch-{day}.html" for day in range(1, _ARTICLES + 1)]
+    articles += [NEXT_ARTICLE] * len(published_at)
     if path == "/":
         links = "".join(f'<li><a href="{one}">Rocket launch {one[9:11]}</a></li>' for one in articles)
         feed = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
@@ -77,7 +89,7 @@ def _news(path: str) -> Reply:
     if path == "/feed.xml":
         items = "".join(
             f"<item><title>Rocket launch {one[9:11]}</title><link>https://news.example.com{one}</link>"
-            f"<pubDate>{int(one[9:11]):02d} Nov 2026 09:00:00 GMT</pubDate></item>"
+            f"<pubDate>{_date_of(one)}</pubDate></item>"
             for one in articles
         )
         body = f'<?xml version="1.0"?><rss version="2.0"><channel><title>News</title>{items}</channel></rss>'
@@ -86,11 +98,19 @@ def _news(path: str) -> Reply:
         return Reply("<title>Not found</title>", 404)
     day = path[9:11]
     text = f"On day {day} a rocket engine was lit and the launch went well. " * 6
+    if path == NEXT_ARTICLE:
+        text = "Ships in the bay saw the rocket rise after its launch, and its first stage come back to the pier. " * 4
     return Reply(
         f"<!doctype html><html lang=en><head><title>Rocket launch {day}</title>"
         f'<meta property="article:published_time" content="2026-11-{day}T09:00:00Z"></head>'
         f"<body><main><h1>Rocket launch {day}</h1><p>{text}</p></main></body></html>"
     )
+
+
+def _date_of(article: str) -> str:
+    if article == NEXT_ARTICLE:
+        return formatdate(published_at[0], usegmt=True)
+    return f"{article[9:11]} Nov 2026 09:00:00 GMT"
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from doc_commands import steps_of
+from run_page import ARRIVED
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "docs" / "studies"
@@ -41,6 +42,10 @@ def test_the_commands_of_a_page_work_in_their_order(page: Path) -> None:
             env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    if page.name == "tutorial-news.md":
+        arrived = re.search(rf"^{ARRIVED} .+$", done.stdout, re.MULTILINE)
+        assert arrived, f"the alert of the tutorial names no new article:\n{done.stdout[-6000:]}"
+        print(arrived[0])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
