@@ -1,3 +1,3 @@
-"""Gossamer: a web crawler whose quality is assured, and the search engine it feeds."""
+"""Gossamer: a polite, crash-safe web crawler with a search engine built in."""
 
 __version__ = "0.1.0"

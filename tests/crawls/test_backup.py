@@ -528,7 +528,7 @@ def test_a_place_with_other_segments_is_refused_and_left_as_it_is(data: Path, tm
     back_up(DataFolder(data), place, FakeClock(NOW))
     segment = read_manifest(place).segments[0]
     newer = shutil.copytree(theirs / segment, theirs / new_segment_id("other", NOW, 1))
-    with pytest.raises(UsageError, match="1 segments that are not of this backup"):
+    with pytest.raises(UsageError, match="1 segment that is not of this backup"):
         restore(place, tmp_path / "restored", FakeClock(NOW), segments=str(theirs))
     shutil.rmtree(newer)
     changed = sorted((theirs / segment).iterdir())[0]

@@ -112,7 +112,7 @@ def test_what_is_wrong_is_said_in_one_line(web: FakeWeb, tmp_path: Path) -> None
     fails(gossamer("qrank", "train", data=data), 2, "no crawl")
     fails(gossamer("qrank", "train", str(tmp_path / "none.tsv")), 2, "cannot read", "none.tsv")
     wrong.write_text("https://one.test/\t1\n")
-    fails(gossamer("qrank", "train", str(wrong)), 2, "1 URLs are too few", "30")
+    fails(gossamer("qrank", "train", str(wrong)), 2, "1 URL is too few", "30")
     wrong.write_text("https://one.test/\t1\nhttps://one.test/b\n")
     fails(gossamer("qrank", "train", str(wrong)), 2, "wrong.tsv, line 2", "a tab and a rank")
     wrong.write_text("/path\t1\n")

@@ -359,9 +359,31 @@ def test_a_command_that_is_not_understood_is_told_before_anything_starts(folder:
     assert runs(data) == []
 
 
-def test_without_a_crawl_and_a_plan_it_says_what_to_do(tmp_path: Path) -> None:
-    done = run("run", data=tmp_path / "nothing")
-    assert done.returncode == 2 and "gossamer crawl" in done.stderr
+def test_in_an_empty_folder_it_serves_and_crawls_what_is_named_later(
+    crawled: tuple[FakeWeb, Path], tmp_path: Path
+) -> None:
+    web, data = crawled[0], tmp_path / "new"
+    planned(web, data)
+    with running(data) as process:
+        wait_until(lambda: child(process, "serve"))
+        assert not child(process, "crawl --watch")
+        assert run("inject", web.sites["plan.test"].url("/"), data=data).returncode == 0
+        wait_until(lambda: json.loads(run("status", "--json", data=data).stdout)["pages"] == 4)
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=120)
+    assert "Nothing to crawl yet: add a site on the console" in output
+    assert [one.result for one in runs(data, "crawl")] == ["done"]  # it was not tried before there was a seed
+
+
+def test_what_runs_always_is_started_anew_where_somebody_asks_for_it(crawled: tuple[FakeWeb, Path]) -> None:
+    web, data = crawled
+    planned(web, data, page={"run": "serve", "always": True})
+    assert run("schedules", "now", "page", data=data).returncode == 2  # nobody is there to do it
+    with running(data) as process:
+        wait_until(lambda: child(process, "serve"))
+        before = child(process, "serve")
+        assert "starts page anew" in run("schedules", "now", "page", data=data).stdout
+        wait_until(lambda: child(process, "serve") not in (0, before))
 
 
 def test_unknown_names_are_told_with_those_that_there_are(folder: tuple[FakeWeb, Path]) -> None:

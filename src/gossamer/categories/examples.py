@@ -14,6 +14,7 @@ import msgspec
 import xxhash
 
 from gossamer.errors import UsageError
+from gossamer.model.counts import counted
 
 MIN_EXAMPLES = 3
 """A category with fewer examples cannot be learnt: one to learn from, one to test with, one to spare."""
@@ -81,13 +82,15 @@ def checked(examples: Iterable[Example]) -> tuple[list[Example], list[str]]:
     if len(names) < 2:
         raise UsageError(_too_few(names, small))
     warnings += [
-        f"{name} has only {counts[name]} examples: more will make it better" for name in names if counts[name] < FEW
+        f"{name} has only {counted(counts[name], 'example')}: more will make it better"
+        for name in names
+        if counts[name] < FEW
     ]
     return left, warnings
 
 
 def _examples(count: int) -> str:
-    return "1 example" if count == 1 else f"{count} examples"
+    return counted(count, "example")
 
 
 def _named(examples: Iterable[Example], warnings: list[str]) -> Iterator[Example]:

@@ -28,6 +28,7 @@ from gossamer.crawl.index_copy import copy_index
 from gossamer.errors import BusyError, CorruptError, GossamerError, OperationError, UsageError
 from gossamer.frontier.database import read_database
 from gossamer.frontier.snapshots import check_file, copy_database
+from gossamer.model.counts import counted
 from gossamer.settings import FILE_NAME
 from gossamer.store import durable, layout
 from gossamer.store.durable import SegmentMissingError
@@ -78,7 +79,7 @@ def verify(place: Path) -> Manifest:
     if not found and (damage := check_file(database)):
         found.append(f"{database} is damaged: {damage}")
     if found:
-        more = f" (and {len(found) - 1} files more)" if len(found) > 1 else ""
+        more = f" (and {counted(len(found) - 1, 'file')} more)" if len(found) > 1 else ""
         raise CorruptError(f"{found[0]}{more}: run `gossamer backup` again to a new place, or use another backup")
     return manifest
 

@@ -21,6 +21,7 @@ from gossamer.crawl.parser_config import ParserConfig
 from gossamer.errors import CorruptError, StorageError, UsageError
 from gossamer.frontier.database import Database
 from gossamer.frontier.rulebook import load_rules
+from gossamer.model.counts import counted, noun
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.model.url import CanonicalRules
@@ -179,7 +180,10 @@ def _examples_of_urls(folder: DataFolder, asked: dict[str, list[str]], warnings:
             for category in asked[page.url]:
                 yield Example(category, page.title, page.text, _domain(page.url))
         if missing:
-            warnings.append(f"{len(missing)} URLs are left out: no document is stored of {next(iter(missing))} …")
+            warnings.append(
+                f"{counted(missing, 'URL')} {noun(len(missing), 'is')} "
+                f"left out: no document is stored of {next(iter(missing))} …"
+            )
     finally:
         db.close()
 
@@ -198,7 +202,7 @@ def _examples_of_folder(root: Path, warnings: list[str]) -> Iterator[Example]:
         else:
             unread.append(f"{path} ({page.problem})")
     if unread:
-        warnings.append(f"{len(unread)} files are left out: {unread[0]} …")
+        warnings.append(f"{counted(unread, 'file')} {noun(len(unread), 'is')} left out: {unread[0]} …")
 
 
 def read_local(path: Path) -> Parsed:

@@ -13,6 +13,7 @@ import msgspec
 
 from gossamer.crawl.explanation import Explanation
 from gossamer.frontier.inspect import UrlRecord
+from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome
 from gossamer.scope.automatic import RULE as AUTOMATIC
 
@@ -82,7 +83,8 @@ def _why_not(answer: Explanation, index: Indexed) -> str:
     outcome = record.outcome or ""
     if outcome in _JOINED:
         found = "that page can be found" if index.target_holds else "that page cannot be found, either"
-        return f"{_JOINED[outcome].format(record.target or 'another page')}; {found}"
+        why = f": {answer.target_problem}" if answer.target_problem and not index.target_holds else ""
+        return f"{_JOINED[outcome].format(record.target or 'another page')}; {found}{why}"
     if outcome in _NO_DOCUMENT:
         return _NO_DOCUMENT[outcome]
     return f"its last visit failed: {answer.reason}"
@@ -94,6 +96,8 @@ def _unknown(answer: Explanation) -> str:
     refusal = next((one for one in answer.rules if not one.allowed), None)
     if refusal is not None:
         return f"nobody has named it yet, and {refusal.rule} would refuse it: {refusal.reason}"
+    if answer.nofollow_on:
+        return f"only links that are not followed (nofollow) lead to it, such as one on {answer.nofollow_on[0]}"
     return "nobody has named it: no seed, link, sitemap or feed of this crawl leads to it"
 
 
@@ -125,6 +129,6 @@ def _not_indexed(index: Indexed) -> str:
     if index.problem:
         return f"it is stored, but the index cannot be searched: {index.problem}"
     if index.behind:
-        changes = "1 change" if index.behind == 1 else f"{index.behind} changes"
+        changes = counted(index.behind, "change")
         return f"it is stored, but the index is {changes} behind the crawl: `gossamer index` brings it up to date"
     return "it is stored, but the index has lost it: `gossamer index --rebuild` builds it anew"

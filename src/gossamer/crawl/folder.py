@@ -34,9 +34,11 @@ import msgspec
 from gossamer.crawl.guidance import guidance_of
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import BusyError, ClockError, StorageError, UsageError
+from gossamer.frontier.clock_back import latest_written, turn_back
 from gossamer.frontier.database import Database, Where, is_server, open_database, read_database
 from gossamer.frontier.rulebook import load_rules
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.privacy import keep_private
 from gossamer.scope.shape import path_shape
 from gossamer.settings import OWN_SECTIONS, Settings
 from gossamer.settings import load as load_settings
@@ -89,9 +91,11 @@ class DataFolder:
 
     def _create_run(self) -> None:
         try:
-            self._run.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._run.mkdir(exist_ok=True)
         except OSError as error:
             raise StorageError(f"cannot create {self.root}: {error.strerror}: choose another --data folder") from error
+        keep_private(self.root)
 
     @property
     def is_shared(self) -> bool:
@@ -176,10 +180,9 @@ class DataFolder:
         """What the last crawl changed in the settings by its options."""
         database = self.read()
         try:
-            rows = database.execute("SELECT value FROM meta WHERE key = 'options'")
+            return options_of(database)
         finally:
             database.close()
-        return dict(msgspec.json.decode(rows[0][0])) if rows else {}
 
     def crawl_settings(self) -> Settings | None:
         """The settings that the machine which started the crawl wrote down for all of them."""
@@ -360,11 +363,17 @@ def remember_storage(root: Path, database: str | None, segments: str | None) -> 
     storage = msgspec.structs.replace(storage, **{name: text for name, text in given.items() if text is not None})
     storage.check()
     with storing(root):
-        root.mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = root / _STORAGE
         path.touch(0o600)  # it may hold the database's password
         path.write_bytes(msgspec.json.encode(storage))
     return storage
+
+
+def options_of(database: Database) -> dict[str, dict[str, Any]]:
+    """What the last crawl changed in the settings by its options."""
+    rows = database.execute("SELECT value FROM meta WHERE key = 'options'")
+    return dict(msgspec.json.decode(rows[0][0])) if rows else {}
 
 
 def note_settings(frontier: SqlFrontier, settings: Settings, options: dict[str, dict[str, Any]]) -> None:
@@ -393,28 +402,8 @@ def check_clock(frontier: SqlFrontier, now: float, accept: bool) -> None:
         )
     with frontier.db.transaction():
         if behind > _CLOCK_SLACK:
-            _turn_back(frontier.db, behind)
+            turn_back(frontier.db, now, latest_written(frontier.db, last) - now)
         frontier.db.execute(
             "INSERT INTO meta VALUES ('last_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (repr(now),),
         )
-
-
-def _turn_back(db: Database, seconds: float) -> None:
-    """What was to wait, waits as long as it was meant to, by the present clock."""
-    for table, column in (
-        ("sites", "not_before"),
-        ("addresses", "not_before"),
-        ("parts", "ready_at"),
-        ("parts", "not_before"),
-        ("schedule", "due_at"),
-        ("revisits", "due_at"),
-        ("urls", "due_at"),
-        ("urls", "checked_at"),
-        ("subscriptions", "asked_at"),
-        ("subscriptions", "expires_at"),
-        ("messages", "made_at"),
-        ("messages", "due_at"),
-        ("alarms", "seen_at"),
-    ):
-        db.execute(f"UPDATE {table} SET {column} = {column} - ? WHERE {column} > 0", (seconds,))

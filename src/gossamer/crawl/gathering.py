@@ -14,6 +14,7 @@ import msgspec
 from gossamer.frontier import outbox
 from gossamer.frontier.alerts import Alert
 from gossamer.frontier.database import Database
+from gossamer.model.counts import counted
 from gossamer.notify.channel import is_mail
 from gossamer.notify.message import MOST_ITEMS, Item, Message
 
@@ -79,6 +80,6 @@ def _counted(alert: Alert, message: Message, more: int) -> Message:
 
 def _worded(alert: Alert, message: Message) -> Message:
     pages = len(message.items) + message.more
-    found = f"{pages:,} new pages" if pages > 1 else "a new page"
+    found = counted(pages, "new page") if pages > 1 else "a new page"
     text = f"The saved query “{alert.name}” found {found}."
     return msgspec.structs.replace(message, title=f"{alert.name}: {found}", text=text)

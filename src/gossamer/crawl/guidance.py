@@ -27,7 +27,7 @@ _REMEMBERED = 8192
 
 
 def guidance_of(settings: Settings, rules: Sequence[DocumentRule]) -> Guidance:
-    """Strategy, fit and revisits of a crawl; `UsageError` where a file that the settings name cannot be read."""
+    """Strategy, fit, revisits and reach of a crawl; `UsageError` where a file that the settings name cannot be read."""
     # Statistics and strategy ask about the same new URLs; the patterns are tried once.
     fits = lru_cache(maxsize=_REMEMBERED)(RuleBook(rules).fits)
     config = settings.priority
@@ -37,7 +37,7 @@ def guidance_of(settings: Settings, rules: Sequence[DocumentRule]) -> Guidance:
         model=_read_model(config.model) if config.model else b"",
     )  # fmt: skip
     strategy = build(settings.crawl.strategy, lambda name: STRATEGIES.get(name)(context))
-    return Guidance(strategy, fits, settings.revisit, settings.feeds)
+    return Guidance(strategy, fits, settings.revisit, settings.feeds, settings.reach)
 
 
 def _read_model(path: str) -> bytes:

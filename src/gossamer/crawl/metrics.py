@@ -170,7 +170,7 @@ def _of_crawl(figures: Figures) -> Iterator[Family]:
     standing = figures.standing
     yield _family("crawl_paused", int(bool(standing.paused)))
     yield _family("documents", standing.pages)
-    yield _family("duplicates", standing.duplicates)
+    yield _family("duplicates", standing.duplicates + standing.aliases)
     yield _family("page_requests_total", standing.fetched)
     yield from _known("newest_result_timestamp_seconds", figures.newest)
     yield _family("urls_known", standing.urls_known)

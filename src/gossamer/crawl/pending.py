@@ -46,6 +46,8 @@ class Result(msgspec.Struct):
     links: Sequence[Link] = ()
     found: Sequence[Discovered] = ()
     found_keys: Sequence[int] = ()
+    beyond: Discovered | None = None
+    """Where it redirects to on a host outside the crawl."""
 
 
 class Pending:
@@ -100,6 +102,7 @@ class Reporter:
             robots=list(pending.robots.items()),
         )
         batch.found, batch.found_keys = _found(pending)
+        batch.beyond = [result.beyond for result in pending.results if result.beyond is not None]
         self._count += 1
         if stored:
             verdicts = self.store(batch, pending.results, stored, now)
@@ -134,7 +137,7 @@ class Committer(Reporter):
                 rows = []
                 for result, verdict in zip(results, verdicts, strict=True):
                     if result.row is not None:
-                        rows.append(_judged(result.row, verdict))
+                        rows.append(_judged(result.row, verdict, result.visit.reason))
                 writer.write_pages(rows)
                 writer.sync()
                 batch.bytes_stored = writer.bytes
@@ -157,11 +160,12 @@ class Committer(Reporter):
         writer.write_links([(r.visit.task.url, r.visit.at, r.links) for r in stored if r.links])
 
 
-def _judged(row: PageRow, verdict: Verdict) -> PageRow:
+def _judged(row: PageRow, verdict: Verdict, reason: str) -> PageRow:
     """The row as it is stored; a copy, because another attempt may come to another verdict."""
     judged = msgspec.structs.replace(
         row,
         outcome=verdict.outcome.value,
+        reason=reason,
         target=verdict.target or None,
         cluster=verdict.cluster,
         joined=verdict.joined,

@@ -90,8 +90,9 @@ class PageReader:
     def _read_feed(self, job: ParseJob, now: float) -> Parsed:
         feed = parse_feed(job.body)
         parsed = Parsed(job.url, media_type=media_type(job.content_type), method="feed", title=feed.title)
+        parsed.problem = feed.problem
         if feed.problem and not feed.entries:
-            parsed.ok, parsed.problem = False, feed.problem
+            parsed.ok = False
             return parsed
         base = resolve_base(job.url, None)
         entries = [(urljoin(entry.base, entry.url), entry.dated, None) for entry in feed.entries]
@@ -102,8 +103,10 @@ class PageReader:
     def _read_sitemap(self, job: ParseJob, now: float) -> Parsed:
         sitemap = parse_sitemap(job.body)
         parsed = Parsed(job.url, media_type="application/xml", method="sitemap")
-        if sitemap.problem and not sitemap.entries and not sitemap.nested:
-            parsed.ok, parsed.problem = False, sitemap.problem
+        parsed.problem = sitemap.problem
+        if not sitemap.entries and not sitemap.nested:
+            parsed.ok = not sitemap.problem
+            parsed.problem = sitemap.problem or "it names no URL"
             return parsed
         base = resolve_base(job.url, None)
         entries = [(e.loc, e.published_at, 0.5 if e.priority is None else e.priority) for e in sitemap.entries]
@@ -124,6 +127,11 @@ class PageReader:
         parsed.follow, refused = self._chain.split(list(entries), now)
         parsed.entries = [entries[url] for url in parsed.follow]
         parsed.refused = notable(refused)
+        if refused and not parsed.follow and not parsed.problem:
+            url, decision = refused[0]
+            parsed.problem = (
+                f"it names {len(refused)} URLs, none of which may be fetched, such as {url}: {decision.reason}"
+            )
 
 
 def notable(refused: Sequence[tuple[str, Decision]]) -> list[tuple[str, str, str]]:

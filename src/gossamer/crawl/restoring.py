@@ -21,6 +21,7 @@ from gossamer.errors import CorruptError, UsageError
 from gossamer.frontier import holds
 from gossamer.frontier.database import Database
 from gossamer.frontier.snapshots import fill_database
+from gossamer.model.counts import counted, noun
 from gossamer.settings import load
 from gossamer.store import durable
 from gossamer.store.config import StorageConfig
@@ -123,7 +124,8 @@ class _Restore:
         if others := there - set(self._manifest.segments):
             # Nobody's in the restored database, so the crawl would delete them.
             raise UsageError(
-                f"{target.url} holds {len(others)} segments that are not of this backup: name an empty place for them"
+                f"{target.url} holds {counted(others, 'segment')} that "
+                f"{noun(len(others), 'is')} not of this backup: name an empty place for them"
             )
         items: dict[str, dict[str, Item]] = {}
         for item in self._manifest.items:

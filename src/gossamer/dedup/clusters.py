@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from gossamer.model.counts import counted, noun
+
 MIN_CONFIDENCE = 0.5
 """Confidence from which on a publication date is believed."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,7 +61,7 @@ def choose(members: Iterable[Member]) -> Choice:
 
 def _canonical(members: Sequence[Member]) -> tuple[list[Member], str]:
     most = max(member.canonical_for for member in members)
-    reason = "1 page names it canonical" if most == 1 else f"{most} pages name it canonical"
+    reason = f"{counted(most, 'page')} {noun(most, 'names', 'name')} it canonical"
     return [member for member in members if member.canonical_for == most], reason
 
 

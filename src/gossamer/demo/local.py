@@ -24,12 +24,13 @@ from gossamer.errors import OperationError, UsageError
 class Hosts:
     """Host names, their addresses, and the port they share."""
 
-    def __init__(self, network: str = "127.0.1") -> None:
+    def __init__(self, network: str = "127.0.1", port: int = 0) -> None:
+        """`port`: 0 for any that is free."""
         self.network = network
         """The first three numbers of the addresses given out."""
         self.resolve: dict[str, str] = {}
         """Host → address."""
-        self._reserved = _reserve(f"{network}.1")
+        self._reserved = _reserve(f"{network}.1", port)
         self.port: int = self._reserved.getsockname()[1]
 
     def add(self, host: str, ip: str | None = None) -> str:
@@ -62,11 +63,11 @@ class Hosts:
         self._reserved.close()
 
 
-def _reserve(address: str) -> socket.socket:
+def _reserve(address: str, port: int) -> socket.socket:
     """A socket that is bound but never listens: the port stays ours, the server can still bind it."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind((address, 0))
+    sock.bind((address, port))
     return sock
 
 

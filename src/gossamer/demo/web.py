@@ -22,11 +22,11 @@ class DemoWeb:
         with DemoWeb() as web:
             crawl(web.seeds, resolve=web.resolve, allow_network=web.network)
 
-    The port is chosen when the web is made; every host has an address of its own.
+    The port is chosen when the web is made, unless it is given; every host has an address of its own.
     """
 
-    def __init__(self, network: str = "127.0.1") -> None:
-        self._hosts = Hosts(network)
+    def __init__(self, network: str = "127.0.1", port: int = 0) -> None:
+        self._hosts = Hosts(network, port)
         self._content = load()
         for name in self._content:
             self._hosts.add(name)

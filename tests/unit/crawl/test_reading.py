@@ -99,6 +99,18 @@ def test_nested_sitemaps_stay_inside_the_scope() -> None:
     assert parsed.nested == ["http://a.test/b.xml.gz"]
 
 
+def test_a_sitemap_index_that_breaks_off_gives_what_it_has_and_says_so() -> None:
+    body = "<sitemapindex><sitemap><loc>/b.xml</loc></sitemap><sitemap><loc>/c.xml</sitemap></sitemapindex>"
+    parsed = reader().read(job(body, "text/xml", Kind.SITEMAP))
+    assert parsed.ok and parsed.nested == ["http://a.test/b.xml"]
+    assert parsed.problem.startswith("not well-formed XML")
+
+
+def test_a_sitemap_index_that_names_nothing_says_so() -> None:
+    parsed = reader().read(job("<sitemapindex><sitemap>/b.xml</sitemap></sitemapindex>", "text/xml", Kind.SITEMAP))
+    assert parsed.ok and parsed.problem == "it names no URL"
+
+
 def test_a_sitemap_without_sense_is_a_problem_and_no_page() -> None:
     parsed = reader().read(job("<p>hello", "text/xml", Kind.SITEMAP))
     assert not parsed.ok and parsed.problem

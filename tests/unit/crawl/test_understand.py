@@ -23,7 +23,7 @@ def decide(url: str, now: float) -> Decision:
     return refuse("filter.no", "not this one") if "/no/" in url else allow("scope", "fine")
 
 
-RULES = Rules(Canonicalizer(), decide, lambda key: key == key64("http://a.test/seen"), BUDGETS, 4, "w1")
+RULES = Rules(Canonicalizer(), decide, lambda key, depth: key == key64("http://a.test/seen"), BUDGETS, 4, "w1")
 
 
 def task(attempts: int = 0, hops: int = 0, kind: Kind = Kind.PAGE) -> Task:
@@ -97,6 +97,20 @@ def test_redirects_in_a_row_end() -> None:
     result = of_response(SITE, 0, task(hops=4), response(Outcome.REDIRECT, 301, location="/b"), NOW, RULES)
     assert result.visit.outcome is Outcome.BAD_REDIRECT and not result.found
     assert "more than 4 redirects" in result.visit.reason
+
+
+@pytest.mark.parametrize(
+    ("nested", "problem", "reason"),
+    [
+        (["http://a.test/b.xml"], "", ""),
+        (["http://a.test/b.xml"], "cut off", "only partly read: cut off"),
+        ([], "it names no URL", "it names no URL"),
+    ],
+)
+def test_what_kept_us_from_reading_a_sitemap_is_remembered(nested: list[str], problem: str, reason: str) -> None:
+    parsed = Parsed(URL, method="sitemap", nested=nested, problem=problem)
+    result = of_page(SITE, 0, task(kind=Kind.SITEMAP), response(Outcome.DOCUMENT), parsed, RULES)
+    assert (result.visit.outcome, result.visit.reason) == (Outcome.RESOURCE, reason)
 
 
 def page(**more: object) -> Parsed:

@@ -88,7 +88,7 @@ def test_judged_urls_are_those_of_the_data_folder(opened, tmp_path, capsys):
     collection, data, _ = opened[0]
     assert data == tmp_path
     assert collection.judgements == {"1": {"http://example.com/b": 1}}
-    assert "judged: 1 queries\n" in capsys.readouterr().out
+    assert "judged: 1 query\n" in capsys.readouterr().out
 
 
 def test_a_judged_url_that_is_none_is_an_error(opened, tmp_path):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from gossamer.lab.reports.prose import in_markdown
 from gossamer.lab.reports.report import Cell, Table
+from gossamer.model.cells import as_cell
 
 _DIGITS = 4
 """Significant ones that are shown: 74.36, 0.1915, 1,234."""
@@ -22,7 +23,7 @@ def csv_text(table: Table) -> str:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
     writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    writer.writerows([as_cell(cell) for cell in row] for row in table.rows)
     return sink.getvalue()
 
 

@@ -25,6 +25,7 @@ from gossamer.lab.reports.report import Cell, Figure, Panel, Report, Series, Tab
 from gossamer.lab.simulation.measures import delays, first_useful, freshness_over_time
 from gossamer.lab.simulation.simulator import Simulated, simulate
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
+from gossamer.model.cells import as_cell
 from gossamer.model.outcome import Outcome
 from gossamer.settings import Settings
 
@@ -145,7 +146,7 @@ def write_fetches(web: RecordedWeb, outlooks: Sequence[Outlook], path: Path) -> 
             for at, row, outcome, again in rows:
                 when = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
                 url = web.urls[row] if row != NOWHERE else next(elsewhere)
-                writer.writerow((one.name, when, url, outcome.value, int(again)))
+                writer.writerow((as_cell(one.name), when, as_cell(url), outcome.value, int(again)))
 
 
 def report(web: RecordedWeb, outlooks: Sequence[Outlook]) -> Report:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import UsageError
+from gossamer.model.counts import counted
 from gossamer.priority.qrank.features import NAMES, features
 from gossamer.priority.qrank.learning import Schooling, teach
 from gossamer.priority.qrank.model import Model
@@ -223,7 +224,9 @@ def _checked(rows: Iterable[tuple[str, float]]) -> tuple[list[str], list[float]]
         urls.append(url)
         ranks.append(rank)
     if len(urls) < LEAST_PAGES:
-        raise UsageError(f"{len(urls)} URLs are too few to learn from; at least {LEAST_PAGES} are needed")
+        raise UsageError(
+            f"{counted(urls, 'URL is', 'URLs are')} too few to learn from; at least {LEAST_PAGES} are needed"
+        )
     if min(ranks) == max(ranks):
         raise UsageError("all ranks are the same: there is nothing to learn")
     return urls, ranks
