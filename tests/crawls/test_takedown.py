@@ -55,6 +55,7 @@ def describe(site: Site) -> None:
     for n in (1, 2):
         telling = '<a href="/open">a tell-tale label</a>' if n == 1 else ""
         site.page(f"/secret/{n}", html(f"Secret {SECRET} {n}", prose(SECRET, f"number{n}"), tail=telling))
+    site.page("/secret/new", html("New", prose("novelty")))  # no link leads there
     site.page("/open", html("Open", prose("openness")))
     site.redirect("/way", "/secret/1")
     site.page("/names", html("Names", prose("naming"), f'<link rel="canonical" href="{site.url("/secret/2")}">'))

@@ -139,6 +139,15 @@ def test_an_address_that_may_not_be_crawled_is_refused_before_anything_happens(
     assert not data.exists()
 
 
+@pytest.mark.parametrize("url", [LOCAL, "http://10.0.0.1/", "http://[::1]:9/"])
+def test_a_seed_that_would_end_the_next_crawl_is_not_injected(tmp_path: Path, url: str) -> None:
+    """A contact is no matter of `inject`: the command of the crawl names it."""
+    data = tmp_path / "data"
+    fails(gossamer("inject", url, data=data), 2, url, "--allow-network")
+    assert not data.exists()
+    assert gossamer("inject", "https://example.org/", data=data).code == 0
+
+
 # -- one small crawl that the rest of the file damages copies of ---------------------------------------
 
 

@@ -23,7 +23,7 @@ from gossamer.cli.common import (
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schemes import choose_schemes
-from gossamer.crawl.seeding import add_seeds
+from gossamer.crawl.seeding import add_seeds, check_addresses
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import UsageError
 from gossamer.frontier.audit import note
@@ -56,6 +56,7 @@ def command(
     found, _ = choose_schemes(named, settings)
     if not found:
         raise UsageError("nothing to inject: name a URL, or a file with --seeds")
+    check_addresses(found, settings)
     folder = DataFolder(data)
     folder.create()
     frontier = folder.open_frontier(settings)

@@ -52,6 +52,14 @@ def check_reachable(seeds: Sequence[Seed], settings: Settings) -> None:
             raise UsageError(f"{seed.url}: {verdict.reason}")
 
 
+def check_addresses(seeds: Sequence[Seed], settings: Settings) -> None:
+    """Seeds for a later crawl, whose command names the contact: their addresses may be crawled, or this is an error."""
+    contact = settings.crawl.contact or "named later"
+    check_reachable(
+        seeds, msgspec.structs.replace(settings, crawl=msgspec.structs.replace(settings.crawl, contact=contact))
+    )
+
+
 def earlier_seeds(database: Database) -> list[Seed]:
     """The seeds of earlier commands that still count: a crawl that goes on with fewer permissions
     than it began with would refuse their sites for good."""
