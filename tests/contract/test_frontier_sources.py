@@ -81,6 +81,18 @@ def life_of_a_feed(crew: Crew, period: float, days: float = 5) -> None:
         poll(worker, *news)
 
 
+def test_a_feed_that_has_not_changed_stays_a_feed_and_has_no_problem(crew: Crew) -> None:
+    """Every feed whose server answered 304 was listed as one that could not be read."""
+    crew.add(page(FEED, kind=Kind.FEED), page(f"{FEED}2", kind=Kind.PAGE, via=Via.SEED))
+    worker = crew.worker("w")
+    for url in (FEED, f"{FEED}2"):
+        poll(worker, feed=url, etag='"1"', status=200)
+    crew.wait(DAY)
+    for url in (FEED, f"{FEED}2"):
+        poll(worker, feed=url, outcome=Outcome.NOT_MODIFIED, status=304, reason="status 304: unchanged")
+    assert [(source(crew, url).kind, source(crew, url).problem) for url in (FEED, f"{FEED}2")] == [("feed", "")] * 2
+
+
 class TestPolls:
     def test_a_feed_is_polled_at_once_and_again_before_long(self, crew: Crew) -> None:
         crew.add(page(FEED, kind=Kind.FEED), page(f"https://{SITE}/other"))

@@ -9,6 +9,8 @@ import msgspec
 import pytest
 from frontier_kit import LEASE, NAMES, SQL_MAKERS, Crew, page, pages
 
+from gossamer.crawl.next_command import Commands
+from gossamer.crawl.verdict import judge_all
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.inspect import next_due_where_answered, status
 from gossamer.frontier.politeness import SiteClock
@@ -16,6 +18,7 @@ from gossamer.frontier.seed_view import SeedView, documents_by_domain, seed_urls
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Via
+from gossamer.settings import ScopeSettings, Settings
 
 ONE, TWO, THREE = "https://one.org/", "https://two.org/", "https://three.org/"
 WWW = "https://www.one.org/"
@@ -129,3 +132,59 @@ def test_retries_of_sites_that_never_answered_are_not_worth_waiting_for(sql: Sql
     hand.did(f"{ONE}more", Outcome.UNAVAILABLE, retry_at=crew.now + 20)
     hand.release("one.org", again)
     assert next_due_where_answered(sql.db) == crew.now + 20
+
+
+def verdicts(sql: SqlFrontier, mode: str) -> dict[str, str]:
+    settings = Settings(scope=ScopeSettings(mode=mode))  # type: ignore[arg-type]
+    judged = judge_all(seed_views(sql.db, seed_urls(sql.db)), settings, Commands(), sql.db)
+    return {one.url: one.state for one in judged}
+
+
+@pytest.mark.parametrize("mode", ["host", "domain", "list"])
+def test_pages_of_another_seed_do_not_count_for_one_that_brought_nothing(sql: SqlFrontier, mode: str) -> None:
+    """In a wider scope, a start page that is not to be indexed seemed to have brought the pages of all others."""
+    crew, poor = Crew(sql), "https://poor.one.org/"
+    sql.add_seeds([page(url, via=Via.SEED) for url in (ONE, poor)], crew.now)
+    hand = crew.worker("w")
+    hand.take()
+    hand.did(ONE)
+    hand.did(poor, Outcome.NOINDEX)
+    assert verdicts(sql, mode) == {ONE: "kept", poor: "failed"}
+    found = f"https://blog.one.org/{mode}"
+    sql.add([page(found)], crew.now)
+    hand.take()
+    hand.did(found)
+    assert verdicts(sql, mode)[poor] == ("failed" if mode == "host" else "kept"), "no seed leads there"
+
+
+def test_a_feed_whose_pages_lie_on_the_site_of_another_seed_brought_them(sql: SqlFrontier) -> None:
+    crew, feed = Crew(sql), "https://feeds.org/rss"
+    sql.add_seeds([page(url, via=Via.SEED) for url in (ONE, feed)], crew.now)
+    hand = crew.worker("w")
+    hand.take()
+    hand.did(feed, Outcome.RESOURCE)
+    hand.did(ONE)
+    assert verdicts(sql, "host") == {ONE: "kept", feed: "kept"}
+    sql.add_seeds([page(feed, via=Via.SEED)], crew.now)
+    hand.take()
+    hand.did(feed, Outcome.RESOURCE, reason="it names 2 URLs, none of which may be fetched, such as https://x.org/: no")
+    assert verdicts(sql, "host") == {ONE: "kept", feed: "failed"}
+
+
+def test_an_unchanged_page_keeps_what_was_said_of_it(sql: SqlFrontier) -> None:
+    """A start page that is empty without scripts was taken for a good one as soon as its server answered 304."""
+    crew = Crew(sql)
+    hand = crew.worker("w")
+    told = []
+    for outcome, status_, reason in (
+        (Outcome.DOCUMENT, 200, "the page has no text"),
+        (Outcome.NOT_MODIFIED, 304, "status 304: unchanged since the last visit"),
+    ):
+        sql.add_seeds([page(ONE, via=Via.SEED)], crew.now)
+        hand.take()
+        hand.did(ONE, outcome, status=status_, reason=reason)
+        end = views(sql)[ONE].end
+        assert end is not None
+        told.append((end.outcome, end.status, end.reason))
+    assert told == [("document", 200, "the page has no text"), ("document", 304, "the page has no text")]
+    assert verdicts(sql, "host") == {ONE: "failed"}

@@ -18,6 +18,7 @@ from gossamer.dedup.simhash import simhash
 from gossamer.discover.feeds import looks_like_feed, parse_feed
 from gossamer.discover.sitemaps import parse_sitemap
 from gossamer.discover.websub import hub_and_topic
+from gossamer.model.counts import counted
 from gossamer.model.decision import Decision
 from gossamer.model.records import Entry, Kind, Parsed, ParseJob
 from gossamer.model.site import key64
@@ -130,7 +131,7 @@ class PageReader:
         if refused and not parsed.follow and not parsed.problem:
             url, decision = refused[0]
             parsed.problem = (
-                f"it names {len(refused)} URLs, none of which may be fetched, such as {url}: {decision.reason}"
+                f"it names {counted(refused, 'URL')}, none of which may be fetched, such as {url}: {decision.reason}"
             )
 
 

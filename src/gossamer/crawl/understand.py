@@ -22,6 +22,8 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.scope.reach import LISTED_DEPTH, NO_SITEMAPS, Reach
 
+PARTLY = "only partly read"
+"""What the reason of a feed or sitemap begins with that could not be read to its end."""
 _PATIENT = (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE)
 _LISTS = ("listing", "collection")
 _LISTS_DEPTH = 2
@@ -113,7 +115,7 @@ def _incomplete(parsed: Parsed) -> str:
     """What kept us from reading all of a source, or anything in it."""
     if not parsed.problem:
         return ""
-    return f"only partly read: {parsed.problem}" if parsed.entries or parsed.nested else parsed.problem
+    return f"{PARTLY}: {parsed.problem}" if parsed.entries or parsed.nested else parsed.problem
 
 
 def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> None:

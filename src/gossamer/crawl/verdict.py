@@ -16,10 +16,19 @@ import msgspec
 
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, Modes
+from gossamer.crawl.understand import PARTLY
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.fetch.guard import AddressPolicy, network_of
 from gossamer.frontier.database import Database
-from gossamer.frontier.seed_view import SeedView, UrlState, documents, documents_by_domain, seed_urls, seed_views
+from gossamer.frontier.seed_view import (
+    SeedView,
+    UrlState,
+    documents,
+    documents_by_domain,
+    documents_of_sites,
+    seed_urls,
+    seed_views,
+)
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, origin_of, registrable_domain, site_of
 from gossamer.robots.verdict import Kind, RobotsState
@@ -118,22 +127,40 @@ def verdict_of(
 def judge_all(
     views: Sequence[SeedView], settings: Settings, commands: Commands, db: Database
 ) -> list[SeedVerdict]:  # fmt: skip
-    """Each seed. In a wider scope, what was kept elsewhere counts for a seed that was read: in its domain, or, where
-    hosts are listed, on any of them."""
+    """Each seed. What was kept elsewhere counts for one that was read: for a feed or sitemap that names pages of the
+    crawl, any page; in a wider scope, those on sites that no seed leads to, in its domain or, where hosts are listed,
+    on any host."""
     judge = Judge(settings, commands)
     verdicts = [judge(view) for view in views]
-    if settings.scope.mode == "host":
-        return verdicts
-    domains = {_domain(view.url) for view, one in zip(views, verdicts, strict=True) if _was_read(view, one)}
-    kept = (
-        documents_by_domain(db, domains) if settings.scope.mode == "domain" else dict.fromkeys(domains, documents(db))
-    )
+    read = [view for view, one in zip(views, verdicts, strict=True) if _was_read(view, one)]
+    kept = _kept_elsewhere(views, read, settings.scope.mode, db) if read else {}
     return [
-        SeedVerdict(one.url, "kept", count, one.leads_to)
-        if _was_read(view, one) and (count := kept.get(_domain(view.url), 0))
-        else one
-        for view, one in zip(views, verdicts, strict=True)
-    ]
+        SeedVerdict(one.url, "kept", count, one.leads_to) if (count := kept.get(one.url, 0)) > 0 else one
+        for one in verdicts
+    ]  # fmt: skip
+
+
+def _kept_elsewhere(
+    views: Sequence[SeedView], read: Sequence[SeedView], mode: str, db: Database
+) -> dict[str, int]:  # fmt: skip
+    """Pages that count for seeds of which no page was kept, though they were read."""
+    total = documents(db)
+    found = {view.url: total for view in read if _names_pages(view)}
+    if mode == "host":
+        return found
+    seeded = documents_of_sites(db, {site_of(one.url) for view in views for one in view.chain})
+    if mode == "list":
+        return dict.fromkeys((view.url for view in read), total - sum(seeded.values())) | found
+    whole = documents_by_domain(db, {_domain(view.url) for view in read})
+    return {view.url: whole.get(name := _domain(view.url), 0) - seeded.get(name, 0) for view in read} | found
+
+
+def _names_pages(view: SeedView) -> bool:
+    """Whether a seed is a feed or sitemap that names pages of the crawl, as far as it could be read."""
+    end = view.end
+    return end is not None and end.outcome == Outcome.RESOURCE.value and (
+        not end.reason or end.reason.startswith(PARTLY)
+    )  # fmt: skip
 
 
 def _domain(url: str) -> str:
@@ -141,7 +168,8 @@ def _domain(url: str) -> str:
 
 
 def _was_read(view: SeedView, verdict: SeedVerdict) -> bool:
-    return verdict.state == "failed" and view.end is not None and view.end.checked_at is not None
+    end = view.end
+    return verdict.state == "failed" and end is not None and (end.checked_at is not None or _names_pages(view))
 
 
 class Judge:
@@ -263,10 +291,9 @@ class Judge:
             extra = reason[reason.index("gossamer[") :].split()[0]
             again = self._commands.crawl(end.url)
             return "extra", "Install what reads it and try again", f"pip install '{extra}' && {again}"
-        if outcome is Outcome.RESOURCE:
-            return "list", "Take the hosts it names into the crawl", self._commands.crawl(
-                end.url, scope={"mode": "list", "hosts": [host] if (host := _host_in(reason)) else ["*"]}
-            )  # fmt: skip
+        if outcome is Outcome.RESOURCE and (host := _host_in(reason)):
+            wider = self._commands.crawl(end.url, scope={"mode": "list", "hosts": [host]})
+            return "list", "Take the hosts it names into the crawl", wider
         why, advice, command = _CURES.get(outcome, _SEE)
         if end.status in (401, 407):
             advice = "Put the login into gossamer.toml (docs/operate.md, Private networks) and try again"
@@ -322,6 +349,7 @@ _CURES: dict[Outcome, tuple[str, str, Next]] = {
     Outcome.NOINDEX: ("noindex", "Ask the site's owner to allow indexing, then", _again),
     Outcome.BAD_REDIRECT: ("redirect", "See what is known of it", _explain),
     Outcome.REFUSED: ("refused", "See which rule refuses it", _explain),
+    Outcome.RESOURCE: ("list", "See what is known of it", _explain),
     Outcome.UNSUPPORTED_TYPE: ("type", "Begin at the site's start page", _start),
 }
 
@@ -337,7 +365,7 @@ def _failure(end: UrlState, outcome: Outcome) -> str:
     if outcome is Outcome.NOINDEX:
         said = "every page that was read asks not to be indexed (noindex)"
     elif outcome is Outcome.RESOURCE:
-        said = f"it is a feed or sitemap; {end.reason or 'it names no page'}"
+        said = f"it is a feed or sitemap; {end.reason or 'it names no page, or none that was kept'}"
     if end.state == "scheduled" and end.attempts > 1:
         said += f" ({end.attempts} tries)"
     return said

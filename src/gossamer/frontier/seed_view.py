@@ -126,6 +126,8 @@ def _chains(db: Database, urls: Sequence[str]) -> dict[str, list[UrlState]]:
             if row.outcome in _LEADS_ON and row.target:
                 onwards[seed] = row.target
         nexts = onwards
+        if not nexts:
+            break
     return chains
 
 
@@ -178,16 +180,23 @@ def _robots(db: Database, origins: Sequence[str]) -> dict[str, bytes]:
 
 def documents_by_domain(db: Database, domains: Iterable[str]) -> dict[str, int]:
     """Documents kept on all sites of these registrable domains."""
-    wanted = sorted(domains)
+    return _summed(db, "s.domain", sorted(domains))
+
+
+def documents_of_sites(db: Database, sites: Iterable[str]) -> dict[str, int]:
+    """Documents kept on these sites, by registrable domain."""
+    return _summed(db, "s.id", sorted(map(key64, sites)))
+
+
+def _summed(db: Database, column: str, wanted: Sequence[str] | Sequence[int]) -> dict[str, int]:
     found: dict[str, int] = {}
     for chunk in chunks(wanted) if wanted else ():
-        found |= dict(
-            db.execute(
-                "SELECT s.domain, SUM(o.urls) FROM sites s JOIN outcomes o ON o.site_id = s.id "
-                f"WHERE o.outcome = 'document' AND s.domain IN ({marks(chunk)}) GROUP BY s.domain",
-                chunk,
-            )
-        )
+        for domain, urls in db.execute(
+            "SELECT s.domain, SUM(o.urls) FROM sites s JOIN outcomes o ON o.site_id = s.id "
+            f"WHERE o.outcome = 'document' AND {column} IN ({marks(chunk)}) GROUP BY s.domain",
+            chunk,
+        ):
+            found[domain] = found.get(domain, 0) + int(urls)
     return found
 
 

@@ -217,8 +217,10 @@ def note_hubs(db: Database, visits: Sequence[Visit], now: float) -> None:
 
 
 def _kind_of(visit: Visit) -> str:
-    """What it is: a page that turns out to be a feed is one."""
-    return (Kind.FEED if visit.outcome is Outcome.RESOURCE and visit.task.kind is Kind.PAGE else visit.task.kind).value
+    """What it is: a page that turns out to be a feed is one, and stays one while it does not change."""
+    unchanged = visit.outcome is Outcome.NOT_MODIFIED and visit.task.previous == Outcome.RESOURCE.value
+    is_feed = visit.task.kind is Kind.PAGE and (visit.outcome is Outcome.RESOURCE or unchanged)
+    return (Kind.FEED if is_feed else visit.task.kind).value
 
 
 def _lists_everything(visit: Visit) -> bool:
@@ -272,7 +274,7 @@ def list_sources(db: Database, site: str = "") -> list[Source]:
     sql = (
         "SELECT u.url, w.name, s.kind, s.habit, s.found, s.found_at, u.due_at, s.retired, "
         "COALESCE((SELECT p.state FROM subscriptions p WHERE p.feed = u.url), ''), "
-        "CASE WHEN s.kind = 'page' THEN '' ELSE COALESCE(u.reason, '') END "
+        "CASE WHEN s.kind = 'page' OR substr(u.reason, 1, 10) = 'status 304' THEN '' ELSE COALESCE(u.reason, '') END "
         "FROM sources s JOIN urls u ON u.site_id = s.site_id AND u.key = s.key JOIN sites w ON w.id = s.site_id"
     )
     rows = db.execute(f"{sql} WHERE s.site_id = ?", (key64(site),)) if site else db.execute(sql)
