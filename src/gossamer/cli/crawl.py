@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ from gossamer.crawl.supervisor import Supervisor
 from gossamer.crawl.takedown import carry_on
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import BusyError, OperationError, UsageError
-from gossamer.frontier.backlog import slowest
+from gossamer.frontier.backlog import Backlog, slowest
 from gossamer.frontier.inspect import Status, status
 from gossamer.model.url import Canonicalizer
 from gossamer.scope.reach import Sitemaps
@@ -261,7 +262,7 @@ def run_crawl(
             until = started + lasting if lasting is not None else None
             progress = Progress(
                 folder, pages, until, not quiet, lambda: supervisor.phase,
-                lambda: slowest(frontier.db, settings.polite), clock.now,
+                lambda: _waited_for(slowest(frontier.db, settings.polite), settings, clock.now()), clock.now,
             )  # fmt: skip
             watch = SeedWatch(frontier.db, settings, commands_for(data, options or {}), clock, enabled=not quiet)
             with told_to_end(supervisor.stop), progress:
@@ -271,10 +272,17 @@ def run_crawl(
             frontier.db.close()
     if not quiet:
         summary(final)
-        run = Run(clock.now() - started, kept, supervisor.ended_early, settings.crawl.index, data)
+        again = commands_for(data, options or {}).crawl()
+        run = Run(clock.now() - started, kept, supervisor.ended_early, settings.crawl.index, data, again)
         for line in last_lines(final, run, clock.now()):
             out.print(line, markup=False)
     return Ended(final, clock.now(), supervisor.was_told)
+
+
+def _waited_for(backlogs: Sequence[Backlog], settings: settings_file.Settings, now: float) -> list[Backlog]:
+    """Those that the crawl does not end without: a site that rests for longer than it lingers is left to the next."""
+    latest = math.inf if settings.crawl.watch else now + settings.crawl.linger
+    return [one for one in backlogs if one.ready_at <= latest]
 
 
 def server(data: Path, port: int | None = None) -> Child:

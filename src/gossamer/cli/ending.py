@@ -23,6 +23,8 @@ class Run(msgspec.Struct, frozen=True):
     index: bool = True
     """Whether the pages are in the index."""
     data: Path = DEFAULT_DATA
+    again: str = ""
+    """The command that goes on, with the options of this run: the next one does not remember them."""
 
 
 def last_lines(status: Status, run: Run, now: float) -> list[str]:
@@ -43,7 +45,7 @@ def _pages(status: Status, run: Run) -> str:
 
 
 def _rest(status: Status, run: Run, now: float) -> str:
-    again = f"`{_command('crawl', run)}`"
+    again = f"`{run.again or _command('crawl', run)}`"
     due = counted(status.urls_due, "URL")
     if status.urls_due and run.early:
         return f"{due} left. Run {again} to continue"

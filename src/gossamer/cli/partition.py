@@ -21,7 +21,7 @@ from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions
 from gossamer.frontier.audit import note
-from gossamer.model.counts import counted
+from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.partition.assignment import one_part
@@ -97,7 +97,7 @@ def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug
     for one in found:
         urls = " + ".join(map(str, one.urls))
         waiting = "; a new plan waits until nobody works on the site" if one.waiting else ""
-        out.print(f"{one.site}: {_parts(one.plan.parts)}, {counted(urls, 'URL')}{waiting}", markup=False)
+        out.print(f"{one.site}: {_parts(one.plan.parts)}, {urls} {noun(sum(one.urls), 'URL')}{waiting}", markup=False)
     if not found:
         out.print(f"{name} is not split." if name else "No site is split.", markup=False)
 

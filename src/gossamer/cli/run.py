@@ -77,7 +77,7 @@ def command(
                 for name, entry in sorted(plan.items()):
                     out.print(f"  {name:12} {rhythm(entry):14} {' '.join(words(entry))}", markup=False)
                 if seedless and not has_seeds(db):
-                    out.print(_no_seed(data, settings), markup=False)
+                    out.print(_no_seed(data, settings, port), markup=False)
                 unattended.run(lasting)
         finally:
             db.close()
@@ -88,8 +88,8 @@ def has_plan(settings: Settings) -> bool:
     return any(words(entry) for entry in settings.schedules.values())
 
 
-def _no_seed(data: Path, settings: Settings) -> str:
-    where = settings.serve.base_url or f"http://127.0.0.1:{settings.serve.port}"
+def _no_seed(data: Path, settings: Settings, port: int | None) -> str:
+    where = settings.serve.base_url or f"http://127.0.0.1:{port or settings.serve.port}"
     console = f"on the console ({where.rstrip('/')}/console), or " if settings.console.enabled else ""
     return f"Nothing to crawl yet: add a site {console}with `gossamer inject URL --data {data}`."
 

@@ -91,7 +91,7 @@ def _lines(seed: SeedVerdict, now: float) -> list[str]:
     again = ""
     if seed.tries_again_at is not None:
         wait = duration(seed.tries_again_at - now)
-        again = f" It stays in the queue; run `gossamer crawl` to try again, after {wait}."
+        again = f" It stays in the queue; the next crawl tries it again, after {wait}."
     return [f"{seed.url} brought nothing: {seed.cause}.{again}", f"    {next_step(seed)}"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gossamer import logs
 from gossamer.cli.common import duration, err
@@ -29,7 +29,8 @@ class SeedWatch:
 
     def __init__(self, db: Database, settings: Settings, commands: Commands, clock: Clock, enabled: bool) -> None:
         self._db, self._judge, self._clock = db, Judge(settings, commands), clock
-        self._open = seed_urls(db)[-_MOST:] if enabled else []
+        # What failed in an earlier crawl, and is not asked again now, is no news.
+        self._open = [url for url, seed in self._judged(seed_urls(db)[-_MOST:] if enabled else []) if seed is None]
         self._next_look = time.monotonic() + _EVERY
 
     def beside(self, show: Callable[[Status], None]) -> Callable[[Status], None]:
@@ -44,11 +45,20 @@ class SeedWatch:
         return watch
 
     def _look(self) -> None:
-        judged = [self._judge(view) for view in seed_views(self._db, self._open)]
-        for seed in judged:
-            if seed.state == "failed":
+        judged = self._judged(self._open)
+        for _, seed in judged:
+            if seed is not None and seed.state == "failed":
                 self._tell(seed)
-        self._open = [seed.url for seed in judged if seed.state == "pending"]
+        self._open = [url for url, seed in judged if seed is None]
+
+    def _judged(self, urls: Sequence[str]) -> list[tuple[str, SeedVerdict | None]]:
+        """What became of each; None where its turn has not come, perhaps once more: what it ended in before does not
+        count then."""
+        judged = []
+        for view in seed_views(self._db, urls):
+            seed, again = self._judge(view), any(one.state == "waiting" and one.outcome for one in view.chain)
+            judged.append((view.url, None if again or seed.state == "pending" else seed))
+        return judged
 
     def _tell(self, seed: SeedVerdict) -> None:
         again = ""

@@ -27,7 +27,7 @@ from gossamer.settings import Settings
 def scope_config(settings: Settings, database: Database, more_sites: Sequence[str] = ()) -> ScopeConfig:
     """What belongs to the crawl at this moment, or would with more seeds."""
     known = [row[0] for row in database.execute("SELECT DISTINCT site FROM seeds ORDER BY site")]
-    seeds = [*known, *(site for site in dict.fromkeys(more_sites) if site not in known)]
+    seeds = list(dict.fromkeys([*known, *more_sites]))
     removed = [filter_rule(what) for (what,) in database.execute("SELECT prefix FROM removals ORDER BY prefix")]
     return ScopeConfig(
         mode=settings.scope.mode,

@@ -177,6 +177,7 @@ class Judge:
 
     def __init__(self, settings: Settings, commands: Commands) -> None:
         self._settings, self._commands = settings, commands
+        self._goes_on = commands.crawl()
         self._modes = Modes(settings)
         self._policy = AddressPolicy(settings.network.allow, settings.crawl.contact)
 
@@ -222,7 +223,7 @@ class Judge:
             return SeedVerdict(view.url, "kept")
         if view.site.waiting > (end.state == "waiting"):
             return SeedVerdict(view.url, "pending", why="waiting", cause="not all of it was asked for yet",
-                               command=self._commands.crawl())  # fmt: skip
+                               command=self._goes_on)  # fmt: skip
         if end.reason.startswith(NO_TEXT):
             return SeedVerdict(
                 view.url, "failed", why="empty", cause=end.reason,
@@ -270,7 +271,7 @@ class Judge:
         if view.site.documents:
             return SeedVerdict(view.url, "kept")
         return SeedVerdict(view.url, "pending", why="waiting", cause="not all of it was asked for yet",
-                           command=self._commands.crawl())  # fmt: skip
+                           command=self._goes_on)  # fmt: skip
 
     def _lost(self, view: SeedView, end: UrlState) -> SeedVerdict:
         target = end.target or end.url
@@ -368,7 +369,7 @@ def _failure(end: UrlState, outcome: Outcome) -> str:
         said = f"it is a feed or sitemap; {end.reason or 'it names no page, or none that was kept'}"
     if end.state == "scheduled" and end.attempts > 1:
         said += f" ({end.attempts} tries)"
-    return said
+    return said.rstrip(".")
 
 
 def _address_in(reason: str) -> str:

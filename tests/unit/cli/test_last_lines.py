@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gossamer.cli.ending import Run, last_lines
+from gossamer.cli.seed_lines import commands_for
 from gossamer.frontier.inspect import Status
 
 NOW = 1_700_000_000.0
@@ -61,3 +62,10 @@ def test_what_waits_for_an_operator_or_a_retry_is_told_apart() -> None:
 
 def test_where_there_is_nothing_to_search_nobody_is_told_to() -> None:
     assert lines(Run(9.0)) == ["Finished: no pages in 9 s."]
+
+
+def test_the_command_that_goes_on_repeats_the_options() -> None:
+    """Without them, a crawl of a private network did not even start."""
+    again = commands_for(Path("d"), {"network": {"allow": ["127.0.0.0/8"]}}).crawl()
+    _, rest = lines(Run(60.0, early=True, data=Path("d"), again=again), pages=5, urls_due=2)
+    assert rest == "2 URLs left. Run `gossamer crawl --allow-network 127.0.0.0/8 --data d` to continue"
