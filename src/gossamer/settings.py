@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import os
 import re
 import sys
@@ -292,6 +293,8 @@ class Settings(msgspec.Struct, frozen=True):
                 # Written so that `nan` fails, too.
                 if isinstance(value, (int, float)) and not value >= least:
                     raise UsageError(f"{section}.{name} is {value}: it must be at least {least}")
+                if value == math.inf:  # it cannot be written down for the workers of other machines, nor for the console
+                    raise UsageError(f"{section}.{name} is endless: write a number")
 
 
 def _check_operator(channel: str) -> None:

@@ -13,6 +13,7 @@ from frontier_kit import NO, NOW, ONCE, Crew, Hand, page, place_of_database, sql
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.database import open_database
 from gossamer.frontier.inspect import find_url
+from gossamer.frontier.operate import recrawl_url
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task, Via
@@ -206,3 +207,24 @@ def test_refusals_that_were_too_many_to_remember_are_found_again(tmp_path: Path)
     assert wider.readmit(Reach(1), crew.now) == 1
     found = {url: find_url(database, url) for url in (A, D)}
     assert {url: (one.state, one.depth) for url, one in found.items() if one} == {A: ("waiting", 1), D: ("done", 0)}
+
+
+def test_a_page_that_comes_nearer_while_it_waits_for_its_next_visit_is_asked_for_as_a_whole(tmp_path: Path) -> None:
+    """Its server would say that it has not changed, and its links would never be followed from its new place."""
+    crew, hand = crew_with(tmp_path, 2)
+    seed, deep = "https://a.example/", "https://a.example/deep"
+    assert isinstance(crew.frontier, SqlFrontier)
+    crew.frontier.add_seeds([page(seed, via=Via.SEED)], crew.now)
+    hand.take()
+    hand.did(seed, found=[page(deep, depth=2)])
+    hand.take()
+    hand.did(deep, etag='"1"')
+    recrawl_url(crew.frontier.db, deep, crew.now)
+    hand.take()
+    [held] = hand.tasks(deep)
+    crew.frontier.add([page(deep, depth=1)], crew.now)
+    hand.report(hand.visit(held, Outcome.NOT_MODIFIED))
+    hand.take()
+    [task] = hand.tasks(deep)
+    assert (held.etag, held.depth) == ('"1"', 2)
+    assert (task.etag, task.depth) == ("", 1)

@@ -188,3 +188,15 @@ def test_an_unchanged_page_keeps_what_was_said_of_it(sql: SqlFrontier) -> None:
         told.append((end.outcome, end.status, end.reason))
     assert told == [("document", 200, "the page has no text"), ("document", 304, "the page has no text")]
     assert verdicts(sql, "host") == {ONE: "failed"}
+
+
+def test_a_url_that_was_never_asked_for_does_not_upset_the_sum_of_requests(sql: SqlFrontier) -> None:
+    crew = Crew(sql)
+    sql.add_seeds([page(url, via=Via.SEED) for url in (ONE, TWO)], crew.now)
+    hand = crew.worker("w")
+    hand.take()
+    hand.did(ONE)
+    hand.did(TWO, Outcome.CONNECT_FAILED, fetched=False, reason="robots.txt: robots.txt is unreachable (status 503)")
+    standing = status(sql.db, crew.now)
+    assert (standing.fetched, standing.errors) == (1, 1)
+    assert sum(standing.fetched_as.values()) == standing.fetched

@@ -93,3 +93,10 @@ def test_values_survive_toml(value: Any) -> None:
 def test_the_settings_page_of_the_docs_is_the_one_made_from_the_code() -> None:
     page = Path(__file__).parents[2] / "docs" / "settings.md"
     assert page.read_text(encoding="utf-8").strip() == settings_page().strip(), "run `make docs`"
+
+
+def test_a_number_without_an_end_is_refused(tmp_path: Path) -> None:
+    """It could not be noted: the console then took the crawl for one of another version, and showed no settings."""
+    (tmp_path / FILE_NAME).write_text("[politeness]\ndelay = inf\n")
+    with pytest.raises(UsageError, match=r"politeness\.delay is endless"):
+        load(tmp_path)

@@ -33,15 +33,16 @@ _HANDFUL = 1000
 def note_shorter_ways(db: Database, offered: Mapping[Place, int], limit: int) -> list[Place]:
     """Lower the depths of known URLs that are offered at a smaller one; returns those whose links must be followed
     anew."""
-    nearer, anew = [], []
+    nearer, anew, waiting = [], [], []
     rows = db.find("site_id, key, depth, state, outcome", "urls", ("site_id", "key"), sorted(offered))
     for site_id, key, depth, state, outcome in rows:
         found = offered[site_id, key]
         if found < depth:
             nearer.append((found, site_id, key))
-            if found < limit and state == DONE and outcome in _LEADS_ON_NAMES:
-                anew.append((site_id, key))
+            if found < limit and outcome in _LEADS_ON_NAMES:
+                (anew if state == DONE else waiting).append((site_id, key))
     db.many("UPDATE urls SET depth = ? WHERE site_id = ? AND key = ?", sorted(nearer))
+    _ask_for_all(db, waiting)
     return anew
 
 
@@ -51,7 +52,7 @@ def came_nearer(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], limi
     visited = {
         (site_id, visit.task.key): visit.task.depth
         for visit, verdict, site_id in judged
-        if verdict.outcome in _LEADS_ON
+        if verdict.outcome in _LEADS_ON or verdict.outcome is Outcome.NOT_MODIFIED
     }
     rows = db.find("site_id, key, depth", "urls", ("site_id", "key"), sorted(visited))
     return [(site_id, key) for site_id, key, depth in rows if depth < visited[site_id, key] and depth < limit]
@@ -63,11 +64,13 @@ def follow_anew(db: Database, places: Iterable[Place], now: float) -> None:
     for site_id, key in sorted(places):
         sites.setdefault(site_id, []).append(key)
     for site_id, keys in sites.items():
-        db.many(
-            "UPDATE urls SET etag = NULL, last_modified = NULL WHERE site_id = ? AND key = ?",
-            [(site_id, key) for key in keys],
-        )
+        _ask_for_all(db, [(site_id, key) for key in keys])
         requeue(db, site_id, keys, now)
+
+
+def _ask_for_all(db: Database, places: Iterable[Place]) -> None:
+    """Have the next visits bring the whole page, so that its links can be followed, though it has not changed."""
+    db.many("UPDATE urls SET etag = NULL, last_modified = NULL WHERE site_id = ? AND key = ?", sorted(places))
 
 
 def refused_by_reach(db: Database, reach: Reach) -> Iterator[list[Discovered]]:

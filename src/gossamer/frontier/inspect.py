@@ -87,7 +87,10 @@ class Status(msgspec.Struct):
     @property
     def fetched_as(self) -> dict[str, int]:
         """What the requests came to, by name; the figures add up to `fetched`."""
-        return {name: getattr(self, "pages" if name == "kept" else name) for name in FETCHED_AS}
+        found = {name: getattr(self, "pages" if name == "kept" else name) for name in FETCHED_AS}
+        # A URL whose robots.txt cannot be had counts as an error, and was never asked for.
+        found["errors"] -= max(0, sum(found.values()) - self.fetched)
+        return found
 
 
 FETCHED_AS = (*(count.value for count in Count if count is not Count.REFUSED), "again")
