@@ -75,7 +75,7 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     parsers: int = 2
     """Parser processes of each worker; two, so that a crawl of one large site uses more than one core."""
     parse_timeout: float = 20.0
-    """Seconds a page may keep its parser busy."""
+    """Seconds of processor time that a page may take its parser; by the clock it may be six times as long."""
     stuck_after: float = 90.0
     """Seconds without a sign of life after which a worker process is killed and replaced."""
     stop_within: float = 90.0
@@ -293,7 +293,9 @@ class Settings(msgspec.Struct, frozen=True):
                 # Written so that `nan` fails, too.
                 if isinstance(value, (int, float)) and not value >= least:
                     raise UsageError(f"{section}.{name} is {value}: it must be at least {least}")
-                if value == math.inf:  # it cannot be written down for the workers of other machines, nor for the console
+                if (
+                    value == math.inf
+                ):  # it cannot be written down for the workers of other machines, nor for the console
                     raise UsageError(f"{section}.{name} is endless: write a number")
 
 

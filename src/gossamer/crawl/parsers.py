@@ -1,10 +1,13 @@
 """The worker's side of its parser processes.
 
 Jobs are pipelined: a parser gets the next job before it has answered the last,
-so it never waits for the worker. Answers come in order. If a parser takes too
-long, the job at the head of its line is to blame and fails; if it dies, that job
-gets a second chance, since anybody may have killed the process. The others are
+so it never waits for the worker. Answers come in order. If a parser computes for
+too long, the job at the head of its line is to blame and fails; if it dies, that job
+gets two more chances, since anybody may have killed the process. The others are
 given to its successor.
+
+Time is the parser's processor time: on a busy machine a small page may take long by
+the clock, and would be given up though nothing is wrong with it.
 """
 
 from __future__ import annotations
@@ -12,9 +15,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
+import os
 import sys
+import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
@@ -29,6 +36,10 @@ _AGAIN = 1.0
 """Seconds before a process is tried again that the system did not give us."""
 _CRASHES = 3
 """Parsers that a page may cost: one or two may have been killed by somebody else, short of memory, say."""
+
+
+_STANDSTILL = 6
+"""How many times its limit a parser may take by the clock: one that was frozen uses no processor time at all."""
 
 
 class _Waiting(msgspec.Struct):
@@ -136,17 +147,33 @@ class _Parser:
         """Wait for the end of the process; kill it, and say so, when one page keeps it busy for too
         long. Time counts against a page only while it is at the head of the line."""
         head: _Waiting | None = None
+        since = busy = 0.0
         while not conversation.ended.done():
-            late = head is not None and bool(self.line) and self.line[0] is head
-            if late:
+            if head is None or not self.line or self.line[0] is not head:
+                head = self.line[0] if self.line else None
+                since, busy = time.monotonic(), self._busy()
+            elif self._is_late(time.monotonic() - since, self._busy() - busy):
                 self._kill()
                 await conversation.ended
                 return True
-            head = self.line[0] if self.line else None
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._timeout):
                     await asyncio.shield(conversation.ended)
         return False
+
+    def _is_late(self, passed: float, busy: float) -> bool:
+        """Whether a page was at the head for too long; `busy` is nan where nobody tells the processor time."""
+        return passed >= self._timeout and (not busy < self._timeout or passed >= self._timeout * _STANDSTILL)
+
+    def _busy(self) -> float:
+        """Seconds of processor time that the process has used; nan where the system does not say."""
+        pid = self._process.get_pid() if self._process is not None else None
+        try:
+            # Behind the name, which may hold anything: user time is the 12th field, system time the 13th.
+            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError, ValueError):
+            return math.nan
 
     def _blame(self, waiting: _Waiting, late: bool) -> None:
         """The process failed while it was busy with this job."""
