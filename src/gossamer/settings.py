@@ -293,9 +293,7 @@ class Settings(msgspec.Struct, frozen=True):
                 # Written so that `nan` fails, too.
                 if isinstance(value, (int, float)) and not value >= least:
                     raise UsageError(f"{section}.{name} is {value}: it must be at least {least}")
-                if (
-                    value == math.inf
-                ):  # it cannot be written down for the workers of other machines, nor for the console
+                if value == math.inf:  # JSON, in which settings are noted, has none
                     raise UsageError(f"{section}.{name} is endless: write a number")
 
 

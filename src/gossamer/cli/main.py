@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -119,10 +120,12 @@ def _configure_logging(arguments: list[str]) -> None:
 
 def _check_folder(data: Path) -> None:
     """A file where a folder is wanted; one that is not there yet may be made."""
-    # os.path: a folder that nobody may look into is no mistake of this kind, and whoever opens it says so.
-    file = next((path for path in (data, *data.parents) if os.path.exists(path)), data)
-    if os.path.exists(file) and not os.path.isdir(file):
-        raise UsageError(f"--data {data}: {file} is a file; name the folder of a crawl, or one that does not exist yet")
+    with suppress(OSError):  # of a folder that may not be looked into, whoever opens it tells
+        file = next((path for path in (data, *data.parents) if path.exists()), data)
+        if file.exists() and not file.is_dir():
+            raise UsageError(
+                f"--data {data}: {file} is a file; name the folder of a crawl, or one that does not exist yet"
+            )
 
 
 def _data_folder(arguments: list[str]) -> Path:

@@ -33,7 +33,9 @@ _HANDFUL = 1000
 def note_shorter_ways(db: Database, offered: Mapping[Place, int], limit: int) -> list[Place]:
     """Lower the depths of known URLs that are offered at a smaller one; returns those whose links must be followed
     anew."""
-    nearer, anew, waiting = [], [], []
+    nearer: list[tuple[int, int, int]] = []
+    anew: list[Place] = []
+    waiting: list[Place] = []
     rows = db.find("site_id, key, depth, state, outcome", "urls", ("site_id", "key"), sorted(offered))
     for site_id, key, depth, state, outcome in rows:
         found = offered[site_id, key]
