@@ -197,6 +197,12 @@ class Judge:
         if end.rule == MIRROR_RULE:
             return SeedVerdict(url, "kept", why="mirror", cause=end.reason)
         outcome = Outcome(end.outcome) if end.outcome else None
+        if outcome is None and end.state == "refused" and not (view.site.documents and end is not first):
+            outcome = Outcome.REFUSED
+            led = "" if end is first else f"it leads to {end.url}: "
+            why, advice, command = self._cures(end, outcome, end.reason)
+            return SeedVerdict(url, "failed", why=why, cause=led + _failure(end, outcome), advice=advice,
+                               command=command)  # fmt: skip
         if outcome is None:
             return self._unasked(view, end)
         if outcome is Outcome.DOCUMENT:
@@ -298,8 +304,11 @@ class Judge:
         why, advice, command = _CURES.get(outcome, _SEE)
         if end.status in (401, 407):
             advice = "Put the login into gossamer.toml (docs/operate.md, Private networks) and try again"
-        if end.status == 400 and end.url.startswith("http://"):
+        hung_up = outcome is Outcome.CONNECT_FAILED and "without an answer" in reason
+        if end.url.startswith("http://") and (end.status == 400 or hung_up):
             return why, "If the port speaks https, say so", self._commands.crawl(end.url.replace("http:", "https:", 1))
+        if command is _start and end.url == f"{origin_of(end.url)}/":
+            advice, command = "Check the address, then", _again
         return why, advice, command(self._commands, end.url)
 
     def _of_address(self, end: UrlState, reason: str) -> tuple[str, str, str]:
@@ -351,6 +360,8 @@ _CURES: dict[Outcome, tuple[str, str, Next]] = {
     Outcome.BAD_REDIRECT: ("redirect", "See what is known of it", _explain),
     Outcome.REFUSED: ("refused", "See which rule refuses it", _explain),
     Outcome.RESOURCE: ("list", "See what is known of it", _explain),
+    Outcome.PARSE_FAILED: ("unread", "Allow pages more time or memory (crawl.parse_timeout, crawl.parse_memory), then",
+                           _again),
     Outcome.UNSUPPORTED_TYPE: ("type", "Begin at the site's start page", _start),
 }
 
