@@ -194,7 +194,7 @@ def test_kustomization_names_every_manifest_and_kustomize_reads_it() -> None:
     if not shutil.which("kubectl"):
         pytest.skip("kubectl is not installed")
     done = subprocess.run(
-        ["kubectl", "kustomize", DEPLOY / "kubernetes"], capture_output=True, text=True, timeout=60, check=False
+        ["kubectl", "kustomize", DEPLOY / "kubernetes"], capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr
     made = [one["kind"] for one in yaml.safe_load_all(done.stdout)]
@@ -247,7 +247,7 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
         (tmp_path / unit.name).write_text(unit.read_text().replace(PROGRAM, "/bin/true"))
         names.append(str(tmp_path / unit.name.replace("@", "@2-4")))
     done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", *names], capture_output=True, text=True, timeout=60, check=False
+        ["systemd-analyze", "verify", "--man=no", *names], capture_output=True, text=True, timeout=240, check=False
     )
     complaints = [line for line in done.stderr.splitlines() if "gossamer" in line]
     assert (done.returncode, complaints) == (0, [])

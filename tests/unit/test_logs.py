@@ -171,7 +171,7 @@ def test_configuring_twice_writes_each_event_once() -> None:
 def test_a_process_without_settings_writes_as_the_one_that_started_it() -> None:
     written("json", "info")
     code = "from gossamer import logs; import logging; logs.inherit('parser'); logging.getLogger('gossamer').info('hi')"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stderr
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=True).stderr
     assert (json.loads(said)["process"], json.loads(said)["message"]) == ("parser", "hi")
 
 

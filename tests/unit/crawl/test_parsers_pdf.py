@@ -13,7 +13,7 @@ from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
 from gossamer.scope.chain import ScopeConfig
 
-PATIENCE = 60.0
+PATIENCE = 200.0
 MEMORY = 700
 """Mebibytes: enough for a parser, and soon used up."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -64,8 +65,24 @@ def test_one_that_never_begins_is_killed(monkeypatch: pytest.MonkeyPatch) -> Non
         assert process.wait(120) == -9
 
 
-def test_one_that_takes_long_to_begin_is_waited_for() -> None:
-    with heard("import time; time.sleep(3); print('ready')", patience=0.5) as (process, listener):
+def test_one_that_takes_long_to_begin_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time passes with each look, until many times its patience is over; then it says something, and none passes."""
+    times: list[float] = []
+    enough = threading.Event()
+
+    def now() -> float:
+        if len(times) > 6:
+            enough.set()
+        else:
+            times.append(signs._LOOK * len(times))
+        return times[-1]
+
+    monkeypatch.setattr(signs, "time", SimpleNamespace(monotonic=now))
+    with heard("input(); print('ready')", patience=0.5) as (process, listener):
+        assert enough.wait(120)
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
         assert process.wait(120) == 0
         assert listener.last_words() == "ready"
 
