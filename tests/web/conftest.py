@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from console_kit import ConsoleUnderTest, finished_crawl, small_console
-from web_kit import MemoryService, MemoryStories, client
+from web_kit import MemoryService, MemoryStories, client, without_haste
 
 from gossamer.frontier import passwords
 
@@ -18,6 +18,12 @@ def cheap_passwords() -> Iterator[None]:
     """Checking one takes no fifth of a second; what it costs elsewhere is tested with the accounts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "COST", (4, 8, 1))
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patient_servers() -> Iterator[None]:
+    with without_haste():
         yield
 
 

@@ -104,7 +104,7 @@ def log_in(client: httpx.Client, name: str, password: str = "", **more: str) -> 
 @contextlib.contextmanager
 def client_of(address: str) -> Iterator[httpx.Client]:
     """A client that keeps cookies and follows redirects."""
-    with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False, follow_redirects=True) as client:
+    with httpx.Client(base_url=address, timeout=2 * PATIENCE, trust_env=False, follow_redirects=True) as client:
         yield client
 
 

@@ -163,7 +163,7 @@ def test_another_replica_answers_for_one_that_is_gone() -> None:
 
 
 def test_another_replica_is_asked_while_one_holds_its_tongue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard_client, "_PATIENCE", 0.01)
+    monkeypatch.setattr(shard_client, "_PATIENCE", 0.0025)
     with node(None) as silent, node() as served:
         nodes = RemoteNodes([[silent.address, served.address]])
         for _ in range(3):

@@ -17,8 +17,10 @@ from collections.abc import Iterator
 
 import httpx
 import msgspec
+import pytest
 
 from gossamer.clock import Clock
+from gossamer.crawl.reader import SharedReader
 from gossamer.errors import GossamerError
 from gossamer.frontier.stories import Cluster, Story, StoryPage
 from gossamer.model.records import PageRow
@@ -42,12 +44,27 @@ from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
 from gossamer.web.service import SearchService, StoryService
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 """Seconds that a busy machine gets for whatever is waited for."""
+_HASTE = (
+    "gossamer.console.forms.FORM_SECONDS", "gossamer.console.pages.url.PATIENCE", "gossamer.crawl.reader._ANSWER",
+    "gossamer.crawl.stories._PATIENCE", "gossamer.crawl.trial_process.PATIENCE", "gossamer.web.overviews._FIRST",
+)  # fmt: skip
+"""After so many seconds a server answers with less, or not at all: few, since a reader waits."""
 TODAY = "2026-11-15"
 DEPTH = 10
 """Pages of results that can be asked for."""
 SETTINGS = ServeSettings(host="127.0.0.1", port=0, rate=0, title="Gossamer")
+
+
+@contextlib.contextmanager
+def without_haste() -> Iterator[None]:
+    """Servers of this process wait for what a busy machine is slow to do; tests of an impatient one set its limit."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in _HASTE:
+            patch.setattr(name, PATIENCE)
+        patch.setattr(SharedReader.__init__, "__defaults__", (PATIENCE,))
+        yield
 
 
 class Doc(msgspec.Struct, frozen=True):
