@@ -19,14 +19,17 @@ from gossamer.frontier.database import open_database
 from gossamer.testing import FakeWeb
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli"]
+PATIENCE = 600.0
+"""Seconds after which a command hangs. None takes a tenth of that, but a busy machine has its own idea of seconds."""
 
 
 def settings_of(web: FakeWeb, **sections: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Settings under which a FakeWeb can be crawled quickly."""
+    """Settings under which a FakeWeb can be crawled quickly, and no page is given up because the machine is busy."""
     settings: dict[str, dict[str, Any]] = {
         "network": {"allow": ["127.0.0.0/8"], "resolve": web.resolve},
         "politeness": {"delay": 0.0, "backoff_first": 0.2},
-        "crawl": {"linger": 5.0, "index": False},
+        "crawl": {"linger": 5.0, "index": False, "parse_timeout": 240.0},
+        "fetch": {"connect_timeout": 60.0, "idle_timeout": 60.0, "total_timeout": 240.0},
     }
     for name, values in sections.items():
         settings.setdefault(name, {}).update(values)
@@ -52,7 +55,7 @@ def start(*arguments: str, data: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def run(*arguments: str, data: Path, timeout: float = 240, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, data: Path, timeout: float = PATIENCE, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """A gossamer command, to its end."""
     command = [*GOSSAMER, *arguments, "--data", str(data)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, input=stdin, check=False)
@@ -121,7 +124,7 @@ def kill(pid: int) -> bool:
     return True
 
 
-def wait_until(condition: Any, timeout: float = 120.0) -> None:
+def wait_until(condition: Any, timeout: float = PATIENCE) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"

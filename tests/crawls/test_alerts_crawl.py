@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from crawl_kit import crawl, run, start, wait_until, write_settings
+from crawl_kit import PATIENCE, crawl, run, start, wait_until, write_settings
 from inside import fails, gossamer
 
 from gossamer.frontier import alerts
@@ -308,10 +308,10 @@ def test_an_indexer_that_follows_sends_what_it_found_before_it_ends(unindexed: P
         write_settings(data, {"alerts": settings_for(mail)})
         following = start("index", "--follow", data=data)
         try:
-            wait_until(lambda: hits_in(data), 120)
+            wait_until(lambda: hits_in(data))
         finally:
             following.send_signal(signal.SIGINT)
-            words = following.communicate(timeout=120)
+            words = following.communicate(timeout=PATIENCE)
         assert following.returncode == 0, words
         (taken,) = mail.mails
     assert taken.message["Subject"] == "otters: 5 new pages"

@@ -16,7 +16,19 @@ from typing import Any
 
 import msgspec
 import pytest
-from crawl_kit import GOSSAMER, crawl, exported, kill, run, settings_of, start, unmerged, wait_until, write_settings
+from crawl_kit import (
+    GOSSAMER,
+    PATIENCE,
+    crawl,
+    exported,
+    kill,
+    run,
+    settings_of,
+    start,
+    unmerged,
+    wait_until,
+    write_settings,
+)
 from table_kit import problems
 
 from gossamer.crawl import backup as backup_module
@@ -383,7 +395,7 @@ def test_a_full_disk_is_told_and_the_earlier_backup_stays(data: Path, tmp_path: 
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
     command = [*GOSSAMER, "backup", str(place), "--data", str(data)]
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=no_room, check=False, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=no_room, check=False, timeout=PATIENCE)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert str(place) in done.stderr and ("disk" in done.stderr or "file" in done.stderr)
     assert read_manifest(place) == before

@@ -21,7 +21,7 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 import pytest
-from crawl_kit import GOSSAMER, run, settings_of, start, wait_until, write_settings
+from crawl_kit import GOSSAMER, PATIENCE, run, settings_of, start, wait_until, write_settings
 from inside import gossamer
 
 from gossamer.errors import UsageError
@@ -78,7 +78,7 @@ def follow(ended: Ended, **filled: str) -> Ended:
         [*GOSSAMER, *words[1:]],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=PATIENCE,
         check=False,
         stdin=subprocess.DEVNULL,
     )
@@ -319,7 +319,7 @@ def test_a_seed_that_fails_is_told_while_the_crawl_goes_on(tmp_path: Path) -> No
         assert "Connection refused; it is tried again in" in told and main.poll() is None
         wait_until(lambda: gossamer("status", "--json", data=tmp_path).json["pages"] > 0)
         main.send_signal(signal.SIGINT)
-        out, err = main.communicate(timeout=240)
+        out, err = main.communicate(timeout=PATIENCE)
         assert main.returncode == 1, err
         assert "http://slow.test:1/ brought nothing" in out and f"{a.url()}: " in out
 
@@ -339,7 +339,7 @@ def test_a_watching_crawl_that_is_told_to_end_ends_well(tmp_path: Path) -> None:
         wait_until(lambda: any(request.path == "/" for request in web.log()))
         wait_until(lambda: gossamer("status", "--json", data=tmp_path).json["errors"] == 1)
         main.send_signal(signal.SIGTERM)
-        out, err = main.communicate(timeout=240)
+        out, err = main.communicate(timeout=PATIENCE)
         assert main.returncode == 0, err
         assert f"{a.url()} brought nothing: status 403" in out
 

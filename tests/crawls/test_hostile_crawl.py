@@ -21,7 +21,7 @@ from inside import gossamer
 from gossamer.testing import Log, violations
 from gossamer.testing.hostile import BEHAVIOURS, HOST, HostileWeb, Pace, by_name
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 WORKERS = 2
 NETWORK = "127.0.26"
@@ -220,7 +220,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
         peaks = Peaks(main.pid)
         peaks.start()
         try:
-            out, err = main.communicate(timeout=600)
+            out, err = main.communicate(timeout=1500)
         finally:
             main.kill()
         everything = web.log()

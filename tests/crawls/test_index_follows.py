@@ -136,7 +136,7 @@ def test_a_crawl_ends_although_another_indexer_has_the_index(tmp_path: Path) -> 
     with web:
         write_settings(data, settings_of(web, crawl={"index": True}))
         with DataFolder(data).index_lock():
-            done = run("crawl", site.url("/"), "--quiet", data=data, timeout=240)
+            done = run("crawl", site.url("/"), "--quiet", data=data)
         assert done.returncode == 0, done.stderr
         assert "an indexer is at work on" in done.stderr
         assert len(exported("pages", data)) == 3

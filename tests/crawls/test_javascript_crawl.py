@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from crawl_kit import (
+    PATIENCE,
     command_of,
     crawl,
     descendants,
@@ -294,7 +295,7 @@ def test_pages_that_never_end_are_ended_and_the_crawl_goes_on(tmp_path: Path) ->
     site = web.site(HOST)
     listed(site, HOSTILE)
     site.handler("/data", lambda ask: Reply("x", content_type="text/plain"))
-    limits = browser(timeout=8.0, requests=10, memory=500)
+    limits = browser(timeout=20.0, requests=10, memory=500)
     with web:
         crawl(web, tmp_path / "data", [site.url()], "--workers", "1", browser=limits)
         outcomes = {row["url"]: row["outcome"] for row in exported("urls", tmp_path / "data")}
@@ -338,7 +339,7 @@ def test_a_page_whose_browser_is_killed_is_rendered_by_the_next(tmp_path: Path) 
     with web, under_way(site, data) as main:
         wait_until(lambda: any(request.path == "/api/start.json" for request in web.log()))
         assert [kill(pid) for pid in chromiums(main.pid)] != []
-        _, errors = main.communicate(timeout=240)
+        _, errors = main.communicate(timeout=PATIENCE)
         assert main.returncode == 0, errors
         pages = pages_of(data)
     assert all(text in pages[site.url("/" if name == "start" else f"/{name}")]["text"] for name, text in TEXTS.items())
@@ -368,7 +369,7 @@ def test_a_crawl_that_is_stopped_leaves_no_browser_and_loses_no_page(tmp_path: P
         wait_until(lambda: any(request.path == "/data" for request in web.log()))
         browsers = chromiums(main.pid)
         main.send_signal(signal.SIGINT)
-        _, errors = main.communicate(timeout=120)
+        _, errors = main.communicate(timeout=PATIENCE)
         assert "Traceback" not in errors
         assert browsers
         wait_until(lambda: not any("remote-debugging" in command_of(pid) for pid in browsers))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from crawl_kit import crawl, exported, settings_of, start, wait_until, write_settings
+from crawl_kit import PATIENCE, crawl, exported, settings_of, start, wait_until, write_settings
 from inside import fails, gossamer
 
 from gossamer.dedup.mirrors import MIN_SAME
@@ -187,4 +187,4 @@ def test_a_mirror_rejected_while_the_crawl_runs_is_fetched_again(tmp_path: Path)
             assert process.poll() is None
         finally:
             process.terminate()
-            process.communicate(timeout=120)
+            process.communicate(timeout=PATIENCE)

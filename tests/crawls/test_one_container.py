@@ -25,10 +25,10 @@ DEPLOY = ROOT / "deploy"
 SUITE = "bookworm"
 BASE = "python3,python3-venv,ca-certificates"
 """What the base image `python:3.11-slim-bookworm` has beside Debian."""
-LONG = 1500
+LONG = 3000
 _PASSED_ON = ("PIP_", "SSL_", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _SITE = r"""
-import http.server, pathlib, threading, subprocess, sys, time, urllib.request
+import http.client, http.server, pathlib, threading, subprocess, sys, time, urllib.request
 page = b"<html lang=en><title>The container</title><body><p>A weaver in a box spins silk from wall to wall, and the box"
 page += b" is moved across the sea without a thread being lost on the way to the harbour.</p></body></html>"
 
@@ -45,13 +45,14 @@ threading.Thread(target=http.server.ThreadingHTTPServer(("127.0.0.1", 8099), Pag
 
 def ask(path):
     try:
-        with urllib.request.urlopen("http://127.0.0.1:8017" + path, timeout=30) as answer:
+        with urllib.request.urlopen("http://127.0.0.1:8017" + path, timeout=120) as answer:
             return answer.read().decode()
-    except OSError:
+    except (OSError, http.client.HTTPException):  # not there yet, or it takes long
         return ""
 
 def until(what, path, wanted):
-    for _ in range(600):
+    until = time.monotonic() + 1200
+    while time.monotonic() < until:
         if wanted in ask(path): return
         if run.poll() is not None: sys.exit(f"gossamer run ended with {run.returncode}")
         time.sleep(0.5)
@@ -66,7 +67,7 @@ for words in ("accounts add ada --role operator --generate", "inject http://127.
     subprocess.run(["gossamer", *words.split(), "--data", "/data"], check=True)
 until("the crawl", "/api/v1/search?q=weaver+silk", "The container")
 run.terminate()
-print("ended", run.wait(180))
+print("ended", run.wait(600))
 """
 
 
@@ -161,7 +162,7 @@ def copy_source(to: Path) -> None:
             shutil.copy(source, to / name)
 
 
-@pytest.mark.timeout(3 * LONG)
+@pytest.mark.timeout(5 * LONG)
 def test_the_image_is_built_step_by_step_and_its_command_crawls_serves_and_ends(debian: Path) -> None:
     places = {"WORKDIR": "/"}
     entry: list[str] = []

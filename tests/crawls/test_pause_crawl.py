@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from crawl_kit import descendants, exported, kill, run, settings_of, start, wait_until, write_settings
+from crawl_kit import PATIENCE, descendants, exported, kill, run, settings_of, start, wait_until, write_settings
 from inside import fails, gossamer
 from table_kit import problems
 
@@ -91,7 +91,7 @@ def test_a_paused_crawl_asks_nothing_survives_a_kill_and_goes_on_where_it_stoppe
             assert (standing["paused"], standing["sites_active"]) == ("storm", 0)
             assert requests(web) == before
             assert gossamer("resume", data=data).code == 0
-            main.communicate(timeout=240)
+            main.communicate(timeout=PATIENCE)
             assert main.returncode == 0
         assert len(exported("pages", data)) == 2 * PAGES
         assert problems(data) == []
@@ -103,7 +103,7 @@ def test_a_paused_site_is_given_back_while_the_crawl_ends_with_the_others(tmp_pa
         with crawling(data, web.url(ONE), web.url(TWO)) as main:
             wait_until(lambda: requests(web, ONE) > 8 and requests(web, TWO) > 8)
             assert gossamer("pause", web.url(ONE), "--reason", "they asked us to", data=data).code == 0
-            main.communicate(timeout=240)
+            main.communicate(timeout=PATIENCE)
             assert main.returncode == 0
         stopped = requests(web, ONE)
         standing = status(data)

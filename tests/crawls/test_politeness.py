@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from crawl_kit import crawl, descendants, exported, kill, settings_of, start, workers_of, write_settings
+from crawl_kit import PATIENCE, crawl, descendants, exported, kill, settings_of, start, workers_of, write_settings
 
 from gossamer.testing import Ask, FakeWeb, Reply, violations
 
@@ -49,7 +49,7 @@ def test_workers_that_are_killed_and_replaced_are_not_rude(tmp_path: Path) -> No
                 time.sleep(chance.uniform(0.3, 0.8))
                 if workers := workers_of(main.pid):
                     kill(chance.choice(workers))
-            _, errors = main.communicate(timeout=240)
+            _, errors = main.communicate(timeout=PATIENCE)
             assert main.returncode == 0, errors
         finally:
             for pid in [*descendants(main.pid), main.pid]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from crawl_kit import crawl, exported, settings_of, start, wait_until, write_settings
+from crawl_kit import PATIENCE, crawl, exported, settings_of, start, wait_until, write_settings
 from inside import fails, gossamer
 
 from gossamer.demo.message import Reply
@@ -176,7 +176,7 @@ def test_rules_imported_while_a_crawl_runs_are_taken_over_and_removed_ones_forgo
             assert process.poll() is None
         finally:
             process.terminate()
-            process.communicate(timeout=120)
+            process.communicate(timeout=PATIENCE)
     assert gossamer("rules", "remove", "news.test", data=data).code == 0
     assert gossamer("rules", "list", data=data).out == "There are no rules.\n"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from crawl_kit import exported, run, settings_of, start, write_settings
+from crawl_kit import PATIENCE, exported, run, settings_of, start, write_settings
 
 from gossamer.testing import Ask, FakeWeb, Reply
 
@@ -23,7 +23,6 @@ if any("parser_process" in argument for argument in sys.orig_argv):
     read = PageReader.read
     PageReader.read = lambda self, job: (time.sleep(START if job.url.endswith("/") else OTHERS), read(self, job))[1]
 """
-PATIENCE = 180.0
 
 
 class Paper:
@@ -79,7 +78,7 @@ def test_no_finished_download_is_lost_while_parsers_are_busy(
     paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = tmp_path / "data"
-    settings(paper.web, data)
+    settings(paper.web, data, parse_timeout=20.0, stop_within=600.0)
     slow_parsers(tmp_path / "slow", 0.0, 1.5, monkeypatch)  # all together longer than one page may take
     process = start("crawl", paper.site.url(), data=data)
     until(lambda: len(paper.asked) == PAGES + 1, process)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from crawl_kit import crawl, exported, run, settings_of, start, wait_until, write_settings
+from crawl_kit import PATIENCE, crawl, exported, run, settings_of, start, wait_until, write_settings
 from index_kit import contents
 from inside import fails, gossamer
 
@@ -364,7 +364,7 @@ def test_while_a_crawl_runs_it_leaves_within_seconds_and_stays_out(tmp_path: Pat
             wait_until(lambda: len(web.log()) > asked + 50)
         finally:
             running.terminate()
-            out, err = running.communicate(timeout=120)
+            out, err = running.communicate(timeout=PATIENCE)
         assert running.returncode == 0, (out, err)
         log = [entry.path for entry in web.log()]
     assert "secretword" not in json.dumps(contents(data).pages)

@@ -12,7 +12,7 @@ from gossamer.testing import FakeWeb
 
 RULES = '[[rule]]\ndomain = "paper.test"\nname = "news"\nurls = "/news/{id}"\n'
 LISTS, NEWS = 60, 10
-POLITE = {"politeness": {"delay": 0.15}, "crawl": {"commit_seconds": 0.02, "linger": 5.0, "index": False}}
+POLITE = {"politeness": {"delay": 0.4}, "crawl": {"commit_seconds": 0.02, "linger": 5.0, "index": False}}
 """A delay of several commits, as by default, only sooner."""
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from crawl_kit import GOSSAMER, crawl, run, settings_of, start, wait_until, write_settings
+from crawl_kit import GOSSAMER, PATIENCE, crawl, run, settings_of, start, wait_until, write_settings
 from inside import fails, gossamer
 
 from gossamer import settings as settings_file
@@ -179,7 +179,7 @@ def test_an_export_that_is_read_only_in_part_ends_quietly(limited: Limited) -> N
     assert command.stdout is not None
     command.stdout.read(10)
     command.stdout.close()
-    assert command.wait(240) == 0
+    assert command.wait(PATIENCE) == 0
     assert command.stderr is not None and command.stderr.read() == b""
     command.stderr.close()
 
@@ -270,10 +270,10 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
             wait_until(lambda: web.url("new.test") in page_requests(web.log()))
             time.sleep(0.5)
             worker.send_signal(signal.SIGINT)
-            texts = worker.communicate(timeout=120)
+            texts = worker.communicate(timeout=PATIENCE)
             done = subprocess.CompletedProcess(worker.args, worker.returncode, *texts)
             main.send_signal(signal.SIGINT)
-            out, err = main.communicate(timeout=120)
+            out, err = main.communicate(timeout=PATIENCE)
         finally:
             for process in (main, worker):
                 if process.poll() is None:
@@ -329,7 +329,7 @@ def test_ctrl_c_stops_in_good_order(tmp_path: Path) -> None:
         main = start("crawl", web.url("slow.test"), data=tmp_path)
         wait_until(lambda: len(web.log()) > 10)
         main.send_signal(signal.SIGINT)
-        out, err = main.communicate(timeout=120)
+        out, err = main.communicate(timeout=PATIENCE)
         assert main.returncode == 0, err
         assert "URLs left. Run `gossamer crawl --data" in out and "Traceback" not in err
         status = gossamer("status", "--json", data=tmp_path).json
