@@ -13,7 +13,7 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )  # fmt: skip
 """Names of others are unknown at once: no page waits for somebody's name server."""
-LIMIT = 60_000.0
+LIMIT = 240_000.0
 """Milliseconds that a busy machine gets for whatever is waited for."""
 VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>

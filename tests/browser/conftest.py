@@ -19,7 +19,7 @@ from browser_kit import CHROMIUM, FLAGS, LIMIT, VIOLATIONS, Watch
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 sys.path.append(str(Path(__file__).parent.parent / "web"))
-from web_kit import DOCUMENTS, MemoryService, MemoryStories, serving
+from web_kit import DOCUMENTS, MemoryService, MemoryStories, serving, without_haste
 
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
@@ -30,6 +30,12 @@ from gossamer.search.searcher import Searcher
 OpenPage = Callable[..., Page]
 
 expect.set_options(timeout=LIMIT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patient_servers() -> Iterator[None]:
+    with without_haste():
+        yield
 
 
 @pytest.fixture(scope="module")

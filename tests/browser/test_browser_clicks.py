@@ -61,7 +61,7 @@ def foreign_url() -> Iterator[str]:
         thread.start()
         yield f"http://localhost:{server.server_port}/"
         server.shutdown()
-        thread.join(20)
+        thread.join(LIMIT / 1000)
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from console_kit import PASSWORDS, make_accounts
-from crawl_kit import descendants, kill, settings_of, start, wait_until, write_settings
+from crawl_kit import PATIENCE, descendants, kill, settings_of, start, wait_until, write_settings
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.frontier import audit
@@ -58,7 +58,7 @@ def base_url(data: Path) -> Iterator[str]:
         below = descendants(process.pid)
         process.send_signal(signal.SIGTERM)
         try:
-            process.communicate(timeout=120)
+            process.communicate(timeout=PATIENCE)
         finally:
             for pid in [process.pid, *below]:
                 kill(pid)
