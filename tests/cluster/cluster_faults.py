@@ -18,7 +18,7 @@ from cluster_kit import Command, check_storage, pages_of, since, workers_of_mach
 from s3_kit import BUCKET, Answer, Asked, Store, running_store
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import run, settings_of, wait_until, workers_of, write_settings
+from crawl_kit import PATIENCE, run, settings_of, wait_until, workers_of, write_settings
 
 from gossamer.crawl.folder import DataFolder, note_settings
 from gossamer.errors import UsageError
@@ -27,7 +27,7 @@ from gossamer.store.config import StorageConfig
 from gossamer.testing import FakeWeb, Log, violations
 from gossamer.testing.postgres import PostgresServer
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1500)
 
 DELAY = 0.3
 """Seconds: a crawl lasts much longer than a helper takes to start."""
@@ -90,7 +90,7 @@ class Crawl:
         self.head = Command("crawl", *seeds_of(web), "--workers", "1", "--quiet", *self.storage, data=self.first)
         self.wait_for_requests(5)
         self.helper = Command("work", *self.storage, data=self.second)
-        wait_until(lambda: self.workers(self.second), 120)
+        wait_until(lambda: self.workers(self.second))
 
     def log(self) -> Log:
         """What the web has seen of this crawl."""
@@ -98,7 +98,7 @@ class Crawl:
 
     def wait_for_requests(self, more: int) -> None:
         wanted = len(self.log()) + more
-        wait_until(lambda: len(self.log()) >= wanted, 120)
+        wait_until(lambda: len(self.log()) >= wanted)
 
     def workers(self, data: Path) -> set[str]:
         """The names under which a machine is known to the database."""
@@ -111,9 +111,9 @@ class Crawl:
 
     def ends_well(self) -> None:
         """The crawl ends by itself, its helper when asked to."""
-        self.head.succeeds(200)
+        self.head.succeeds(PATIENCE)
         self.helper.stop()
-        self.helper.succeeds(60)
+        self.helper.succeeds(PATIENCE)
 
     def end(self) -> None:
         self.head.kill()
@@ -148,10 +148,10 @@ def test_a_worker_that_is_frozen_past_its_lease(crawl: Crawl, expected: dict[str
     [frozen] = workers_of(crawl.helper.pid)
     [name] = crawl.workers(crawl.second)
     os.kill(frozen, signal.SIGSTOP)
-    wait_until(lambda: not crawl.workers(crawl.second), 240)  # it may have stood still in its turn to write
+    wait_until(lambda: not crawl.workers(crawl.second))  # it may have stood still in its turn to write
     time.sleep(1)
     os.kill(frozen, signal.SIGCONT)
-    wait_until(lambda: crawl.workers(crawl.second), 120)
+    wait_until(lambda: crawl.workers(crawl.second))
     crawl.ends_well()
     assert f"worker {name} starts anew" in crawl.helper.said
     assert pages_of(crawl.first) == expected
@@ -190,10 +190,10 @@ def test_what_cannot_work_says_why_in_one_line(slow_crawl: Crawl, server: Postgr
     crawl = slow_crawl
     database, place = crawl.storage[1], crawl.storage[3]
     write_settings(tmp_path / "third", crawl.settings)
-    wait_until(lambda: crawl.segments() > 0, 120)
+    wait_until(lambda: crawl.segments() > 0)
 
     def refused(code: int, *arguments: str) -> str:
-        done = run(*arguments, data=tmp_path / "third", timeout=120)
+        done = run(*arguments, data=tmp_path / "third")
         assert (done.returncode, done.stdout) == (code, ""), done
         [line] = done.stderr.splitlines()
         return line

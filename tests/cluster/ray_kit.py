@@ -19,7 +19,7 @@ _OBJECT_STORE = 80_000_000
 _NOTICE = {
     "health_check_initial_delay_ms": 1000,
     "health_check_period_ms": 1000,
-    "health_check_timeout_ms": 2000,
+    "health_check_timeout_ms": 10_000,
     "health_check_failure_threshold": 4,
 }
 """So that a dead machine is noticed after seconds; as it comes it takes up to a minute. But one that is only held up

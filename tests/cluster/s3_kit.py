@@ -185,7 +185,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Says nothing."""
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 600.0) -> None:
     """Wait for something that another process does."""
     deadline = time.monotonic() + seconds
     while not condition():

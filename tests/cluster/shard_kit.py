@@ -14,7 +14,7 @@ import httpx
 import tantivy
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import run, start, write_settings
+from crawl_kit import PATIENCE, run, start, write_settings
 
 from gossamer.demo.web import DemoWeb
 from gossamer.index import schema
@@ -73,12 +73,12 @@ def crawl_with_nodes(web: DemoWeb, data: Path) -> None:
     done = run("inject", *web.seeds, data=data)
     assert done.returncode == 0, done.stderr
     nodes = [follow(data, shard) for shard in range(1, SHARDS + 1)]
-    done = run("crawl", "--quiet", data=data, timeout=270)
+    done = run("crawl", "--quiet", data=data)
     assert done.returncode == 0, done.stderr
     for node in nodes:
         node.terminate()
     for node in nodes:
-        _, said = node.communicate(timeout=200)
+        _, said = node.communicate(timeout=PATIENCE)
         assert node.returncode == 0, said
 
 
@@ -111,11 +111,11 @@ def listed(shards: Iterable[Sequence[Server]]) -> str:
 
 def asked(server: Server, path: str, **parameters: str) -> Any:
     """What the JSON API answers."""
-    answer = httpx.get(f"{server.address}/api/v1/{path}", params=parameters, timeout=120, trust_env=False)
+    answer = httpx.get(f"{server.address}/api/v1/{path}", params=parameters, timeout=PATIENCE, trust_env=False)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
 def shown(server: Server, path: str, **parameters: str) -> httpx.Response:
     """A page."""
-    return httpx.get(f"{server.address}{path}", params=parameters, timeout=120, trust_env=False)
+    return httpx.get(f"{server.address}{path}", params=parameters, timeout=PATIENCE, trust_env=False)

@@ -9,7 +9,7 @@ pytest.importorskip("obstore", reason="obstore is not installed")
 pytest.importorskip("moto", reason="moto is not installed")
 
 
-@pytest.mark.timeout(660)
+@pytest.mark.timeout(1860)
 def test_jobs_work_where_everything_lies_in_an_object_store() -> None:
     arguments = ("-m", "pytest", "-p", "no:cacheprovider", "--durations=5", str(HERE / "s3_jobs.py"))
-    assert " passed" in run_alone(*arguments, seconds=600)
+    assert " passed" in run_alone(*arguments, seconds=1800)

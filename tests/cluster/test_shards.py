@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 from shard_kit import (
+    PATIENCE,
     SHARDS,
     Server,
     asked,
@@ -191,7 +192,7 @@ def test_without_any_shard_the_page_says_that_search_is_not_available(tmp_path: 
     with serving("--shards", "http://127.0.0.1:9", data=front_folder(tmp_path / "front")) as server:
         page = shown(server, "/search", q="spider")
         assert page.status_code == 503 and "no shard of the index answers" in page.text
-        assert httpx.get(f"{server.address}/api/v1/search?q=spider", timeout=120, trust_env=False).status_code == 503
+        assert shown(server, "/api/v1/search", q="spider").status_code == 503
         assert shown(server, "/readyz").status_code == 503
     said = run("search", "spider", "--shards", "http://127.0.0.1:9", data=tmp_path / "front")
     assert said.returncode == 1 and "no shard of the index answers" in said.stderr
@@ -256,7 +257,7 @@ def test_a_wrong_key_is_refused(cluster: Cluster, tmp_path: Path, monkeypatch: p
             answer = asked(server, "search", q="spider")
             assert answer["incomplete"] and "The key is wrong" in answer["shards"]["problems"][0]
         monkeypatch.delenv("GOSSAMER_SHARD_KEY")
-        refused = httpx.post(f"{locked.address}/shard/statistics", content=b"", timeout=120, trust_env=False)
+        refused = httpx.post(f"{locked.address}/shard/statistics", content=b"", timeout=PATIENCE, trust_env=False)
         assert refused.status_code == 403
 
 

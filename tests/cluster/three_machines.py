@@ -22,7 +22,7 @@ from cluster_kit import Command, NetworkDatabase, check_storage, pages_of, since
 from machines_kit import Machine, Switch
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import run, settings_of, wait_until, write_settings
+from crawl_kit import PATIENCE, run, settings_of, wait_until, write_settings
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.testing import FakeWeb, Log, violations
@@ -65,7 +65,7 @@ class Lab:
             self.store = subprocess.Popen(moto, stdout=said, stderr=said, stdin=subprocess.DEVNULL)
             self.database = NetworkDatabase(self.folder / "database", "10.8.0.4", "10.8.0.0/24")
             self.database_url = self.database.database()
-            wait_until(self._has_bucket, 120)
+            wait_until(self._has_bucket)
 
     def _has_bucket(self) -> bool:
         try:
@@ -137,7 +137,7 @@ class Crawl:
         write_settings(self.folders[0], lab.settings(DELAY))
         before = len(lab.web.log())
         self._on(1, "crawl", *lab.seeds, "--workers", "1", "--watch", "--quiet")
-        wait_until(lambda: len(lab.web.log()) > before, 120)
+        wait_until(lambda: len(lab.web.log()) > before)
         self._on(2, "work")
         self._on(3, "work")
 
@@ -177,14 +177,14 @@ def crawl(lab: Lab) -> Iterator[Crawl]:
     made.end()
 
 
-@pytest.mark.timeout(1100)
+@pytest.mark.timeout(2300)
 def test_a_crawl_survives_a_dead_machine_and_one_that_is_cut_off(lab: Lab, crawl: Crawl) -> None:
     expected = reference(lab)
     assert len(expected) == sum(60 + 10 * (n % SITES) for n in range(HOSTS + LATE))
     before = lab.web.log()
     crawl.start()
     head, second, third = crawl.commands
-    wait_until(lambda: min(len(asked_by(lab.web.log(), node)) for node in (2, 3)) > 20, 120)
+    wait_until(lambda: min(len(asked_by(lab.web.log(), node)) for node in (2, 3)) > 20)
 
     lab.nodes[2].pull(lab.data)
     cut_at, sites = time.time(), {request.site for request in asked_by(lab.web.log(), 3)}
@@ -194,16 +194,16 @@ def test_a_crawl_survives_a_dead_machine_and_one_that_is_cut_off(lab: Lab, crawl
     killed_at = time.time()
     time.sleep(LEASE)
     # Cut off in its turn to write, it holds up the others until the database gives it up, for half a minute.
-    wait_until(lambda: any(taken_over(lab.web.log(), sites, cut_at)), 120)
+    wait_until(lambda: any(taken_over(lab.web.log(), sites, cut_at)))
     lab.nodes[2].plug(lab.data)
     healed_at = time.time()
     # Connecting again waits as long as TCP does. Only then is there more to do, so that there is something left for it.
-    wait_until(lambda: "starts anew" in third.said, 120)
+    wait_until(lambda: "starts anew" in third.said)
     crawl.inject(lab.late)
-    wait_until(lambda: crawl.counted() == len(expected), 150)
+    wait_until(lambda: crawl.counted() == len(expected))
     for command in (third, head):
         command.stop()
-        command.succeeds(60)
+        command.succeeds(PATIENCE)
 
     log = since(lab.web.log(), before)
     assert violations(log, DELAY, DELAY) == []
