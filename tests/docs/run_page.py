@@ -8,6 +8,7 @@ order when they are interrupted.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,12 +18,15 @@ from pathlib import Path
 from doc_commands import STOP, Step, steps_of
 from small_internet import NEXT_ARTICLE, published_at, small_internet
 
-PATIENCE = 300.0
+PATIENCE = 900.0
 """Seconds for one command."""
 ARRIVED = "from publication to the alert:"
 """What is printed, with the time, when an alert names the article that the newspaper published meanwhile."""
 READY = 20.0
-"""Seconds until a command that lasts has said something."""
+"""Seconds until a command that lasts has said something, if it does; some say nothing where all is well."""
+LISTENING = 240.0
+"""The same for a server, which says where it listens: nobody can ask it before."""
+_SERVER = re.compile(r"gossamer (serve|run)\b|gossamer crawl .*--serve\b")
 
 
 def main(page: Path, folder: Path) -> int:
@@ -83,7 +87,7 @@ def _start(
             ["bash", "-c", f"exec {step.command}"], cwd=work, env=environment, stdin=subprocess.DEVNULL, stdout=file,
             stderr=file, start_new_session=True,
         )  # fmt: skip
-    deadline = time.monotonic() + READY
+    deadline = time.monotonic() + (LISTENING if _SERVER.match(step.command) else READY)
     while time.monotonic() < deadline and process.poll() is None and not said.read_bytes():
         time.sleep(0.1)
     time.sleep(1.0)
@@ -95,7 +99,7 @@ def _ends(step: Step, process: subprocess.Popen[bytes], said: Path) -> bool:
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(120)
+            process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             print(f"did not end: {step.command}")
             return False

@@ -132,7 +132,7 @@ def small_internet(folder: Path) -> Iterator[dict[str, str]]:
         yield {"SSL_CERT_FILE": str(authority)}
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(120)
 
 
 async def _serve(context: ssl.SSLContext, ready: threading.Event, stop: threading.Event) -> None:

@@ -27,7 +27,7 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_the_commands_of_a_page_work_in_their_order(page: Path) -> None:
     if subprocess.run([*_ALONE, "ip", "link", "set", "lo", "up"], capture_output=True, check=False).returncode:
@@ -38,7 +38,7 @@ def test_the_commands_of_a_page_work_in_their_order(page: Path) -> None:
                 *_ALONE, "sh", "-c", 'ip link set lo up && "$0" "$@"; exit $?', sys.executable,
                 str(Path(__file__).with_name("run_page.py")), str(page), folder,
             ],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1160, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2340, check=False,
             env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
