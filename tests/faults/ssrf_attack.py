@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import exported, start, wait_until, write_settings
+from crawl_kit import PATIENCE, exported, start, wait_until, write_settings
 
 from gossamer.demo.message import Ask, Reply
 from gossamer.demo.server import Server
@@ -163,7 +163,7 @@ def crawl_until(seen: Callable[[float], bool], data: Path, *seeds: str) -> tuple
         wait_until(lambda: seen(began) or process.poll() is not None)
     finally:
         process.send_signal(signal.SIGINT)
-        _, words = process.communicate(timeout=120)
+        _, words = process.communicate(timeout=PATIENCE)
     return process.returncode, words
 
 

@@ -27,7 +27,7 @@ from urllib.request import urlopen
 import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import GOSSAMER, crawl, exported, run, settings_of, unmerged, write_settings
+from crawl_kit import GOSSAMER, PATIENCE, crawl, exported, run, settings_of, unmerged, write_settings
 from inside import Done, fails, gossamer
 
 from gossamer.crawl import folder as folder_module
@@ -197,7 +197,7 @@ def test_a_name_without_an_address_ends_the_crawl_with_the_reason(tmp_path: Path
     """In a network namespace without a network, so that no name server is asked."""
     write_settings(tmp_path, {"crawl": {"linger": 0.5, "contact": "me@example.org", "workers": 1}})
     command = ["unshare", "-n", *GOSSAMER, "crawl", "http://nowhere.invalid/", "--json", "--data", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1 and "nowhere.invalid/ brought nothing" in done.stderr, done.stderr
     answer = gossamer("explain", "http://nowhere.invalid/", "--json", data=tmp_path).json
     assert answer["state"] in ("waiting", "scheduled", "failed")
@@ -221,7 +221,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Callable[[str], int]]:
 
 def fill_disk(web: FakeWeb, data: Path, before: Callable[[], None] | None = None) -> Done:
     done = subprocess.run([*GOSSAMER, "crawl", web.url("good.test"), "--quiet", "--data", str(data)],
-                          capture_output=True, text=True, preexec_fn=before, timeout=240, check=False)  # fmt: skip
+                          capture_output=True, text=True, preexec_fn=before, timeout=PATIENCE, check=False)  # fmt: skip
     return Done(done.returncode, done.stdout, done.stderr)
 
 

@@ -14,12 +14,14 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import descendants, exported, kill, settings_of, start, wait_until, workers_of, write_settings
+from crawl_kit import PATIENCE, descendants, exported, kill, settings_of, start, wait_until, workers_of, write_settings
 
 from gossamer.clock import SystemClock
 from gossamer.testing import FakeWeb, Log, violations
 
 DELAY = 0.1
+LEASE = 10.0
+"""Seconds: longer than a busy machine holds the worker up that is not frozen."""
 
 
 def connections_of(pid: int) -> set[tuple[str, str]]:
@@ -46,7 +48,7 @@ def test_a_frozen_worker_wakes_up_harmless(tmp_path: Path) -> None:
         web.site(f"h{n}.test", pages=80, seed=n)
     data = tmp_path / "data"
     with web:
-        settings = settings_of(web, politeness={"delay": DELAY}, budget={"lease": 2.0}, crawl={"commit_seconds": 0.2})
+        settings = settings_of(web, politeness={"delay": DELAY}, budget={"lease": LEASE}, crawl={"commit_seconds": 0.2})
         write_settings(data, settings)
         main = start("crawl", *(web.url(f"h{n}.test") for n in range(6)), "--workers", "2", "--quiet", data=data)
         try:
@@ -54,10 +56,10 @@ def test_a_frozen_worker_wakes_up_harmless(tmp_path: Path) -> None:
             frozen = workers_of(main.pid)[0]
             os.kill(frozen, signal.SIGSTOP)
             connections = connections_of(frozen)
-            time.sleep(4.0)
+            time.sleep(LEASE + 2.0)
             woken = SystemClock().now()
             os.kill(frozen, signal.SIGCONT)
-            _, errors = main.communicate(timeout=240)
+            _, errors = main.communicate(timeout=PATIENCE)
             assert main.returncode == 0, errors
         finally:
             for pid in [*descendants(main.pid), main.pid]:
@@ -84,7 +86,7 @@ def test_a_worker_that_is_frozen_for_good_while_it_writes_is_replaced(tmp_path: 
         try:
             wait_until(lambda: len(web.log()) > 20)
             freeze_while_it_writes(workers_of(main.pid)[0], data / "frontier.db")
-            _, errors = main.communicate(timeout=300)
+            _, errors = main.communicate(timeout=PATIENCE)
             assert main.returncode == 0, errors
         finally:
             for pid in [*descendants(main.pid), main.pid]:
@@ -97,7 +99,7 @@ def test_a_worker_that_is_frozen_for_good_while_it_writes_is_replaced(tmp_path: 
 
 def freeze_while_it_writes(pid: int, database: Path) -> None:
     """Stop a process at a moment in which the database's lock is its own, and stays so."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if not is_locked(database, 0.0):
             continue

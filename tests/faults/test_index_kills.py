@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import random
+import socket
 import sys
 import time
 import urllib.error
@@ -37,9 +39,9 @@ def make_web() -> FakeWeb:
 class Crawl:
     """A crawl with indexer and server that is killed now and then and goes on."""
 
-    def __init__(self, web: FakeWeb, data: Path) -> None:
+    def __init__(self, web: FakeWeb, data: Path, port: int) -> None:
         self._arguments = ["crawl", *(web.url(f"k{n}.test") for n in range(HOSTS)), "--workers", "2", "--quiet"]
-        self._arguments += ["--serve", "--port", "18443"]
+        self._arguments += ["--serve", "--port", str(port)]
         self._data = data
         self.process = start(*self._arguments, data=data)
 
@@ -72,11 +74,20 @@ def is_enough(done: Counter[str]) -> bool:
     return done.total() >= KILLS and done["indexer"] >= OF_INDEXERS
 
 
-def ask_server(answers: Counter[int]) -> None:
+def free_port(chance: random.Random) -> int:
+    """One that nobody listens on and that the system gives no client, since each server that follows listens there."""
+    while True:
+        port = chance.randrange(20_000, 30_000)
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+
+
+def ask_server(port: int, answers: Counter[int]) -> None:
     """Whatever is killed when: the server answers, says that there is nothing yet, or is away; it never fails."""
-    with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
+    with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException):
         try:
-            with _DIRECTLY.open("http://127.0.0.1:18443/api/v1/search?q=page", timeout=5) as response:
+            with _DIRECTLY.open(f"http://127.0.0.1:{port}/api/v1/search?q=page", timeout=5) as response:
                 hits = json.load(response)["hits"]
                 assert len({hit["url"] for hit in hits}) == len(hits)
                 answers[response.status] += 1
@@ -84,22 +95,22 @@ def ask_server(answers: Counter[int]) -> None:
             answers[error.code] += 1
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_forty_kills_of_indexer_server_and_crawl_leave_the_index_that_is_built_in_one_go(tmp_path: Path) -> None:
     chance, done, answers = random.Random(20261115), Counter[str](), Counter[int]()
-    data = tmp_path / "data"
+    data, port = tmp_path / "data", free_port(random.Random())
     with make_web() as web:
         write_settings(data, settings_of(web, politeness={"delay": 0.04}, crawl={"index": True, "commit_seconds": 0.2}))
-        crawl = Crawl(web, data)
+        crawl = Crawl(web, data, port)
         try:
             while crawl.go_on() or not is_enough(done):
                 if crawl.process.poll() is not None:  # over too soon: all of it once more
                     again = run("recrawl", *(web.url(f"k{n}.test") for n in range(HOSTS)), data=data)
                     assert again.returncode == 0, again.stderr
-                    crawl = Crawl(web, data)
+                    crawl = Crawl(web, data, port)
                 if not is_enough(done):
                     done += crawl.kill_one(chance, done)
-                ask_server(answers)
+                ask_server(port, answers)
                 time.sleep(chance.uniform(0.0, 1.0) ** 2 * 1.5)
         finally:
             crawl.end()

@@ -47,7 +47,7 @@ def killed_crawl(data: Path, seeds: list[str], chance: random.Random) -> int:
             kill(pid)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_kills_leave_queue_counters_and_revisits_in_order(tmp_path: Path) -> None:
     data, chance = tmp_path / "data", random.Random(20261115)
     web = FakeWeb("127.0.71", process=True, log=tmp_path / "log")

@@ -53,7 +53,7 @@ def work(path: Path, site: str, barrier: Barrier) -> None:
         frontier.report(site, batch, now)
 
 
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(2400)
 def test_the_same_text_is_one_document_each_of_ten_thousand_times(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
     pages = [Discovered(f"https://{site}/{number}") for site in SITES for number in range(ROUNDS)]
@@ -65,7 +65,7 @@ def test_the_same_text_is_one_document_each_of_ten_thousand_times(tmp_path: Path
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(1000)
+        worker.join(2000)
     assert [worker.exitcode for worker in workers] == [0, 0]
     db = frontier.db
     outcomes = dict(db.execute("SELECT outcome, COUNT(*) FROM urls GROUP BY outcome"))
