@@ -389,3 +389,12 @@ def test_debug_shows_the_traceback_and_the_same_exit_code(tmp_path: Path) -> Non
     assert (plain.returncode, loud.returncode) == (2, 2)
     assert "Traceback" not in plain.stderr and "Traceback" in loud.stderr
     assert plain.stderr.splitlines()[-1] == loud.stderr.splitlines()[-1]
+
+
+def test_a_crawl_without_a_seed_leaves_no_folder_behind(tmp_path: Path) -> None:
+    fails(gossamer("crawl", data=tmp_path / "new"), 2, "name a seed", "--contact")
+    assert not (tmp_path / "new").exists()
+
+
+def test_settings_of_a_folder_that_does_not_exist_are_not_right(tmp_path: Path) -> None:
+    fails(gossamer("config", "check", data=tmp_path / "universtiy"), 2, "there is no folder", "universtiy")

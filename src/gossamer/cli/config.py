@@ -72,6 +72,8 @@ def show(
 @command.command(name="check")
 def check_(*, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
     """Check settings and plan as every command does, and the commands of the plan as `gossamer run` does."""
+    if not data.exists():
+        raise UsageError(f"there is no folder {data}: check the name, or make it with `gossamer init --data {data}`")
     settings = settings_of_crawl(data)
     plan = plan_of(settings.schedules)
     check_commands(plan)

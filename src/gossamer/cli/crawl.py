@@ -177,16 +177,17 @@ def _conclude(
 ) -> None:
     """Say what each seed brought; an error where one brought nothing."""
     warn_of_damage(DataFolder(data), settings)
+    commands = commands_for(data, options)
     db = DataFolder(data).read()
     try:
-        verdict = read_verdict(db, settings, data, options, ended.standing, named)
+        verdict = read_verdict(db, settings, commands, ended.standing, named)
     finally:
         db.close()
     if json:
         print_json({**ended.standing.as_dict(), "verdict": as_json(verdict)})
     elif not quiet:
         out.print(f"Requests: {sum_of_requests(ended.standing)}.", markup=False)
-        print_verdict(verdict, ended.at)
+        print_verdict(verdict, commands, ended.at)
     if verdict.sentence and not (settings.crawl.watch and ended.was_told):
         # A person has just read the causes; a log or a script has not.
         raise OperationError(verdict.sentence if quiet or json else verdict.headline)
@@ -226,6 +227,8 @@ def run_crawl(
     """
     folder, clock = DataFolder(data), CorrectedClock(SystemClock())
     check_reachable(seeds, settings)
+    if not (seeds or folder.is_shared or folder.has_crawl()):
+        raise _nothing_to_crawl(data)
     if folder.is_shared:
         check_reachable_ranks(data, settings)
     folder.create()
@@ -249,9 +252,7 @@ def run_crawl(
             carry_on(folder, frontier.db, settings, clock.now())
             add_seeds(frontier, settings, seeds, clock.now())
             if not frontier.db.execute("SELECT 1 FROM seeds LIMIT 1"):
-                raise UsageError(
-                    f"nothing to crawl in {data}: name a seed, such as gossamer crawl https://example.org/"
-                )
+                raise _nothing_to_crawl(data)
             split_sites(stored_in(folder), frontier.db, settings, clock.now())
             frontier.split_anew(clock.now())
             frontier.replan_polls(clock.now())
@@ -277,6 +278,11 @@ def run_crawl(
         for line in last_lines(final, run, clock.now()):
             out.print(line, markup=False)
     return Ended(final, clock.now(), supervisor.was_told)
+
+
+def _nothing_to_crawl(data: Path) -> UsageError:
+    example = "gossamer crawl https://example.org/ --contact you@example.org"
+    return UsageError(f"nothing to crawl in {data}: name a seed, such as {example}")
 
 
 def _waited_for(backlogs: Sequence[Backlog], settings: settings_file.Settings, now: float) -> list[Backlog]:

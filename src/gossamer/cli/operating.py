@@ -51,7 +51,9 @@ def _greeting(folder: DataFolder, clock: Clock) -> str:
             return where
     finally:
         database.close()
-    return f"{where} has no account yet: make one with `gossamer accounts add NAME --role operator`"
+    return (
+        f"{where} has no account yet: make one with `gossamer accounts add NAME --role operator --data {folder.root}`"
+    )
 
 
 def first_account(folder: DataFolder, clock: Clock) -> str:

@@ -78,7 +78,9 @@ def command(
                     out.print(f"  {name:12} {rhythm(entry):14} {' '.join(words(entry))}", markup=False)
                 if seedless and not has_seeds(db):
                     out.print(_no_seed(data, settings, port), markup=False)
-                unattended.run(lasting)
+                unattended.run(
+                    lasting, lambda: out.print(f"Stopping … Work under way gets {grace} to end.", markup=False)
+                )
         finally:
             db.close()
 

@@ -33,9 +33,9 @@ _WORDS = {
 }
 
 
-def commands_for(data: Path, options: Options) -> Commands:
-    """How a person speaks to a data folder."""
-    return Commands(None if data == DEFAULT_DATA else data, options)
+def commands_for(data: Path, options: Options, running: bool = False) -> Commands:
+    """How a person speaks to a data folder; `running`: a crawl is at work there, and goes on."""
+    return Commands(None if data == DEFAULT_DATA else data, options, running)
 
 
 def sum_of_requests(status: Status) -> str:
@@ -46,29 +46,30 @@ def sum_of_requests(status: Status) -> str:
 
 
 def read_verdict(
-    db: Database, settings: Settings, data: Path, options: Options, status: Status, named: Sequence[str] = ()
+    db: Database, settings: Settings, commands: Commands, status: Status, named: Sequence[str] = ()
 ) -> Verdict:  # fmt: skip
     """What became of the seeds that were named, or of all."""
-    return verdict_of(db, settings, commands_for(data, options), status.pages, named)
+    return verdict_of(db, settings, commands, status.pages, named)
 
 
-def lines_of(verdict: Verdict, now: float, only_trouble: bool = False) -> list[str]:
+def lines_of(verdict: Verdict, commands: Commands, now: float) -> list[str]:
     """The verdict for a person: seeds that failed first, each with what to do."""
-    shown = [*verdict.failed, *(() if only_trouble else (seed for seed in verdict.seeds if seed.state != "failed"))]
+    shown = [*verdict.failed, *(seed for seed in verdict.seeds if seed.state != "failed")]
     lines: list[str] = []
     for seed in shown[:_SHOWN]:
         lines += _lines(seed, now)
     if len(shown) > _SHOWN:
-        lines.append(f"… and {len(shown) - _SHOWN} more seeds: see `gossamer status --json`")
+        lines.append(f"… and {len(shown) - _SHOWN} more seeds: see `{commands.verb('status', '--json')}`")
     if verdict.others:
         earlier = "1 earlier seed" if len(verdict.others) == 1 else f"{len(verdict.others)} earlier seeds"
-        lines.append(f"{earlier} brought nothing: see `gossamer status`; `gossamer remove URL` drops a seed.")
+        look, drop = commands.verb("status"), commands.verb("remove", "URL")
+        lines.append(f"{earlier} brought nothing: see `{look}`; `{drop}` drops a seed.")
     return lines
 
 
-def print_verdict(verdict: Verdict, now: float) -> None:
+def print_verdict(verdict: Verdict, commands: Commands, now: float) -> None:
     """The end of a crawl, seed by seed."""
-    for line in lines_of(verdict, now):
+    for line in lines_of(verdict, commands, now):
         out.print(line, markup=False)
 
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl, size
 from gossamer.cli.progress import described, levels_of
-from gossamer.cli.seed_lines import as_json, lines_of, read_verdict, sum_of_requests
+from gossamer.cli.seed_lines import as_json, commands_for, lines_of, read_verdict, sum_of_requests
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.health import problems
@@ -91,7 +91,8 @@ def _show(folder: DataFolder, db: Database, settings: Settings, now: float, json
     index = index_standing(folder, db)
     fresh = collection_freshness(db, settings.revisit, now)
     delays = distribution(db)
-    verdict = read_verdict(db, settings, folder.root, options_of(db), standing)
+    commands = commands_for(folder.root, options_of(db), folder.is_crawled())
+    verdict = read_verdict(db, settings, commands, standing)
     if json:
         figures = {**standing.as_dict(), "verdict": as_json(verdict)}
         told = {"freshness": fresh, "news": delays, "resting": waiting, "paused_sites": resting, "index": index}
@@ -121,7 +122,7 @@ def _show(folder: DataFolder, db: Database, settings: Settings, now: float, json
     for name, value in rows:
         if value:
             out.print(f"{name:8} {value}", markup=False)
-    for line in lines_of(verdict, now):
+    for line in lines_of(verdict, commands, now):
         out.print(f"{'seed':8} {line}" if not line.startswith(" ") else f"{'':8} {line.strip()}", markup=False)
     for one in resting[:20]:
         out.print(f"{'paused':8} {one.site}: {one.reason}", markup=False)

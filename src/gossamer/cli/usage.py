@@ -82,7 +82,7 @@ def _no_command(error: UnknownCommandError, chain: list[str]) -> str:
 def _wrong_value(value: str, wanted: Any) -> str:
     choices = _choices(wanted)
     if choices:
-        return f"{value!r} is not {_listed(choices, 'or')}{_meant(closest(value, choices))}"
+        return f"{value!r} is not {_listed([one for one in choices if one], 'or')}{_meant(closest(value, choices))}"
     return f"{value!r} is not {_NUMBERS.get(wanted, 'a value that it can take')}"
 
 

@@ -240,7 +240,9 @@ def seeds(patient: Patient) -> Iterator[Finding]:
     if db is None:
         return
     pages = status(db, patient.clock.now()).pages
-    verdict = verdict_of(db, patient.settings, Commands(patient.data, options_of(db)), pages)
+    verdict = verdict_of(
+        db, patient.settings, Commands(patient.data, options_of(db), patient.folder.is_crawled()), pages
+    )
     failed = verdict.failed
     for seed in failed[:_SEEDS]:
         yield bad("seeds", f"{seed.url} brought nothing: {seed.cause}", next_step(seed))

@@ -206,10 +206,14 @@ class DataFolder:
         with self._lock("crawl") as locked:
             if not locked:
                 raise BusyError(
-                    f"another `gossamer crawl` is running on {self.root}: "
-                    "add seeds to it with `gossamer inject`, or use another --data folder"
+                    f"another `gossamer crawl` is running on {self.root}: add seeds to it with "
+                    f"`gossamer inject URL --data {self.root}`, end it first, or use another --data folder"
                 )
             yield
+
+    def is_crawled(self) -> bool:
+        """Whether a `gossamer crawl` is at work here."""
+        return self._is_locked("crawl")
 
     @contextlib.contextmanager
     def run_lock(self) -> Iterator[None]:

@@ -23,7 +23,7 @@ def problems(folder: DataFolder, db: Database, settings: Settings, now: float) -
     """What is not well, a sentence each that says what to do; none where all is."""
     standing = status(db, now)
     found = [
-        verdict_of(db, settings, Commands(folder.root, options_of(db)), standing.pages).sentence,
+        verdict_of(db, settings, Commands(folder.root, options_of(db), folder.is_crawled()), standing.pages).sentence,
         _stalled(db, standing, settings, now),
         _disk(folder, settings),
         _index(folder, db, standing, settings, now),

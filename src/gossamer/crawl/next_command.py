@@ -27,7 +27,11 @@ _REPEATED = {
     ("fetch", "ca_file"): "--ca-file",
 }
 """Settings that an option of `gossamer crawl` with a value changes."""
-_SWITCHES = {("crawl", "archive"): "--no-archive", ("crawl", "index"): "--no-index"}
+_SWITCHES = {
+    ("crawl", "archive", False): "--no-archive",
+    ("crawl", "index", False): "--no-index",
+    ("crawl", "watch", True): "--watch",
+}
 
 Options = Mapping[str, Mapping[str, Any]]
 """What the options of a crawl changed in the settings, by section and name."""
@@ -40,9 +44,13 @@ class Commands(msgspec.Struct, frozen=True):
     """The folder, None for the one that is taken without `--data`."""
     options: Options = {}
     """What the last `gossamer crawl` changed by its options."""
+    running: bool = False
+    """Whether a crawl is at work there: a second one is refused, but seeds can be added to it."""
 
     def crawl(self, *seeds: str, **more: Mapping[str, Any]) -> str:
         """Crawl these seeds as before, with further changes of the settings by section."""
+        if self.running and not more:
+            return self._line(["inject", *seeds] if seeds else ["status"])
         words = ["crawl", *seeds]
         for (section, name), option in _REPEATED.items():
             given = [*_values(self.options, section, name), *_values(more, section, name)]
@@ -52,8 +60,8 @@ class Commands(msgspec.Struct, frozen=True):
                 words += [option, given[-1]]
         words += [
             switch
-            for (section, name), switch in _SWITCHES.items()
-            if self.options.get(section, {}).get(name) is False
+            for (section, name, value), switch in _SWITCHES.items()
+            if self.options.get(section, {}).get(name) is value
         ]  # fmt: skip
         return self._line(words)
 

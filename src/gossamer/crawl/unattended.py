@@ -71,8 +71,8 @@ class Unattended:
         self._stopping = True
         self._db.hurry()
 
-    def run(self, grace: float) -> None:
-        """Until told to stop; then at most `grace` seconds more."""
+    def run(self, grace: float, stopping: Callable[[], object] = lambda: None) -> None:
+        """Until told to stop, which `stopping` says; then at most `grace` seconds more."""
         now = self._clock.now()
         for name in self._db.patiently(lambda: schedules.bury(self._db, self._machine, now)):
             log.warning("%s was under way when gossamer run was killed", name)
@@ -94,6 +94,7 @@ class Unattended:
                     log.warning("the plan waits for its database: %s", error)
                     next_look = time.monotonic() + _LOOK
                 time.sleep(_TICK)
+            stopping()
         finally:
             self._end_all(grace)
             self._alerts.finish()

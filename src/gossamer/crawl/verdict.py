@@ -360,8 +360,11 @@ _CURES: dict[Outcome, tuple[str, str, Next]] = {
     Outcome.BAD_REDIRECT: ("redirect", "See what is known of it", _explain),
     Outcome.REFUSED: ("refused", "See which rule refuses it", _explain),
     Outcome.RESOURCE: ("list", "See what is known of it", _explain),
-    Outcome.PARSE_FAILED: ("unread", "Allow pages more time or memory (crawl.parse_timeout, crawl.parse_memory), then",
-                           _again),
+    Outcome.PARSE_FAILED: (
+        "unread",
+        "Allow pages more time or memory (crawl.parse_timeout, crawl.parse_memory), then",
+        _again,
+    ),
     Outcome.UNSUPPORTED_TYPE: ("type", "Begin at the site's start page", _start),
 }
 

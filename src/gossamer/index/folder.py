@@ -62,7 +62,10 @@ class IndexFolder:
         """The Tantivy folder of the current generation."""
         name = self.current()
         if name is None:
-            raise IndexMissingError(f"there is no index in {self.root} yet: run `gossamer crawl` or `gossamer index`")
+            raise IndexMissingError(
+                f"there is no index in {self.root} yet: crawl a site (`gossamer crawl URL --contact YOU`); "
+                "where a crawl without an index was done, run `gossamer index`"
+            )
         return self.tantivy(name)
 
     def tantivy(self, generation: str) -> Path:

@@ -45,7 +45,15 @@ def unreachable(outcome: Outcome, detail: str, status: int = 0) -> bytes:
         (Outcome.CONNECT_FAILED, {}, "connection", f"gossamer crawl {URL}"),
         (Outcome.BAD_REDIRECT, {}, "redirect", f"gossamer explain {URL}"),
         (Outcome.REFUSED, {"state": "refused", "rule": "filter"}, "refused", f"gossamer explain {URL}"),
-        (Outcome.PARSE_FAILED, {}, "failed", f"gossamer explain {URL}"),
+        (None, {"state": "refused", "reason": "deny suffix '.png' matches"}, "refused", f"gossamer explain {URL}"),
+        (Outcome.PARSE_FAILED, {}, "unread", f"gossamer crawl {URL}"),
+        (Outcome.GONE, {"status": 404}, "gone", f"gossamer crawl {URL}"),
+        (
+            Outcome.CONNECT_FAILED,
+            {"reason": "the server closed the connection without an answer"},
+            "connection",
+            f"gossamer crawl {URL.replace('http:', 'https:')}",
+        ),
         (
             Outcome.ADDRESS_REFUSED,
             {"reason": "a.test: 10.1.2.3 is private: allow its network to crawl it"},
@@ -74,11 +82,23 @@ def unreachable(outcome: Outcome, detail: str, status: int = 0) -> bytes:
     ids=lambda value: value.value if isinstance(value, Outcome) else "",
 )
 def test_each_failure_has_a_cause_and_a_command(
-    outcome: Outcome, row: dict[str, Any], why: str, command: str
+    outcome: Outcome | None, row: dict[str, Any], why: str, command: str
 ) -> None:  # fmt: skip
     found = judge(seed(outcome, **row))
     assert (found.state, found.why, found.command) == ("failed", why, command)
     assert found.cause and found.advice
+
+
+def test_a_folder_that_is_being_crawled_gets_commands_that_work_there() -> None:
+    """A second crawl is refused; what needs another option can only be said as before."""
+    running = Commands(Path("my crawl"), {"crawl": {"contact": "me@example.org"}}, running=True)
+    assert running.crawl("http://a.test/") == "gossamer inject http://a.test/ --data 'my crawl'"
+    assert running.crawl() == "gossamer status --data 'my crawl'"
+    assert running.crawl("http://a.test/", browser={"mode": "auto"}).startswith("gossamer crawl http://a.test/ ")
+
+
+def test_a_crawl_that_watches_goes_on_watching() -> None:
+    assert Commands(options={"crawl": {"watch": True}}).crawl() == "gossamer crawl --watch"
 
 
 @pytest.mark.parametrize("outcome", [one for one in Outcome if one.meaning.error])
