@@ -88,6 +88,7 @@ def command(
 def _search_page(folder: Path, settings: settings_file.Settings, port: int | None, limit: float | None) -> None:
     """The search page, until Ctrl-C or for a while."""
     out.print('\nTry: spider, паутина, 图书馆, gfenbyf, "orb weaver" -silk, site:news.weaver.test sort:date')
+    out.print("Your browser does not know the sites of this demo: to read a result, follow its link Cached text.")
     if limit is not None:
         out.print(f"The page closes in {duration(limit)}.")
         timer = Timer(limit, lambda: os.kill(os.getpid(), signal.SIGTERM))
