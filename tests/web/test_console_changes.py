@@ -86,6 +86,15 @@ def test_a_site_is_added_and_taken_out_again(own: ConsoleUnderTest) -> None:
     assert own.send("/console/seeds/remove", {"url": "http://127.0.0.1:8098/"}).status_code == 400
 
 
+def test_the_overview_knows_at_once_which_seeds_there_are(own: ConsoleUnderTest) -> None:
+    url = "http://127.0.0.1:8099/start"
+    assert url not in own.operator.get("/console").text
+    own.send("/console/seeds/add", {"urls": url})
+    assert url in own.operator.get("/console").text
+    own.send("/console/seeds/remove", {"url": url})
+    assert url not in own.operator.get("/console").text
+
+
 def test_a_site_that_could_not_be_crawled_is_refused_with_the_reason(own: ConsoleUnderTest) -> None:
     with changing(own) as db:
         before = seed_list.count_seeds(db)

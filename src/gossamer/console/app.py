@@ -137,6 +137,8 @@ class OperatorConsole:
             if not isinstance(error, GossamerError):
                 raise
             return self._problem(asked, 503, str(error))
+        finally:
+            self.crawl.seeds.forget()
         return self._lead_on(visitor, done)
 
     def _lead_on(self, visitor: Visitor, done: Done) -> Response:

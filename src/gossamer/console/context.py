@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.clock import Clock
+from gossamer.console.seed_standing import SeedStandings
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.reader import SharedReader
 from gossamer.frontier.database import Database
@@ -54,6 +55,7 @@ class Crawl:
         self.settings = settings
         self.services = services
         self.clock = clock
+        self.seeds = SeedStandings(self.folder, settings, clock)
         self._reader = SharedReader(self.folder.database, _WAIT)
 
     def ask(self, question: Callable[[Database], T]) -> T:

@@ -14,11 +14,9 @@ from typing import Literal
 import msgspec
 
 from gossamer.console.context import Crawl
-from gossamer.crawl.folder import DataFolder, options_of
+from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexed import IndexStanding, index_standing
-from gossamer.crawl.next_command import Commands
 from gossamer.crawl.reader import SharedReader
-from gossamer.crawl.verdict import Verdict, verdict_of
 from gossamer.frontier import controls, delays, samples
 from gossamer.frontier.backlog import slowest
 from gossamer.frontier.database import Database
@@ -196,12 +194,10 @@ class Overview(msgspec.Struct, frozen=True):
     index: IndexStanding
     has_history: bool
     """Whether there is anything to draw."""
-    verdict: Verdict
-    """What became of the seeds."""
 
 
-def overview(db: Database, crawl: Crawl, now: float, pages: int = 0) -> Overview:
-    """What the page shows beside the look at the crawl, which has kept so many pages."""
+def overview(db: Database, crawl: Crawl, now: float) -> Overview:
+    """What the page shows beside the look at the crawl."""
     settings = crawl.settings()
     paused = controls.paused(db)
     return Overview(
@@ -212,11 +208,4 @@ def overview(db: Database, crawl: Crawl, now: float, pages: int = 0) -> Overview
         freshness=collection_freshness(db, settings.revisit, now),
         index=index_standing(crawl.folder, db),
         has_history=samples.are_several(db),
-        verdict=seeds_verdict(db, crawl, pages),
     )
-
-
-def seeds_verdict(db: Database, crawl: Crawl, pages: int) -> Verdict:
-    """What each seed brought, or why nothing and what to type; `pages` are those kept in all."""
-    folder = crawl.folder
-    return verdict_of(db, crawl.settings(), Commands(folder.root, options_of(db)), pages)

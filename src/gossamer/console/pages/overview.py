@@ -31,12 +31,13 @@ class OverviewPage:
     def show(self, asked: Asked) -> Response:
         """The page."""
         look, now = self._watch.look(), self._crawl.clock.now()
-        found = self._crawl.ask(lambda db: overview(db, self._crawl, now, look.standing.pages))
+        seeds = self._crawl.seeds.look()
+        found = self._crawl.ask(lambda db: overview(db, self._crawl, now))
         window, settings = asked.query.get("window", "day"), self._crawl.settings()
         return self._console.page(
-            asked, "overview.html", look=look, live=self._live(look), found=found, disk=self._watch.disk(), words=words,
-            now=now, errors=errors_of(look), window=window if window in series.STEPS else "day", windows=series.STEPS,
-            needs_contact=not settings.crawl.contact, command=changing.how_to_start(self._crawl),
+            asked, "overview.html", look=look, live=self._live(look), found=found, seeds=seeds,
+            disk=self._watch.disk(), words=words, now=now, errors=errors_of(look), window=window if window in series.STEPS else "day",
+            windows=series.STEPS, needs_contact=not settings.crawl.contact, command=changing.how_to_start(self._crawl),
             is_shared=self._crawl.folder.is_shared,
             pending=changing.waiting_for_restart(self._crawl) if look.activity == "running" else [],
         )  # fmt: skip
