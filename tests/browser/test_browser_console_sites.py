@@ -18,6 +18,13 @@ HIDE = """hidden => {
     Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
+MANY_TILES = """() => {
+    const all = document.querySelector(".tiles"), one = all.querySelector(".tile");
+    one.querySelector(".value").textContent = "> 99.9 %";
+    all.replaceChildren(...Array.from({length: 8}, () => one.cloneNode(true)));
+}"""
+LINES = "all => all.map((one) => one.offsetHeight / parseFloat(getComputedStyle(one).fontSize))"
+TOO_WIDE = "all => all.filter((one) => one.scrollWidth > one.clientWidth).length"
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +141,16 @@ def test_pages_fit_the_screen(
             page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_figure_of_a_tile_stands_on_one_line_inside_it(operator: Callable[..., Page], width: int) -> None:
+    page = operator("/console", viewport={"width": width, "height": 800})
+    page.evaluate(MANY_TILES)
+    values = page.locator(".tile .value")
+    heights = values.evaluate_all(LINES)
+    assert len(heights) == 8 and max(heights) < 1.5
+    assert values.evaluate_all(TOO_WIDE) == 0
 
 
 def test_an_operator_pauses_and_resumes_a_site_by_its_buttons(operator: Callable[..., Page]) -> None:

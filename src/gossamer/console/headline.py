@@ -12,9 +12,12 @@ import msgspec
 
 from gossamer.console.changing import Plan
 from gossamer.console.overview_data import Look
+from gossamer.console.seed_standing import SeedStanding
 from gossamer.console.words import counted, duration
 
-State = Literal["empty", "paused", "crawling", "watching", "starting", "failing", "finished", "nothing", "stopped"]
+State = Literal[
+    "empty", "paused", "crawling", "watching", "starting", "failing", "finished", "nothing", "stopped", "fruitless"
+]  # fmt: skip
 _SOON = 120.0
 """Seconds after a failed run in which it counts as failing, though it may be starting anew by now."""
 
@@ -32,8 +35,10 @@ class Headline(msgspec.Struct, frozen=True):
     """Whether to say which command crawls, because nobody is there to start it."""
 
 
-def headline(look: Look, plan: Plan, has_seeds: bool, pause_reason: str) -> Headline:
-    """How the crawl stands."""
+def headline(
+    look: Look, plan: Plan, has_seeds: bool, pause_reason: str, seeds: SeedStanding | None = None
+) -> Headline:  # fmt: skip
+    """How the crawl stands; `seeds`: what became of them, where that is known."""
     if not has_seeds:
         alone = plan.entry is None and not plan.working
         return Headline(
@@ -41,9 +46,17 @@ def headline(look: Look, plan: Plan, has_seeds: bool, pause_reason: str) -> Head
         )
     if look.activity == "paused":
         return Headline("paused", "warn", "Paused", f"No site is asked, because: {pause_reason}.", startable=True)
-    if look.activity == "running":
-        return _running(look)
-    return _resting(look, plan)
+    told = _running(look) if look.activity == "running" else _resting(look, plan)
+    return _fruitless(told, seeds) if told.kind == "good" and seeds is not None and seeds.is_fruitless else told
+
+
+def _fruitless(told: Headline, seeds: SeedStanding) -> Headline:
+    """Nothing is good about a crawl all of whose seeds failed, however busy it is."""
+    waiting = f" Still to be asked: {counted(seeds.pending, 'seed')}." if seeds.pending else ""
+    return msgspec.structs.replace(
+        told, state="fruitless", kind="warn" if seeds.pending else "bad", title="Every seed failed so far",
+        sentence=f"{counted(seeds.failed, 'seed')} brought nothing: the causes stand below, under Seeds.{waiting}",
+    )  # fmt: skip
 
 
 def _running(look: Look) -> Headline:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gossamer.console.changing import Plan
 from gossamer.console.headline import clock, headline
 from gossamer.console.overview_data import Activity, Look
+from gossamer.console.seed_standing import SeedStanding
 from gossamer.crawl.schedule_runs import Standing
 from gossamer.frontier.inspect import Status
 from gossamer.frontier.schedules import Run
@@ -70,6 +71,23 @@ def test_without_a_seed_there_is_nothing_to_crawl_whoever_is_there() -> None:
 def test_a_pause_says_why() -> None:
     found = headline(look("paused"), NOBODY, True, "moving house")
     assert found.kind == "warn" and "moving house" in found.sentence
+
+
+@pytest.mark.parametrize(
+    "standing",
+    [look("running", sites_active=1, urls_due=9), look("running", sites_blocked=2), look("running"), look(pages=3)],
+)
+def test_a_crawl_all_of_whose_seeds_failed_says_so_and_is_not_green(standing: Look) -> None:
+    found = headline(standing, NOBODY, True, "", SeedStanding(4, failed=4))
+    assert (found.state, found.kind, found.title) == ("fruitless", "bad", "Every seed failed so far")
+    assert found.sentence == "4 seeds brought nothing: the causes stand below, under Seeds."
+    waiting = headline(standing, NOBODY, True, "", SeedStanding(4, failed=1, pending=3))
+    assert waiting.kind == "warn" and waiting.sentence.endswith(" Still to be asked: 3 seeds.")
+    assert headline(standing, NOBODY, True, "", SeedStanding(4, failed=3, brought=1)).kind == "good"
+
+
+def test_a_pause_is_shown_whatever_became_of_the_seeds() -> None:
+    assert headline(look("paused"), NOBODY, True, "", SeedStanding(1, failed=1)).state == "paused"
 
 
 def test_a_crawl_that_is_kept_running_is_starting_or_failing_never_stopped() -> None:

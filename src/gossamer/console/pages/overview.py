@@ -36,17 +36,20 @@ class OverviewPage:
         window, settings = asked.query.get("window", "day"), self._crawl.settings()
         return self._console.page(
             asked, "overview.html", look=look, live=self._live(look), found=found, seeds=seeds,
-            disk=self._watch.disk(), words=words, now=now, errors=errors_of(look), window=window if window in series.STEPS else "day",
-            windows=series.STEPS, needs_contact=not settings.crawl.contact, command=changing.how_to_start(self._crawl),
+            disk=self._watch.disk(), words=words, now=now, errors=errors_of(look),
+            window=window if window in series.STEPS else "day", windows=series.STEPS,
+            needs_contact=not settings.crawl.contact, command=changing.how_to_start(self._crawl),
             is_shared=self._crawl.folder.is_shared,
             pending=changing.waiting_for_restart(self._crawl) if look.activity == "running" else [],
         )  # fmt: skip
 
     def _live(self, look: Look) -> dict[str, Any]:
+        seeds = self._crawl.seeds.look(0.0)
+
         def question(db: Database) -> Headline:
             paused = controls.paused(db)
             plan = changing.plan_now(self._crawl, db)
-            return headline(look, plan, has_seeds(db), paused.reason if paused else "")
+            return headline(look, plan, has_seeds(db), paused.reason if paused else "", seeds)
 
         found = self._crawl.ask(question)
         return live(look, found)
