@@ -211,6 +211,15 @@ def test_remove_and_recrawl_need_to_know_what(limited: Limited) -> None:
     fails(gossamer("inject", data=limited.data), 2, "nothing to inject")
 
 
+def test_inject_names_the_line_that_allows_a_private_address(tmp_path: Path) -> None:
+    refused = gossamer("inject", "http://127.0.0.3:8080/", data=tmp_path)
+    line = 'write allow = ["127.0.0.0/8"] under [network] in '
+    fails(refused, 2, line, str(tmp_path / "gossamer.toml"))
+    assert "--allow-network" not in refused.err
+    (tmp_path / "gossamer.toml").write_text('[network]\nallow = ["127.0.0.0/8"]\n')
+    assert gossamer("inject", "http://127.0.0.3:8080/", data=tmp_path).code == 0
+
+
 # -- scope ----------------------------------------------------------------------------------------
 
 

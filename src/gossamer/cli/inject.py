@@ -56,7 +56,7 @@ def command(
     found, _ = choose_schemes(named, settings)
     if not found:
         raise UsageError("nothing to inject: name a URL, or a file with --seeds")
-    check_addresses(found, settings)
+    check_addresses(found, settings, data)
     folder = DataFolder(data)
     folder.create()
     frontier = folder.open_frontier(settings)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
 import msgspec
 
 from gossamer.console import changing
 from gossamer.console.context import Crawl
 from gossamer.console.words import counted
-from gossamer.crawl.seeding import add_seeds, check_reachable
-from gossamer.discover.seeds import Seed, parse_seed
+from gossamer.crawl.schemes import choose_schemes
+from gossamer.crawl.seeding import add_seeds, check_reachable, way_by_file
+from gossamer.discover.seeds import Seed, named_seed
 from gossamer.errors import UsageError
 from gossamer.frontier.contract import Added
 from gossamer.model.records import Kind
@@ -17,6 +21,8 @@ from gossamer.settings import Settings, load
 
 _MOST = 1000
 """Seeds that are taken at once; a file of more goes to `gossamer inject`."""
+_LONGEST = 10.0
+"""Seconds for which is tried who answers https: a browser waits."""
 _NO_CONTACT = (
     "say who crawls: webmasters need a mail address or a web page at which they reach you. Nothing was added"
 )  # fmt: skip
@@ -27,22 +33,30 @@ class Named(msgspec.Struct, frozen=True):
 
     seeds: list[Seed]
     added: Added
+    by_http: list[str] = []
+    """A sentence about each that is crawled by http, because https does not answer there."""
+    in_force: str = ""
+    """When the contact counts, where it is new."""
 
 
 def add(crawl: Crawl, text: str, contact: str, is_sitemap: bool) -> Named:
     """Add what was typed, one URL or host name a line; the contact is kept where the settings have none."""
     settings = crawl.settings()
     seeds = read(text, settings)
-    if contact and not settings.crawl.contact:
+    new_contact = bool(contact and not settings.crawl.contact)
+    if new_contact:
         changing.change(crawl, lambda tables: changing.table_of(tables, "crawl").update(contact=contact))
         settings = load(crawl.folder.root)
-    _check(seeds, settings)
+    _check(seeds, settings, crawl.folder.root)
+    seeds, by_http = choose_schemes(seeds, settings, _LONGEST)
+    seeds = _each_once(seeds)
     frontier = crawl.folder.open_frontier(settings)
     try:
         kind = Kind.SITEMAP if is_sitemap else Kind.PAGE
-        return Named(seeds, add_seeds(frontier, settings, seeds, crawl.clock.now(), kind))
+        added = add_seeds(frontier, settings, seeds, crawl.clock.now(), kind)
     finally:
         frontier.db.close()
+    return Named(seeds, added, by_http, changing.bring_into_force(crawl) if new_contact else "")
 
 
 def read(text: str, settings: Settings) -> list[Seed]:
@@ -53,18 +67,25 @@ def read(text: str, settings: Settings) -> list[Seed]:
     if len(lines) > _MOST:
         raise UsageError(f"at most {_MOST} seeds at once: use `gossamer inject --seeds FILE`. Nothing was added")
     canonical = Canonicalizer(settings.urls)
-    urls = {parse_seed(line, f"line {number}", canonical): number for number, line in enumerate(lines, 1)}
-    return [Seed(url, f"line {number}") for url, number in urls.items()]
+    seeds = [named_seed(line, f"line {number}", canonical) for number, line in enumerate(lines, 1)]
+    return _each_once(seeds)
 
 
-def _check(seeds: list[Seed], settings: Settings) -> None:
+def _each_once(seeds: Iterable[Seed]) -> list[Seed]:
+    found: dict[str, Seed] = {}
+    for seed in seeds:
+        found.setdefault(seed.url, seed)
+    return list(found.values())
+
+
+def _check(seeds: list[Seed], settings: Settings, root: Path) -> None:
     """A seed that may not be asked would end every crawl at its start."""
     try:
-        check_reachable(seeds, settings)
+        check_reachable(seeds, settings, way_by_file(root, settings))
     except UsageError as error:
         if "--contact" in str(error):
             raise UsageError(_NO_CONTACT) from error
-        raise UsageError(f"{error}. Nothing was added") from error
+        raise UsageError(f"{error}. Then restart the crawl and add the site again. Nothing was added") from error
 
 
 def told(crawl: Crawl, named: Named) -> str:
@@ -76,11 +97,26 @@ def told(crawl: Crawl, named: Named) -> str:
     sentence = f"Added: {what}." if added.new else f"Known already: {what}."
     if added.refused:
         sentence += f" {counted(added.refused, 'seed')} refused."
+    if named.by_http:
+        sentence += f" {_said(named.by_http)}"
     plan = crawl.ask(lambda db: changing.plan_now(crawl, db))
     if plan.working:
-        return f"{sentence} The crawl takes it up within seconds."
+        return f"{sentence} {named.in_force or _when(crawl, plan)}"
     if plan.keeper == "always" and plan.entry is not None and plan.entry.paused_at is None:
         return f"{sentence} The crawl starts."
     if plan.entry is not None:
         return f"{sentence} Start the crawl on the overview."
     return f"{sentence} Nothing crawls at the moment: {changing.how_to_start(crawl)}."
+
+
+def _said(by_http: list[str]) -> str:
+    return by_http[0] if len(by_http) == 1 else f"Crawled by http, since https does not answer: {len(by_http)} of them."
+
+
+def _when(crawl: Crawl, plan: changing.Plan) -> str:
+    """When the crawl that is running asks the new sites: it may have to know changed settings first."""
+    changed = changing.waiting_for_restart(crawl)
+    if not changed:
+        return "The crawl takes it up within seconds."
+    way = "Restart the crawl" if plan.keeper == "always" else "Stop the running `gossamer crawl` and start it again"
+    return f"The crawl still runs without changed settings ({', '.join(changed)}). {way}, so that they count for it."

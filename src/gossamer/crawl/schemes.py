@@ -22,16 +22,19 @@ from gossamer.settings import Settings
 _AT_ONCE = 32
 """Hosts that are tried at the same time."""
 _LONGEST = 60.0
-"""Seconds for all of them; what was not tried by then stays https."""
+"""Seconds for all of them."""
 _NO_ANSWER = {Outcome.CONNECT_FAILED, Outcome.TLS_FAILED, Outcome.TIMEOUT}
 
 
-def choose_schemes(seeds: Sequence[Seed], settings: Settings) -> tuple[list[Seed], list[str]]:
-    """The seeds, those without a scheme by the one that answers; and a sentence about each that is http now."""
+def choose_schemes(
+    seeds: Sequence[Seed], settings: Settings, longest: float = _LONGEST
+) -> tuple[list[Seed], list[str]]:  # fmt: skip
+    """The seeds, those without a scheme by the one that answers; and a sentence about each that is http now. What was
+    not tried after `longest` seconds stays https."""
     guessed = [seed for seed in seeds if seed.guessed]
     if not guessed or settings.fetch.proxy:  # a proxy answers for everybody
         return list(seeds), []
-    plain = asyncio.run(_plain_ones(guessed, settings))
+    plain = asyncio.run(_plain_ones(guessed, settings, longest))
     chosen = [
         msgspec.structs.replace(seed, url=_by_http(seed.url)) if seed.guessed and seed.url in plain else seed
         for seed in seeds
@@ -40,7 +43,7 @@ def choose_schemes(seeds: Sequence[Seed], settings: Settings) -> tuple[list[Seed
     return chosen, said
 
 
-async def _plain_ones(seeds: Sequence[Seed], settings: Settings) -> dict[str, str]:
+async def _plain_ones(seeds: Sequence[Seed], settings: Settings, longest: float) -> dict[str, str]:
     """URLs that answer by http only, each with what https ended in."""
     clock, guard = SystemClock(), AddressPolicy(settings.network.allow, settings.crawl.contact)
     resolver = Resolver(DnsConfig(overrides=settings.network.resolve), guard, clock)
@@ -63,7 +66,7 @@ async def _plain_ones(seeds: Sequence[Seed], settings: Settings) -> dict[str, st
                 plain[url] = trouble.reason
 
     looks = [asyncio.create_task(look(seed.url)) for seed in seeds]
-    _, late = await asyncio.wait(looks, timeout=_LONGEST)
+    _, late = await asyncio.wait(looks, timeout=longest)
     for task in late:
         task.cancel()
     await asyncio.gather(*looks, return_exceptions=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -11,7 +12,7 @@ from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
-from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.guard import WAY_IN, AddressPolicy
 from gossamer.frontier.contract import Added
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import find_url, stored_robots
@@ -25,13 +26,13 @@ from gossamer.robots.verdict import Kind as RobotsKind
 from gossamer.robots.verdict import RobotsState, asked_again
 from gossamer.scope.automatic import RULE as AUTOMATIC
 from gossamer.scope.reach import Reach
-from gossamer.settings import ScopeSettings, Settings
+from gossamer.settings import FILE_NAME, ScopeSettings, Settings
 
 
-def check_reachable(seeds: Sequence[Seed], settings: Settings) -> None:
+def check_reachable(seeds: Sequence[Seed], settings: Settings, way_in: str = WAY_IN) -> None:
     """A seed that names a private address outright, or has one by the settings, and may not be
-    crawled is an error of the command, not of the page."""
-    policy = AddressPolicy(settings.network.allow, settings.crawl.contact)
+    crawled is an error of the command, not of the page. `way_in`: how its network is allowed."""
+    policy = AddressPolicy(settings.network.allow, settings.crawl.contact, way_in)
     for seed in seeds:
         host = host_of(site_of(seed.url)).strip("[]")
         address = settings.network.resolve.get(host, "127.0.0.1" if host == "localhost" else host)
@@ -45,19 +46,28 @@ def check_reachable(seeds: Sequence[Seed], settings: Settings) -> None:
         verdict = policy.check(address)
         if verdict.rule == "address.contact":
             # Both at once: nobody should have to correct the same command twice.
-            further = AddressPolicy(settings.network.allow, "somebody").check(address)
+            further = AddressPolicy(settings.network.allow, "somebody", way_in).check(address)
             more = "" if further.allowed else f"; {further.reason}"
             raise UsageError(f"{seed.url}: {verdict.reason}: name one with --contact you@example.org{more}")
         if not verdict.allowed:
             raise UsageError(f"{seed.url}: {verdict.reason}")
 
 
-def check_addresses(seeds: Sequence[Seed], settings: Settings) -> None:
+def check_addresses(seeds: Sequence[Seed], settings: Settings, data: Path) -> None:
     """Seeds for a later crawl, whose command names the contact: their addresses may be crawled, or this is an error."""
     contact = settings.crawl.contact or "named later"
-    check_reachable(
-        seeds, msgspec.structs.replace(settings, crawl=msgspec.structs.replace(settings.crawl, contact=contact))
-    )
+    named = msgspec.structs.replace(settings, crawl=msgspec.structs.replace(settings.crawl, contact=contact))
+    try:
+        check_reachable(seeds, named, way_by_file(data, settings))
+    except UsageError as error:
+        raise UsageError(f"{error}. A crawl that is running takes that up when you start it again") from error
+
+
+def way_by_file(data: Path, settings: Settings) -> str:
+    """How a network is allowed where no option can be given: the line of the settings file."""
+    path = str(data.absolute() / FILE_NAME).replace("{", "{{").replace("}", "}}")
+    allowed = "".join(f'"{network}", ' for network in settings.network.allow)
+    return f'to crawl it, write allow = [{allowed}"{{}}"] under [network] in {path}'
 
 
 def earlier_seeds(database: Database) -> list[Seed]:

@@ -52,10 +52,15 @@ def read_seeds(
     canonicalizer = canonicalizer or Canonicalizer()
     seeds: dict[str, Seed] = {}
     for text, source in _named(arguments, files, stdin):
-        url = parse_seed(text, source, canonicalizer)
-        guessed = url.startswith("https://") and _SCHEME.match(text) is None
-        seeds.setdefault(url, Seed(url, source, guessed))
+        seed = named_seed(text, source, canonicalizer)
+        seeds.setdefault(seed.url, seed)
     return list(seeds.values())
+
+
+def named_seed(text: str, source: str, canonicalizer: Canonicalizer) -> Seed:
+    """The seed that a person wrote."""
+    url = parse_seed(text, source, canonicalizer)
+    return Seed(url, source, guessed=url.startswith("https://") and _SCHEME.match(text) is None)
 
 
 def parse_seed(text: str, source: str, canonicalizer: Canonicalizer) -> str:

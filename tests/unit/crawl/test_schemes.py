@@ -45,6 +45,12 @@ def test_http_is_chosen_where_https_does_not_answer() -> None:
     assert len(said) == 1 and said[0].startswith(f"http://uni.test:{port}/news is crawled: https does not answer there")
 
 
+def test_https_stays_where_there_is_no_time_to_try() -> None:
+    with plain_server() as port:
+        seed = Seed(f"https://uni.test:{port}/", "line 1", guessed=True)
+        assert choose_schemes([seed], SETTINGS, longest=0.0) == ([seed], [])
+
+
 def test_https_stays_where_nothing_answers_or_nobody_may_be_asked() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
