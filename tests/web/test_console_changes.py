@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from console_kit import ConsoleUnderTest, console_of
+from msgspec.structs import replace
 
 from gossamer.clock import SystemClock
 from gossamer.console.settings_form import GROUPS
+from gossamer.discover.seeds import Seed
 from gossamer.frontier import audit, schedules, seed_list
 from gossamer.frontier.database import Database
-from gossamer.settings import load
+from gossamer.settings import NetworkSettings, Settings, load
 
 
 @pytest.fixture
@@ -62,6 +65,16 @@ def somebody_runs_the_plan(console: ConsoleUnderTest) -> Iterator[None]:
             schedules.note_plan(db, "", {"crawl": "always", "serve": "always"}, 1_700_000_000.0)
             schedules.begin(db, "", "crawl", 1_700_000_000.0)
         yield
+
+
+def at_work(console: ConsoleUnderTest) -> None:
+    """A worker is there, and will be for the whole test."""
+    now = SystemClock().now()
+    with changing(console) as db:
+        db.execute(
+            "INSERT INTO workers (id, started_at, expires_at, reserved, fetched, machine) VALUES ('w', ?, ?, 0, 0, '')",
+            (now, now + 3600),
+        )
 
 
 def is_wanted(console: ConsoleUnderTest) -> bool:
@@ -109,6 +122,10 @@ def test_a_site_that_could_not_be_crawled_is_refused_with_the_reason(own: Consol
         assert page.status_code == 400 and reason.lower() in told(page).lower(), urls
     page = own.send("/console/seeds/add", {"urls": "http://10.1.2.3/", "contact": "ada@example.org"})
     assert page.status_code == 400 and "10.1.2.3" in told(page)
+    assert "--allow-network" not in told(page)  # nobody can give an option here
+    line = 'write allow = ["127.0.0.0/8", "10.1.2.3/32"] under [network] in '
+    assert f"{line}{own.data / 'gossamer.toml'}" in told(page) and "restart the crawl" in told(page)
+    assert ">http://10.1.2.3/: 10.1.2.3 is private" in page.text
     with changing(own) as db:
         assert seed_list.count_seeds(db) == before
 
@@ -120,6 +137,52 @@ def test_the_first_site_beyond_this_machine_asks_who_crawls_and_keeps_the_answer
     page = own.send("/console/seeds/add", {"urls": "www.example.org", "contact": "ada@example.org"})
     assert page.status_code == 200 and "https://www.example.org/" in page.text
     assert file(own)["crawl"]["contact"] == "ada@example.org"
+
+
+def test_a_host_without_a_scheme_is_crawled_by_http_where_https_does_not_answer(
+    own: ConsoleUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[list[Seed], str, float]] = []
+
+    def choose(seeds: list[Seed], settings: Settings, longest: float) -> tuple[list[Seed], list[str]]:
+        asked.append((seeds, settings.crawl.contact, longest))
+        plain = [replace(seed, url=seed.url.replace("https:", "http:")) for seed in seeds]
+        return plain, ["http://uni.example/ is crawled: https does not answer there (refused)."]
+
+    monkeypatch.setattr("gossamer.console.seeding.choose_schemes", choose)
+    page = own.send("/console/seeds/add", {"urls": "uni.example\nhttp://uni.example", "contact": "ada@example.org"})
+    (seeds, contact, longest), *more = asked
+    assert ([seed.guessed for seed in seeds], contact, longest, more) == ([True, False], "ada@example.org", 10.0, [])
+    assert "Added: http://uni.example/. http://uni.example/ is crawled: https does not answer" in told(page)
+    assert last_line(own)[1:4] == ("add seed", "http://uni.example/", "1 new, 0 refused")
+
+
+def test_a_site_that_waits_for_changed_settings_is_not_promised_within_seconds(own: ConsoleUnderTest) -> None:
+    at_work(own)
+    site = {"urls": "http://127.0.0.1:8099/start"}
+    assert "The crawl takes it up within seconds." in told(own.send("/console/seeds/add", site))
+    assert "Restart the crawl" not in own.operator.get("/console").text
+    started = replace(load(own.data), network=NetworkSettings(allow=("127.0.0.1/32",)))
+    with changing(own) as db:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (msgspec.json.encode(started),))
+    page = own.send("/console/seeds/add", site)
+    assert "still runs without changed settings (network.allow" in told(page) and "within seconds" not in told(page)
+    assert "Stop the running <code>gossamer crawl</code> and start it again" in page.text
+    with somebody_runs_the_plan(own):
+        assert "Restart the crawl, so that they count" in told(own.send("/console/seeds/add", site))
+        for path in ("/console", "/console/seeds", "/console/settings"):
+            page = own.operator.get(path)
+            assert "changed since the crawl started" in page.text and ">Restart the crawl</button>" in page.text, path
+            assert ">Restart the crawl</button>" not in own.reader.get(path).text
+        again = own.send("/console/settings/restart", {"to": "overview"})
+        assert again.url.path == "/console" and "The crawl restarts" in told(again) and is_wanted(own)
+
+
+def test_a_contact_that_is_new_restarts_the_crawl_that_is_kept_running(own: ConsoleUnderTest) -> None:
+    at_work(own)
+    with somebody_runs_the_plan(own):
+        page = own.send("/console/seeds/add", {"urls": "https://www.example.org/", "contact": "ada@example.org"})
+        assert "The crawl restarts to take it up" in told(page) and is_wanted(own)
 
 
 def test_a_site_is_paused_and_resumed_from_the_list_of_seeds(own: ConsoleUnderTest) -> None:
@@ -210,6 +273,13 @@ def test_a_setting_that_is_wrong_or_not_to_be_changed_here_changes_nothing(
     page = own.send("/console/settings/save", {name: value, "crawl.downloads": "7"})
     assert page.status_code == 400 and name.split(".")[-1] in told(page)
     assert (own.data / "gossamer.toml").read_text() == before
+
+
+def test_a_sentence_that_begins_with_a_setting_is_not_capitalised_and_backticks_are_code(own: ConsoleUnderTest) -> None:
+    page = own.send("/console/settings/save", {"politeness.delay": "-3"})
+    assert "politeness.delay is -3.0" in page.text and "Politeness.delay" not in page.text
+    settings = own.operator.get("/console/settings").text
+    assert "`" not in settings and "<code>list</code>" in settings
 
 
 def test_changed_settings_are_taken_up_by_the_crawl_that_is_kept_running(own: ConsoleUnderTest) -> None:

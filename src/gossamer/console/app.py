@@ -22,6 +22,7 @@ from gossamer.console.forms import is_ours, read_form, storable
 from gossamer.console.login import LOGIN, LoginPages, asked_path
 from gossamer.console.rendering import STATIC, ConsoleRenderer, Place
 from gossamer.console.sessions import Sessions
+from gossamer.console.words import capitalised
 from gossamer.crawl.takedown import carry_on
 from gossamer.errors import GossamerError, UsageError
 from gossamer.frontier import alarms, audit, removals
@@ -162,8 +163,7 @@ class OperatorConsole:
         return RedirectResponse(self.links.to(LOGIN, next=asked_path(request)), 303)
 
     def _problem(self, asked: Asked, status: int, sentence: str) -> Response:
-        sentence = sentence[:1].upper() + sentence[1:]
-        return self._renderer.page(asked, "problem.html", self._alarms(), status, sentence=sentence)
+        return self._renderer.page(asked, "problem.html", self._alarms(), status, sentence=capitalised(sentence))
 
     def _alarms(self) -> list[str]:
         """What is wrong at present; a database that cannot be read must not hide the page that says so."""

@@ -126,6 +126,11 @@ def waiting_for_restart(crawl: Crawl) -> list[str]:
     return differing(started, crawl.settings())
 
 
+def pending(crawl: Crawl, plan: Plan) -> list[str]:
+    """Names of settings that a crawl at work does not know yet."""
+    return waiting_for_restart(crawl) if plan.working else []
+
+
 def differing(a: Settings, b: Settings) -> list[str]:
     """Names of the settings of the crawl that differ."""
     found = []

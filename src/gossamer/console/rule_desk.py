@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from gossamer.console.words import capitalised
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.raw_pages import newest_html, sites_named
 from gossamer.crawl.rule_trial import Trial
@@ -119,4 +120,4 @@ def _stored_pages(db: Database, sites: Iterable[str]) -> list[str]:
 
 def _sentence(error: Exception) -> str:
     text = str(error)
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return capitalised(text) + ("" if text.endswith(".") else ".")

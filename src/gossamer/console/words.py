@@ -50,6 +50,12 @@ def percent(share: float) -> str:
     return f"{_short(hundred)} %"
 
 
+def capitalised(sentence: str) -> str:
+    """A sentence with a capital letter, unless it begins with a URL, a name or a setting."""
+    first = sentence.split(maxsplit=1)[0] if sentence.strip() else ""
+    return sentence[:1].upper() + sentence[1:] if first.rstrip(".,:;").isalpha() else sentence
+
+
 def _short(value: float) -> str:
     text = f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
     return text.removesuffix(".0")

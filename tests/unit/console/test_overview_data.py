@@ -241,6 +241,22 @@ def test_durations_have_one_unit(seconds: float, text: str) -> None:
     assert words.duration(seconds) == text
 
 
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("name a site, such as a.org", "Name a site, such as a.org"),
+        ("line 1: not a URL", "Line 1: not a URL"),
+        ("http://127.0.0.3/: this machine", "http://127.0.0.3/: this machine"),
+        ("politeness.delay is -3.0", "politeness.delay is -3.0"),
+        ("`gossamer run` was started", "`gossamer run` was started"),
+        ("localhost:8080 is paused", "localhost:8080 is paused"),
+        ("", ""),
+    ],
+)
+def test_only_plain_words_are_capitalised(sentence: str, shown: str) -> None:
+    assert words.capitalised(sentence) == shown
+
+
 def test_what_is_not_all_is_never_shown_as_all() -> None:
     assert [words.percent(share) for share in (1.0, 0.99999, 0.5, 0.00001, 0.0)] == [
         "100 %", "> 99.9 %", "50 %", "< 0.1 %", "0 %"

@@ -33,6 +33,7 @@ class OverviewPage:
         look, now = self._watch.look(), self._crawl.clock.now()
         seeds = self._crawl.seeds.look()
         found = self._crawl.ask(lambda db: overview(db, self._crawl, now))
+        plan = self._crawl.ask(lambda db: changing.plan_now(self._crawl, db))
         window, settings = asked.query.get("window", "day"), self._crawl.settings()
         return self._console.page(
             asked, "overview.html", look=look, live=self._live(look), found=found, seeds=seeds,
@@ -40,7 +41,7 @@ class OverviewPage:
             window=window if window in series.STEPS else "day", windows=series.STEPS,
             needs_contact=not settings.crawl.contact, command=changing.how_to_start(self._crawl),
             is_shared=self._crawl.folder.is_shared,
-            pending=changing.waiting_for_restart(self._crawl) if look.activity == "running" else [],
+            plan=plan, pending=changing.pending(self._crawl, plan),
         )  # fmt: skip
 
     def _live(self, look: Look) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gossamer.console import seeding, words
+from gossamer.console import changing, seeding, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.pages.sites import STATE_KINDS, STATE_WORDS, outcome_words
 from gossamer.errors import UsageError
@@ -44,10 +44,12 @@ class SeedPages:
             return seed_list.count_seeds(db), found, site_list.named_sites(db, [one.site for one in found], now)
 
         total, rows, sites = self._crawl.ask(question)
+        plan = self._crawl.ask(lambda db: changing.plan_now(self._crawl, db))
         return self._console.page(
             asked, "seeds.html", rows=rows, sites=sites, total=total, page=max(1, page), pages=-(-total // _SHOWN),
             kinds=STATE_KINDS, states=STATE_WORDS, outcome_words=outcome_words, now=now, words=words,
             scope=self._crawl.settings().scope, needs_contact=not self._crawl.settings().crawl.contact,
+            plan=plan, pending=changing.pending(self._crawl, plan),
         )  # fmt: skip
 
     def add(self, asked: Asked) -> Done:

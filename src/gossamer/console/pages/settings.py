@@ -13,6 +13,8 @@ from gossamer.crawl.configuration import read_tables
 from gossamer.settings import load
 
 PATH = "/console/settings"
+_BACK = {"overview": "/console", "seeds": "/console/seeds"}
+"""Where else the crawl can be restarted."""
 
 
 def routes(console: Console) -> list[Route]:
@@ -42,7 +44,7 @@ class _Page:
         return self._console.page(
             asked, "settings.html", sections=found, words=words, changed=changed, why_not=changing.why_not(self._crawl),
             form=settings_form.fields(load(root), read_tables(root)), plan=plan,
-            pending=changing.waiting_for_restart(self._crawl) if plan.working else [], searching=bool(words or changed),
+            pending=changing.pending(self._crawl, plan), searching=bool(words or changed),
         )  # fmt: skip
 
     def save(self, asked: Asked) -> Done:
@@ -62,7 +64,9 @@ class _Page:
 
     def restart(self, asked: Asked) -> Done:
         """Have the crawl take up what was changed in the file."""
-        return Done("restart crawl", "", changing.bring_into_force(self._crawl), PATH)
+        return Done(
+            "restart crawl", "", changing.bring_into_force(self._crawl), _BACK.get(asked.form.get("to", ""), PATH)
+        )
 
 
 def narrow(section: Section, words: str, changed: bool) -> Section:
