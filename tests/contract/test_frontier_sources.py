@@ -297,6 +297,18 @@ class TestStartPages:
             waits.append(due_in(crew, SEED))
         assert waits[0] < waits[1]
 
+    def test_one_that_was_an_alias_and_is_kept_later_is_planned_like_any_page(self, crew: Crew) -> None:
+        """Nothing was believed of how often it changes: it was read, but another page stood for it."""
+        canonical = f"https://{SITE}/index.html"
+        crew.add(page(SEED, via=Via.SEED))
+        worker = crew.worker("w")
+        worker.take()
+        worker.did(SEED, content_hash="t", canonical=canonical, found=[page(canonical, depth=1)])
+        worker.did(canonical, Outcome.GONE)
+        crew.wait(HOUR)
+        assert worker.did(SEED, content_hash="u", canonical=canonical).outcome is Outcome.DOCUMENT
+        assert 0 < due_in(crew, SEED) <= DAY
+
     def test_it_is_due_like_a_new_page_and_not_in_the_share_of_old_ones(self, crew: Crew) -> None:
         crew.add(page(SEED, via=Via.SEED))
         worker = crew.worker("w")

@@ -21,6 +21,7 @@ from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.database import Database
 from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
+from gossamer.model.records import Task
 from gossamer.model.site import key64
 from gossamer.revisit.change import Estimator, Evidence, estimator
 from gossamer.revisit.config import HOUR, RevisitConfig
@@ -143,11 +144,11 @@ class Revisits:
 
     def _beliefs(self, items: Sequence[Learned]) -> tuple[np.ndarray, np.ndarray]:
         """What is believed of each page after its visit."""
-        first = [item for item in items if not item.visit.task.checked_at]
+        first = [item for item in items if not _is_known(item.visit.task)]
         evidence = self._evidence({name for item in first for name in item.classes})
         begun_a, begun_b = self._estimator.start([[evidence[name] for name in item.classes] for item in first])
         begun = iter(zip(begun_a.tolist(), begun_b.tolist(), strict=True))
-        states = [item.visit.task.change if item.visit.task.checked_at else next(begun) for item in items]
+        states = [item.visit.task.change if _is_known(item.visit.task) else next(begun) for item in items]
         a, b = np.array([one for one, _ in states]), np.array([two for _, two in states])
         seen = np.array([item.gap > 0 for item in items])
         if seen.any():
@@ -228,6 +229,11 @@ def _is_document(visit: Visit, verdict: Verdict) -> bool:
     return outcome is Outcome.DOCUMENT or (
         outcome is Outcome.NOT_MODIFIED and visit.task.previous == Outcome.DOCUMENT.value
     )
+
+
+def _is_known(task: Task) -> bool:
+    """Whether anything is believed of a page. A start page that was an alias was read before, and nothing is."""
+    return task.checked_at > 0 and task.change[1] > 0
 
 
 def _observed(visit: Visit) -> tuple[float, bool]:
