@@ -112,14 +112,14 @@ def test_a_divided_index_answers_as_one_index_does(cluster: Cluster, query: str)
 def test_other_rankings_are_the_same_too(cluster: Cluster, tmp_path: Path, ranking: str) -> None:
     """The command line can choose one; the API has the ranking of the settings."""
     asking = front_folder(tmp_path / "front", shards={"deadline": 60.0})
-    words = ["search", "spider web", "--size", "100", "--ranking", ranking, "--json"]
+    words = ["search", "spider", "--size", "100", "--ranking", ranking, "--json"]
     one = run(*words, data=cluster.data)
     many = run(*words, "--shards", listed([[shard] for shard in cluster.shards]), data=asking)
     assert one.returncode == many.returncode == 0, one.stderr + many.stderr
     # Of near copies with equal scores either may be shown.
     scores = [[hit["score"] for hit in json.loads(done.stdout)["hits"]] for done in (one, many)]
     assert scores[1] == pytest.approx(scores[0], abs=1e-3)
-    assert json.loads(many.stdout)["total"] == json.loads(one.stdout)["total"] == len(scores[0]) > 10
+    assert json.loads(many.stdout)["total"] == json.loads(one.stdout)["total"] >= len(scores[0]) > 3
 
 
 def test_pages_of_results_go_on_where_the_last_one_ended(cluster: Cluster) -> None:
