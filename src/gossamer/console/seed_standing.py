@@ -107,7 +107,8 @@ class SeedStandings:
             return True
 
     def _verdict(self, db: Database, settings: Settings) -> Verdict:
-        return verdict_of(db, settings, Commands(self._folder.root, options_of(db)), documents(db))
+        commands = Commands(self._folder.root, options_of(db), self._folder.is_crawled())
+        return verdict_of(db, settings, commands, documents(db))
 
 
 def standing_of(verdict: Verdict) -> SeedStanding:
