@@ -44,9 +44,10 @@ def own(crawled: Path, tmp_path: Path) -> Iterator[ConsoleUnderTest]:
     data = tmp_path / "data"
     shutil.copytree(crawled, data)
     written = (data / "gossamer.toml").read_text()
-    (data / "gossamer.toml").write_text(
-        written.replace("[crawl]\n", TOML.split("[fetch]")[0]) + "[fetch]" + TOML.split("[fetch]")[1]
-    )
+    for head, lines in re.findall(r"^(\[.*\])\n((?:[^[].*\n)+)", TOML, re.M):
+        known = f"{head}\n" in written
+        written = written.replace(f"{head}\n", f"{head}\n{lines}") if known else f"{written}{head}\n{lines}"
+    (data / "gossamer.toml").write_text(written)
     with console_of(data) as under_test:
         yield under_test
 
