@@ -143,7 +143,7 @@ def test_an_address_that_may_not_be_crawled_is_refused_before_anything_happens(
 def test_a_seed_that_would_end_the_next_crawl_is_not_injected(tmp_path: Path, url: str) -> None:
     """A contact is no matter of `inject`: the command of the crawl names it."""
     data = tmp_path / "data"
-    fails(gossamer("inject", url, data=data), 2, url, "--allow-network")
+    fails(gossamer("inject", url, data=data), 2, url, "write allow = [", str(data / "gossamer.toml"))
     assert not data.exists()
     assert gossamer("inject", "https://example.org/", data=data).code == 0
 

@@ -212,8 +212,11 @@ class DataFolder:
             yield
 
     def is_crawled(self) -> bool:
-        """Whether a `gossamer crawl` is at work here."""
-        return self._is_locked("crawl")
+        """Whether a `gossamer crawl` is at work here, as far as one may look: not on a disk that cannot be written."""
+        try:
+            return self._is_locked("crawl")
+        except StorageError:
+            return False
 
     @contextlib.contextmanager
     def run_lock(self) -> Iterator[None]:
