@@ -293,6 +293,9 @@ class Settings(msgspec.Struct, frozen=True):
                 # Written so that `nan` fails, too.
                 if isinstance(value, (int, float)) and not value >= least:
                     raise UsageError(f"{section}.{name} is {value}: it must be at least {least}")
+                most = _AT_MOST.get(f"{section}.{name}", math.inf)
+                if isinstance(value, int) and value > most:
+                    raise UsageError(f"{section}.{name} is {value}: it must be at most {most}")
                 if value == math.inf:  # JSON, in which settings are noted, has none
                     raise UsageError(f"{section}.{name} is endless: write a number")
 
@@ -330,6 +333,19 @@ _AT_LEAST: dict[str, float] = {
     "serve.burst": 1,
 }
 """The least value of the settings that cannot be 0."""
+
+_AT_MOST: dict[str, int] = {
+    "crawl.workers": 1024,
+    "crawl.parsers": 64,
+    "crawl.nice": 19,
+    "browser.tabs": 64,
+    "engine.workers": 1024,
+    "partition.most_parts": 1024,
+    "serve.threads": 256,
+    "serve.port": 65535,
+    "alerts.smtp_port": 65535,
+}
+"""Processes, threads and ports: a zero too many must not bring the machine down. `Crew` also looks at its memory."""
 
 
 def load(data: Path, changes: dict[str, dict[str, Any]] | None = None) -> Settings:

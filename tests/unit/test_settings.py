@@ -70,6 +70,15 @@ def test_no_number_may_be_negative(tmp_path: Path, setting: Any) -> None:
         load(tmp_path, {setting.section: {setting.name: value}})
 
 
+STARTED = [one for one in NUMBERS if one.name in ("workers", "parsers", "tabs", "threads", "most_parts", "port")]
+
+
+@pytest.mark.parametrize("setting", STARTED, ids=lambda one: f"{one.section}.{one.name}")
+def test_a_zero_too_many_does_not_start_a_million_processes(tmp_path: Path, setting: Any) -> None:
+    with pytest.raises(UsageError, match=rf"{setting.section}\.{setting.name} is 1000000: it must be at most \d+"):
+        load(tmp_path, {setting.section: {setting.name: 1_000_000}})
+
+
 @pytest.mark.parametrize("setting", ALL, ids=lambda one: f"{one.section}.{one.name}")
 def test_a_misspelt_setting_is_told_with_the_right_one(tmp_path: Path, setting: Any) -> None:
     (tmp_path / FILE_NAME).write_text(f"[{header(setting.section)}]\n{setting.name}x = 1\n")

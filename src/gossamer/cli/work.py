@@ -41,7 +41,7 @@ def command(
     found.close()
     settings = settings_of_crawl(data)
     folder.open_frontier(settings).db.close()  # segments of another crawl are refused before anything is started
-    crew = Crew(settings, folder, debug)
+    crew = Crew(settings, folder, debug, workers)
     stopped: list[bool] = []
     out.print(f"Working on {found.where if folder.is_shared else data}; press Ctrl-C to stop.", markup=False)
     with told_to_end(lambda: stopped.append(True)):

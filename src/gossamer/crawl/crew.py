@@ -19,7 +19,7 @@ from gossamer.clock import environment_with_clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.signs import Listener
 from gossamer.crawl.worker_process import Job
-from gossamer.errors import OperationError
+from gossamer.errors import OperationError, UsageError
 from gossamer.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -28,12 +28,17 @@ _LOOK = 0.1
 """Seconds between two looks whether workers have stopped."""
 _SLACK = 10.0
 """Seconds that a worker has beyond its limit to commit and give everything back."""
+_PROCESS = 64 << 20
+"""Bytes of memory that a worker or parser needs at the very least; most need more."""
 
 
 class Crew:
     """Workers by name; each ends when this process does, however it ends."""
 
-    def __init__(self, settings: Settings, folder: DataFolder, debug: bool = False) -> None:
+    def __init__(self, settings: Settings, folder: DataFolder, debug: bool = False, workers: int = 0) -> None:
+        """`workers`: how many will be started, where it is not as the settings say."""
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        check_memory(workers or settings.workers, settings.crawl.parsers, memory)
         self._settings, self._folder, self._debug = settings, folder, debug
         self._workers: dict[str, _Worker] = {}
         self._environment = environment_with_clock()
@@ -100,6 +105,16 @@ class Crew:
                     os.killpg(worker.process.pid, signal.SIGKILL)
             worker.process.wait()
         self._workers.clear()
+
+
+def check_memory(workers: int, parsers: int, memory: int) -> None:
+    """Refuse a number of processes that would only bring this machine down."""
+    most = max(memory // ((1 + parsers) * _PROCESS), 1)
+    if workers > most:
+        raise UsageError(
+            f"{workers:,} workers with {parsers} parsers each do not fit into the memory of this machine "
+            f"({memory >> 30} GB): start {most:,} workers at most (crawl.workers)"
+        )
 
 
 class _Worker(NamedTuple):

@@ -1,0 +1,15 @@
+"""The crew of a crawl: no more processes than the machine has memory for."""
+
+from __future__ import annotations
+
+import pytest
+
+from gossamer.crawl.crew import check_memory
+from gossamer.errors import UsageError
+
+
+def test_as_many_workers_as_fit_into_memory_and_no_more() -> None:
+    check_memory(20, 2, 4 << 30)
+    check_memory(1, 2, 64 << 20)
+    with pytest.raises(UsageError, match=r"500 workers with 2 parsers .* \(4 GB\): start 21 workers at most"):
+        check_memory(500, 2, 4 << 30)
