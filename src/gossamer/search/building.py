@@ -85,6 +85,8 @@ class Builder:
             groups += self._group(alternatives, built)
         filters = [*self._filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
         filters += [(_NOT, self._excluded(term)) for term in query.excluded]
+        if not groups and query.groups:
+            return built  # only words that the index leaves out, such as one of 120 letters: no page has them
         if not groups:
             # Every document has a key.
             pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)

@@ -109,6 +109,8 @@ def test_all_words_are_wanted_and_few_results_are_filled_up_with_a_notice(small:
                                              "http://other.test:8080/a/b/manual.pdf"}),  # exactly that word
         ("legged", {"/spiders.html"}),  # by the text of a link
         ("world", {"/spiders.html"}),
+        ("a" * 120, set()),  # no index holds a word of that length, and it is not everything that is asked for
+        ("intitle:!!", set()),
     ],
 )  # fmt: skip
 def test_operators(small: SmallIndex, query: str, expected: set[str]) -> None:
