@@ -12,8 +12,8 @@ from frontier_kit import LEASE, NAMES, SQL_MAKERS, Crew, page, pages
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import judge_all
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.inspect import next_due_where_answered, status
-from gossamer.frontier.politeness import SiteClock
+from gossamer.frontier.inspect import is_paced, next_due_where_answered, status
+from gossamer.frontier.politeness import PolitenessConfig, SiteClock, pace
 from gossamer.frontier.seed_view import SeedView, documents_by_domain, seed_urls, seed_views
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
@@ -132,6 +132,21 @@ def test_retries_of_sites_that_never_answered_are_not_worth_waiting_for(sql: Sql
     hand.did(f"{ONE}more", Outcome.UNAVAILABLE, retry_at=crew.now + 20)
     hand.release("one.org", again)
     assert next_due_where_answered(sql.db) == crew.now + 20
+
+
+def test_a_site_that_only_keeps_its_pace_is_told_from_one_in_trouble(sql: SqlFrontier) -> None:
+    crew = Crew(sql)
+    crew.add(page(ONE))
+    hand = crew.worker("w")
+    hand.take()
+    slow = SiteClock(crawl_delay=20, not_before=crew.now + 20)
+    hand.release("one.org", msgspec.structs.replace(slow, reason=pace(slow, PolitenessConfig())))
+    assert is_paced(sql.db, crew.now + 20)
+    assert not is_paced(sql.db, crew.now + 19), "longer than anybody waits for"
+    crew.wait(21)
+    hand.take()
+    hand.release("one.org", SiteClock(trouble=1, not_before=crew.now + 300, reason="status 503"))
+    assert not is_paced(sql.db, crew.now + 300)
 
 
 def verdicts(sql: SqlFrontier, mode: str) -> dict[str, str]:

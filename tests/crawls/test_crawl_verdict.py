@@ -6,6 +6,7 @@ and where it succeeds by itself it is run as it stands.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shlex
@@ -332,6 +333,23 @@ def test_a_seed_whose_turn_did_not_come_is_no_failure(tmp_path: Path) -> None:
         assert crawl(tmp_path).code == 0
 
 
+def test_a_slow_site_is_waited_for_and_one_that_is_too_slow_named(tmp_path: Path) -> None:
+    """A Crawl-delay longer than the crawl lingers is the site's pace, and no reason to end without its pages."""
+    with site(tmp_path, "127.0.96", lambda a: a.page("/", TEXT)) as (web, a):
+        a.robots("User-agent: *\nCrawl-delay: 5\n")
+        # Workers give a site back that they may not ask for half a lease.
+        write_settings(
+            tmp_path, settings_of(web, **{**QUICK, "budget": {"lease": 8.0}, "crawl": QUICK["crawl"] | {"linger": 1.0}})
+        )
+        well(crawl(tmp_path, a.url()), a.url())
+        a.robots("User-agent: *\nCrawl-delay: 7200\n")
+        folder = tmp_path / "slower"
+        write_settings(folder, settings_of(web, **QUICK))
+        ended = crawl(folder, a.url())
+        nothing(ended, a.url(), "wants 7200 s between two requests", "crawl --watch")
+        assert gossamer("status", "--healthy", data=folder).code == 1
+
+
 def test_a_watching_crawl_that_is_told_to_end_ends_well(tmp_path: Path) -> None:
     """Its verdict is said all the same; `gossamer run` and systemd end it so."""
     with site(tmp_path, "127.0.77", lambda a: a.handler("/", forbidden)) as (web, a):
@@ -478,3 +496,14 @@ def test_a_seed_that_is_a_feed_counts_the_pages_it_names_and_else_the_host_outsi
         nothing(far, a.url("/far.xml"), "a feed or sitemap", b.url("/looms"))
         assert "--scope list --host b.test" in " ".join(far.command)
         well(follow(far), a.url("/far.xml"))
+        # What another seed of the host brings is not due to a list that names none of it.
+        write_settings(tmp_path / "both", settings_of(web, **QUICK))
+        both = crawl(tmp_path / "both", a.url("/looms"), a.url("/far.xml"))
+        assert both.code == 1 and f"{a.url('/far.xml')} brought nothing" in both.out, both
+
+
+def test_a_packed_sitemap_may_be_a_seed(tmp_path: Path) -> None:
+    with site(tmp_path, "127.0.97", lambda a: a.page("/looms", TEXT)) as (_, a):
+        named = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{a.url("/looms")}</loc></url></urlset>'
+        a.reply("/map.xml.gz", Reply(gzip.compress(named.encode()), content_type="application/gzip"))
+        well(crawl(tmp_path, a.url("/map.xml.gz")), a.url("/map.xml.gz"))

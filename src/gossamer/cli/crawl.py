@@ -47,6 +47,7 @@ from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import BusyError, OperationError, UsageError
 from gossamer.frontier.backlog import Backlog, slowest
 from gossamer.frontier.inspect import Status, status
+from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.model.url import Canonicalizer
 from gossamer.scope.reach import Sitemaps
 
@@ -99,7 +100,8 @@ def command(
     watch
         Do not end when nothing is due: keep pages fresh and poll feeds until Ctrl-C, or for the time given.
     scope
-        host: the seeds' hosts; domain: their registrable domains; list: the hosts given with --host.
+        host: the seeds' hosts; domain: their registrable domains; list: the hosts given with --host, and the
+        seeds' own.
     host
         A host that belongs to the crawl; `*.example.org` includes all below.
     depth
@@ -286,9 +288,10 @@ def _nothing_to_crawl(data: Path) -> UsageError:
 
 
 def _waited_for(backlogs: Sequence[Backlog], settings: settings_file.Settings, now: float) -> list[Backlog]:
-    """Those that the crawl does not end without: a site that rests for longer than it lingers is left to the next."""
+    """Those that the crawl does not end without: a site that rests for longer than it lingers, and than its pace asks
+    for, is left to the next."""
     latest = math.inf if settings.crawl.watch else now + settings.crawl.linger
-    return [one for one in backlogs if one.ready_at <= latest]
+    return [one for one in backlogs if one.ready_at <= max(latest, now + min(one.gap, LONGEST_PACE))]
 
 
 def server(data: Path, port: int | None = None) -> Child:

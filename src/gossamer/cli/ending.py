@@ -49,10 +49,12 @@ def _rest(status: Status, run: Run, now: float) -> str:
     due = counted(status.urls_due, "URL")
     if status.urls_due and run.early:
         return f"{due} left. Run {again} to continue"
+    wait = duration(max((status.next_due_at or now) - now, 0.0))
+    if status.urls_due and status.next_due_at is not None:
+        return f"{due} left. Their sites may be asked again in {wait}. Run {again} then"
     if status.urls_due:
-        return f"{due} left on sites that are paused, at their limit or resting. Run {again} to try again"
+        return f"{due} left on sites that are paused or at their limit. Run {again} to try again"
     if status.urls_scheduled:
-        wait = duration(max((status.next_due_at or now) - now, 0.0))
         return f"{counted(status.urls_scheduled, 'URL')} failed and can be tried again in {wait}. Run {again} then"
     return ""
 

@@ -205,7 +205,7 @@ class Channel:
             if self._leaving:
                 return self._untried()
             if wait > self._grounds.patience or not await self._grounds.sleep(min(wait, _LOOK)):
-                return Rest(time, reason or f"the delay of {self.lease.site}", of_site=bool(reason))
+                return Rest(time, reason or politeness.pace(self.clock, self._rules), of_site=bool(reason))
         return None
 
     def _untried(self) -> Rest:

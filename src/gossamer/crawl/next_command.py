@@ -61,7 +61,7 @@ class Commands(msgspec.Struct, frozen=True):
         words += [
             switch
             for (section, name, value), switch in _SWITCHES.items()
-            if self.options.get(section, {}).get(name) is value
+            if {**self.options.get(section, {}), **more.get(section, {})}.get(name) is value
         ]  # fmt: skip
         return self._line(words)
 

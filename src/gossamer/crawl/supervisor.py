@@ -3,7 +3,8 @@
 Workers are processes. One that dies is buried (its sites are freed at once, its
 unfinished segment deleted) and replaced; one that fails with an error for a person
 (disk full, database gone) ends the crawl. The crawl is over when no worker holds a
-site and nothing but polls becomes due within `crawl.linger` seconds; one that watches
+site and nothing but polls becomes due within `crawl.linger` seconds, or within an hour where a
+site is only slow (a long Crawl-delay); one that watches
 ends when it is told to, and one that is paused waits to be resumed. It does not wait long for
 sites that have never answered: they are most likely mistyped, and whoever named them wants to
 know. Paused sites hold nobody up: what waits there waits for the next crawl.
@@ -29,7 +30,8 @@ from gossamer.crawl.sampling import Sampler
 from gossamer.crawl.thinning import thinning_every
 from gossamer.crawl.turns import Turns
 from gossamer.errors import GossamerError, OperationError, StorageError
-from gossamer.frontier.inspect import Status, next_due_where_answered, status
+from gossamer.frontier.inspect import Status, is_paced, next_due_where_answered, status
+from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.sources import only_polls_until
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.settings import Settings
@@ -75,10 +77,12 @@ def is_over(settings: Settings, frontier: SqlFrontier, standing: Status, now: fl
     if settings.crawl.watch or standing.paused:
         return False
     until = now + settings.crawl.linger
-    if standing.next_due_at is None or standing.next_due_at > until:
+    if standing.next_due_at is None:
         return True
-    if standing.next_due_at <= now:
+    if standing.next_due_at <= now or is_paced(frontier.db, now + LONGEST_PACE):
         return False
+    if standing.next_due_at > until:
+        return True
     # A busy site has a poll every few minutes: waiting for those has no end.
     return only_polls_until(frontier.db, until) or not _is_worth_waiting(frontier, standing.next_due_at, now, until)
 

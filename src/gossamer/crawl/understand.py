@@ -10,11 +10,12 @@ import msgspec
 
 from gossamer.crawl.channel import Rest
 from gossamer.crawl.pending import Result
-from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, RENDERED, scripts_missing
+from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, RENDERED, SHORT_TEXT, scripts_missing
 from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import Budgets, Visit
 from gossamer.frontier.extraction import LITTLE
+from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
@@ -157,7 +158,10 @@ def _lack(parsed: Parsed, body: bytes) -> str:
         return ""
     if sign := scripts_missing(body, parsed):
         return f"{NEEDS_SCRIPTS}: {sign}"
-    return NO_TEXT if len(parsed.text.strip()) < LITTLE else ""
+    length = len(parsed.text.strip())
+    if length >= LITTLE:
+        return ""
+    return f"{SHORT_TEXT} ({counted(length, 'character')})" if length else NO_TEXT
 
 
 def _note_outlinks(visit: Visit, parsed: Parsed, rules: Rules) -> None:

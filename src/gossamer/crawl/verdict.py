@@ -15,11 +15,12 @@ from typing import Literal
 import msgspec
 
 from gossamer.crawl.next_command import Commands
-from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, Modes
+from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, SHORT_TEXT, Modes
 from gossamer.crawl.understand import PARTLY
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.fetch.guard import AddressPolicy, network_of
 from gossamer.frontier.database import Database
+from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.seed_view import (
     SeedView,
     UrlState,
@@ -155,6 +156,12 @@ def _kept_elsewhere(
     return {view.url: whole.get(name := _domain(view.url), 0) - seeded.get(name, 0) for view in read} | found
 
 
+def _counts(end: UrlState, outcome: Outcome) -> bool:
+    """Whether a URL that was read may have led to the pages of its site; not a list that names none of them."""
+    listless = outcome is Outcome.RESOURCE and end.reason and not end.reason.startswith(PARTLY)
+    return end.checked_at is not None and not listless
+
+
 def _names_pages(view: SeedView) -> bool:
     """Whether a seed is a feed or sitemap that names pages of the crawl, as far as it could be read."""
     end = view.end
@@ -210,7 +217,7 @@ class Judge:
         if outcome in (Outcome.REDIRECT, Outcome.ALIAS, Outcome.DUPLICATE):
             # The URL it points to is not in the table, or points back.
             return self._lost(view, end) if not view.site.documents else SeedVerdict(url, "kept")
-        if view.site.documents and (end.checked_at is not None or not view.shares_site):
+        if view.site.documents and (_counts(end, outcome) or not view.shares_site):
             return SeedVerdict(url, "kept", cause=_failure(end, outcome) if outcome.meaning.error else "")
         others = view.site.waiting - (end.state == "waiting")
         if others > 0 and not view.site.documents:
@@ -225,23 +232,26 @@ class Judge:
 
     def _read(self, view: SeedView, end: UrlState) -> SeedVerdict:
         """A seed whose page was kept, but may be empty."""
-        if view.site.documents > 1 or not end.reason.startswith((NEEDS_SCRIPTS, NO_TEXT)):
+        if view.site.documents > 1 or not end.reason.startswith((NEEDS_SCRIPTS, NO_TEXT, SHORT_TEXT)):
             return SeedVerdict(view.url, "kept")
+        led = "" if end is view.chain[0] else f"it leads to {end.url}: "
         if view.site.waiting > (end.state == "waiting"):
             return SeedVerdict(view.url, "pending", why="waiting", cause="not all of it was asked for yet",
                                command=self._goes_on)  # fmt: skip
-        if end.reason.startswith(NO_TEXT):
+        if not end.reason.startswith(NEEDS_SCRIPTS):
             return SeedVerdict(
-                view.url, "failed", why="empty", cause=end.reason,
+                view.url, "failed", why="empty", cause=led + end.reason,
                 advice="See what was read", command=self._commands.verb("explain", end.url),
             )  # fmt: skip
         if self._modes.of(site_of(end.url)) != "off":
             return SeedVerdict(
-                view.url, "failed", why="scripts", cause=f"the page is {end.reason}; running its scripts added nothing",
+                view.url, "failed", why="scripts",
+                cause=f"{led}the page is {end.reason}; running its scripts added nothing",
                 advice="See what was read", command=self._commands.verb("explain", end.url),
             )  # fmt: skip
         return SeedVerdict(
-            view.url, "failed", why="scripts", cause=f"the page is {end.reason}", advice="Run its scripts in a browser",
+            view.url, "failed", why="scripts", cause=f"{led}the page is {end.reason}",
+            advice="Run its scripts in a browser",
             command=self._commands.crawl(view.url, browser={"mode": "auto"}),
         )  # fmt: skip
 
@@ -276,6 +286,11 @@ class Judge:
                                command=self._commands.verb("limit", site))  # fmt: skip
         if view.site.documents:
             return SeedVerdict(view.url, "kept")
+        if view.site.delay > LONGEST_PACE:
+            return SeedVerdict(
+                view.url, "failed", why="delay", cause=f"{site} wants {view.site.delay:g} s between two requests",
+                advice="Only a crawl that watches waits that long", command=self._commands.crawl(crawl={"watch": True}),
+            )  # fmt: skip
         return SeedVerdict(view.url, "pending", why="waiting", cause="not all of it was asked for yet",
                            command=self._goes_on)  # fmt: skip
 
@@ -302,6 +317,8 @@ class Judge:
             wider = self._commands.crawl(end.url, scope={"mode": "list", "hosts": [host]})
             return "list", "Take the hosts it names into the crawl", wider
         why, advice, command = _CURES.get(outcome, _SEE)
+        if outcome is Outcome.PARSE_FAILED and reason and not any(word in reason for word in _LIMITS):
+            advice, command = "See what is known of it", _explain
         if end.status in (401, 407):
             advice = "Put the login into gossamer.toml (docs/operate.md, Private networks) and try again"
         hung_up = outcome is Outcome.CONNECT_FAILED and "without an answer" in reason
@@ -324,7 +341,7 @@ class Judge:
 
     def _of_tls(self, end: UrlState, outcome: Outcome, reason: str) -> tuple[str, str, str]:
         plain = self._commands.crawl(end.url.replace("https:", "http:", 1))
-        if reason.startswith(_CERTIFICATE):
+        if _CERTIFICATE in reason:
             trusted = self._commands.crawl(end.url, fetch={"ca_file": "CA.pem"})
             return "certificate", "Name the file of the authority that signed it, if you trust it", trusted
         if outcome is Outcome.TIMEOUT and ":" not in site_of(end.url):
@@ -337,6 +354,9 @@ _ANSWERS = {
     Outcome.TOO_LARGE, Outcome.NOT_MODIFIED,
 }  # fmt: skip
 """Outcomes of a request for robots.txt to which the server said something."""
+
+_LIMITS = ("took longer", "crashed", "memory")
+"""What the reason of a page says that was too much for its parser."""
 
 Next = Callable[[Commands, str], str]
 _again: Next = lambda commands, url: commands.crawl(url)  # noqa: E731 - a row of the table below
@@ -354,7 +374,9 @@ _CURES: dict[Outcome, tuple[str, str, Next]] = {
     Outcome.RATE_LIMITED: ("unavailable", "Give the server some time, then", _again),
     Outcome.UNAVAILABLE: ("unavailable", "Give the server some time, then", _again),
     Outcome.SERVER_ERROR: ("unavailable", "Give the server some time, then", _again),
-    Outcome.BROKEN_RESPONSE: ("broken", "Give the server some time, then", _again),
+    Outcome.BROKEN_RESPONSE: ("broken", "The server's answer is broken: tell its owner, then", _again),
+    Outcome.TOO_LARGE: ("large", "Allow larger answers (fetch.max_bytes, fetch.max_decoded), then", _again),
+    Outcome.BOMB: ("large", "Allow larger answers (fetch.max_bytes, fetch.max_decoded), then", _again),
     Outcome.ROBOTS_DENIED: ("robots", "Ask the site's owner to allow Gossamer there, then", _again),
     Outcome.NOINDEX: ("noindex", "Ask the site's owner to allow indexing, then", _again),
     Outcome.BAD_REDIRECT: ("redirect", "See what is known of it", _explain),

@@ -15,6 +15,7 @@ import msgspec
 from gossamer.frontier import controls
 from gossamer.frontier.database import Database
 from gossamer.frontier.lists import marks
+from gossamer.frontier.politeness import PACE
 from gossamer.frontier.schema import STATE_NAMES
 from gossamer.model.outcome import Count, Outcome, count_of
 from gossamer.model.records import LEVELS
@@ -178,6 +179,16 @@ def next_due_where_answered(db: Database) -> float | None:
     )
     due: float | None = rows[0][0]
     return due
+
+
+def is_paced(db: Database, until: float) -> bool:
+    """Whether URLs wait on a site that may be asked until then, and that only keeps its pace."""
+    return bool(db.execute(
+        "SELECT 1 FROM parts p JOIN sites s ON s.id = p.site_id "
+        f"WHERE p.owner IS NULL AND {controls.READY} AND s.trouble = 0 AND s.not_before <= ? AND s.wait_reason LIKE ? "
+        "AND EXISTS (SELECT 1 FROM queue q WHERE q.site_id = p.site_id AND q.part = p.part) LIMIT 1",
+        (until, f"%{PACE}"),
+    ))  # fmt: skip
 
 
 def waiting_sites(db: Database, now: float, limit: int = 20) -> list[Waiting]:

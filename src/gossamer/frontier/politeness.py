@@ -28,6 +28,10 @@ from gossamer.partition.config import part_gap
 
 DAY = 86_400.0
 RETRY_AFTER = "Retry-After"
+PACE = "between two requests"
+"""What the reason of a wait ends with where the site only keeps its ordinary pace."""
+LONGEST_PACE = 3600.0
+"""Seconds between two requests up to which a crawl waits for a site: at a slower pace it would hardly ever end."""
 _WISHES = (RETRY_AFTER, "status 429")
 """What the reason of a wait says where the server itself asked for it."""
 
@@ -83,6 +87,13 @@ def gap(clock: SiteClock, config: PolitenessConfig) -> float:
     asked = max(min(clock.crawl_delay, config.crawl_delay_cap), clock.least_delay)
     calm = part_gap(config.parts, config.delay, asked, config.site_rate)
     return min(calm * 2.0 ** min(clock.trouble, 5), max(calm, config.backoff_cap))
+
+
+def pace(clock: SiteClock, config: PolitenessConfig) -> str:
+    """Why a site that is in no trouble waits."""
+    if clock.crawl_delay > max(config.delay, clock.least_delay):
+        return f"robots.txt asks for {clock.crawl_delay:g} s {PACE}"
+    return f"{gap(clock, config):g} s {PACE}"
 
 
 def answered(clock: SiteClock, at: float, config: PolitenessConfig) -> SiteClock:

@@ -48,7 +48,8 @@ class SiteState(msgspec.Struct, frozen=True):
     documents: int = 0
     waiting: int = 0
     """Whether URLs of it wait in the queue: none, one, or more (2)."""
-    resting_until: float = 0.0
+    delay: float = 0.0
+    """Seconds between two requests that robots.txt or an operator asks for."""
     paused: str = ""
     """Why an operator paused it."""
     at_limit: bool = False
@@ -159,13 +160,14 @@ def _sites(db: Database, names: Iterable[str]) -> dict[str, SiteState]:
         documents |= dict(
             db.execute(f"SELECT site_id, urls FROM outcomes WHERE outcome = 'document' AND site_id {inside}", chunk)
         )
-        for site_id, waiting, until, paused, ready in db.execute(
+        for site_id, waiting, asked, least, paused, ready in db.execute(
             "SELECT s.id, (SELECT COUNT(*) FROM (SELECT 1 FROM queue q WHERE q.site_id = s.id LIMIT 2) AS first), "
-            f"s.not_before, s.paused, CASE WHEN {controls.READY} THEN 1 ELSE 0 END FROM sites s WHERE s.id {inside}",
+            f"s.crawl_delay, s.least_delay, s.paused, CASE WHEN {controls.READY} THEN 1 ELSE 0 END "
+            f"FROM sites s WHERE s.id {inside}",
             chunk,
         ):
             found[ids[site_id]] = SiteState(
-                documents.get(site_id, 0), waiting, until, paused, not ready and not paused
+                documents.get(site_id, 0), waiting, max(asked, least), paused, not ready and not paused
             )  # fmt: skip
     return found
 

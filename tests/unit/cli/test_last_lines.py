@@ -53,9 +53,9 @@ def test_a_crawl_that_was_stopped_says_how_to_continue() -> None:
 
 def test_what_waits_for_an_operator_or_a_retry_is_told_apart() -> None:
     _, paused = lines(Run(60.0, data=Path("d")), pages=5, urls_due=1)
-    assert paused == (
-        "1 URL left on sites that are paused, at their limit or resting. Run `gossamer crawl --data d` to try again"
-    )
+    assert paused == "1 URL left on sites that are paused or at their limit. Run `gossamer crawl --data d` to try again"
+    _, resting = lines(Run(60.0), pages=5, urls_due=2, next_due_at=NOW + 540)
+    assert resting == "2 URLs left. Their sites may be asked again in 9 min. Run `gossamer crawl` then"
     _, later = lines(Run(60.0), pages=5, urls_scheduled=3, next_due_at=NOW + 840)
     assert later == "3 URLs failed and can be tried again in 14 min. Run `gossamer crawl` then"
 

@@ -47,6 +47,8 @@ def unreachable(outcome: Outcome, detail: str, status: int = 0) -> bytes:
         (Outcome.REFUSED, {"state": "refused", "rule": "filter"}, "refused", f"gossamer explain {URL}"),
         (None, {"state": "refused", "reason": "deny suffix '.png' matches"}, "refused", f"gossamer explain {URL}"),
         (Outcome.PARSE_FAILED, {}, "unread", f"gossamer crawl {URL}"),
+        (Outcome.PARSE_FAILED, {"reason": "not well-formed XML"}, "unread", f"gossamer explain {URL}"),
+        (Outcome.TOO_LARGE, {}, "large", f"gossamer crawl {URL}"),
         (Outcome.GONE, {"status": 404}, "gone", f"gossamer crawl {URL}"),
         (
             Outcome.CONNECT_FAILED,
