@@ -119,6 +119,19 @@ def test_the_host_that_a_seed_redirects_to_belongs_to_the_crawl(tmp_path: Path) 
         assert crawled(tmp_path, www.url("/later"))["pages"] == 6
 
 
+def test_where_a_seed_redirects_to_is_asked_again_with_it_robots_txt_and_all(tmp_path: Path) -> None:
+    web = FakeWeb("127.0.98")
+    portal, login = web.site("portal.test", pages=0), web.site("login.test", pages=0)
+    portal.redirect("/", login.url("/welcome"))
+    login.page("/welcome", f"<p>{TEXT}</p>")
+    login.robots("the server has a bad day", status=503)
+    with web:
+        prepared(web, tmp_path, crawl={"linger": 1.0})
+        assert run("crawl", portal.url(), data=tmp_path).returncode == 1
+        login.robots("User-agent: *\nAllow: /\n")
+        assert crawled(tmp_path, portal.url())["pages"] == 1
+
+
 def test_a_list_of_hosts_is_taken_at_its_word(tmp_path: Path) -> None:
     web = FakeWeb("127.0.66")
     bare, www = web.site("uni.test", pages=0), web.site("www.uni.test", pages=3)

@@ -12,6 +12,7 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.clock import SystemClock
 from gossamer.crawl import doctor_crawl, doctor_machine
 from gossamer.crawl.doctor import Finding, Patient, examine
+from gossamer.model.counts import counted
 
 _COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 
@@ -46,7 +47,8 @@ def command(
         print_json({"ok": not any(one.state == "bad" for one in findings), "findings": findings})
     else:
         counts = {state: sum(one.state == state for one in findings) for state in _COLOURS}
-        out.print(f"{counts['ok']} well, {counts['warn']} to look at, {counts['bad']} bad", markup=False)
+        troubles = f"{counted(counts['warn'], 'warning')}, {counted(counts['bad'], 'error')}"
+        out.print(f"{counts['ok']} passed, {troubles}", markup=False)
     if any(one.state == "bad" for one in findings):
         sys.exit(1)
 

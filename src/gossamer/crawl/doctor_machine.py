@@ -191,7 +191,7 @@ def clock(patient: Patient) -> Iterator[Finding]:
         yield bad("clock", "the clock of this machine was never set", "set it, best by NTP (systemd-timesyncd, chrony)")
         return
     if _kernel_clock() == _UNSYNCHRONISED:
-        yield warn("clock", "nobody sets the clock of this machine right",
+        yield warn("clock", "the system clock is not synchronised",
                    "run an NTP service (systemd-timesyncd, chrony); in a container, on its host")  # fmt: skip
     else:
         yield ok("clock", "the clock is set")

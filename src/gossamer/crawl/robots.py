@@ -124,9 +124,13 @@ class RobotsBook:
         return known
 
     async def _follow(self, url: str, channel: Channel) -> Response | Rest:
-        for _ in range(_HOPS):
+        for hop in range(_HOPS):
             response = await self._ask(url, channel)
-            if isinstance(response, Rest) or response.outcome is not Outcome.REDIRECT:
+            if isinstance(response, Rest):
+                return response
+            if response.outcome is not Outcome.REDIRECT:
+                if hop and response.reason:
+                    response.reason = f"robots.txt leads to {url}: {response.reason}"
                 return response
             target = self._canonicalizer.resolve(parse_base(url), response.location)
             if isinstance(target, Decision):

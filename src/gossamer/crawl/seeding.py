@@ -17,6 +17,7 @@ from gossamer.frontier.contract import Added
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import find_url, stored_robots
 from gossamer.frontier.politeness import is_servers_wish
+from gossamer.frontier.seed_redirects import chain_from
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
@@ -110,21 +111,26 @@ def add_seeds(
     for seed in seeds:
         verdict = chain.decide(seed.url, now)
         refusal = None if verdict.allowed or verdict.rule.startswith(AUTOMATIC) else verdict
-        found.append(Discovered(seed.url, Via.SEED, kind, refusal=refusal))
+        found.append(Discovered(seed.url, Via.SEED, _kind_of(seed.url, kind), refusal=refusal))
     return frontier.add_seeds(found, now, _stale_robots(frontier.db, seeds, now))
 
 
+def _kind_of(url: str, kind: Kind) -> Kind:
+    """No page is packed by its author: what ends so is a sitemap."""
+    return Kind.SITEMAP if kind is Kind.PAGE and url.endswith(".xml.gz") else kind
+
+
 def _stale_robots(database: Database, seeds: Sequence[Seed], now: float) -> list[tuple[str, bytes]]:
-    """The stored robots.txt files that keep us from a seed, as states that make us ask for them anew; not those
-    whose server told us when to come back."""
+    """The stored robots.txt files that keep us from a seed, or from where it redirects to, as states that make us ask
+    for them anew; not those whose server told us when to come back."""
     stale: dict[str, bytes] = {}
-    for seed in seeds:
-        origin = origin_of(seed.url)
+    for url in (url for seed in seeds for url in (seed.url, *chain_from(database, seed.url))):
+        origin = origin_of(url)
         stored = stored_robots(database, origin)
         if stored is None or origin in stale:
             continue
         state = msgspec.msgpack.decode(stored, type=RobotsState)
-        if not is_servers_wish(state.reason) and _keeps_out(state, seed.url):
+        if not is_servers_wish(state.reason) and _keeps_out(state, url):
             stale[origin] = msgspec.msgpack.encode(asked_again(state, now))
     return list(stale.items())
 

@@ -27,6 +27,7 @@ from gossamer.model.url import Canonicalizer
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _BARE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#:@\[\]]+)(?P<port>:\d+)?(?P<rest>[/?#].*)?")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_LOGIN = re.compile(r"(?i)https?:[/\\]*[^/?#\\]*@")
 _SHOWN = 100
 """Characters of a wrong input that a message repeats."""
 
@@ -67,7 +68,13 @@ def parse_seed(text: str, source: str, canonicalizer: Canonicalizer) -> str:
     """The canonical URL of what a person wrote; `source` goes into the error message."""
     if len(text.split()) > 1:
         raise UsageError(f"{source}: {_shown(text)}: a space in a URL; write one URL a line, a space as %20")
-    url = canonicalizer.parse(_with_scheme(text, source))
+    whole = _with_scheme(text, source)
+    if _LOGIN.match(whole):
+        raise UsageError(
+            f"{source}: a login in a URL is never sent: leave it out, and put it into gossamer.toml (docs/operate.md, "
+            "Private networks)"
+        )
+    url = canonicalizer.parse(whole)
     if isinstance(url, str):
         return url
     raise UsageError(f"{source}: {_shown(text)}: {url.reason}")
@@ -124,6 +131,8 @@ def _with_scheme(text: str, source: str) -> str:
     if bare is None:
         return text
     host, port, rest = bare.group("host", "port", "rest")
+    if host.lower() in ("http", "https") and (rest or "").strip("/"):
+        raise UsageError(f"{source}: {_shown(text)}: did you mean {host.lower()}://{(rest or '').lstrip('/')}?")
     if port is None and not rest and host.lower().endswith(".txt"):
         raise UsageError(f"{source}: {_shown(text)}: there is no such file")
     if host.lower() == "localhost" or host.startswith("["):

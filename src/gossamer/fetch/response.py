@@ -92,9 +92,9 @@ def _by_status(request: Request, reply: Reply, response: Response) -> tuple[Outc
         response.location = _location(reply.fields.get("location", ""))
         if response.location:
             return Outcome.REDIRECT, f"status {status}"
-        return Outcome.BAD_REDIRECT, f"status {status} names no target"
+        return Outcome.BAD_REDIRECT, f"status {status} without a Location header"
     if status == 304 and not (request.etag or request.last_modified):
-        return Outcome.BROKEN_RESPONSE, "status 304, but the request set no condition"
+        return Outcome.BROKEN_RESPONSE, "status 304 (not modified) to a first request"
     outcome = of_status(status)
     if outcome is Outcome.BAD_REDIRECT:
         return outcome, f"status {status}: not a redirect that is followed"

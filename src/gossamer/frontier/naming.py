@@ -35,7 +35,7 @@ def ask_again(db: Database, named: Sequence[Discovered], now: float, config: Pol
     by_site: dict[str, list[Discovered]] = {}
     for item in named:
         by_site.setdefault(site_of(item.url), []).append(item)
-        _ask_chain(db, item.url, now)
+        _ask_chain(db, item.url, now, config)
     asked = 0
     for site, items in sorted(by_site.items()):
         _forgive(db, key64(site), now, config)
@@ -43,9 +43,10 @@ def ask_again(db: Database, named: Sequence[Discovered], now: float, config: Pol
     return asked
 
 
-def _ask_chain(db: Database, seed: str, now: float) -> None:
+def _ask_chain(db: Database, seed: str, now: float, config: PolitenessConfig) -> None:
     """What the seed redirected to is asked again with it: it may lead elsewhere, or belong to the crawl now."""
     for url in chain_from(db, seed):
+        _forgive(db, key64(site_of(url)), now, config)
         again(db, key64(site_of(url)), [key64(url)], now)
 
 

@@ -70,7 +70,7 @@ def target_of(url: str) -> Target:
     """Where a webhook's request goes; a `UsageError` where its address cannot be one."""
     advice = "write https://host/path, in ASCII and without a user name"
     if not _PRINTABLE.fullmatch(url) or "\\" in url:
-        raise UsageError(f"{url[:100]!r} is no address of a webhook: {advice}")
+        raise UsageError(f"{url[:100]!r} is not a webhook URL: {advice}")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -78,7 +78,7 @@ def target_of(url: str) -> Target:
         host = port = None
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or port == 0:
-        raise UsageError(f"{url[:100]!r} is no address of a webhook: {advice}")
+        raise UsageError(f"{url[:100]!r} is not a webhook URL: {advice}")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     secure = parts.scheme == "https"
     return Target(secure, host, port or (443 if secure else 80), parts.netloc.lower(), path)

@@ -231,6 +231,8 @@ def _verdict(number: int, rule: FilterRule) -> Decision:
     name = f"filter.{rule.name or f'{rule.action}.{number}'}"
     what = f"{rule.action} {rule.kind} {rule.pattern!r}"
     sentence = f"filter {number}, {what}, matches" if number else f"{what} matches"
+    if not number and rule.kind == "suffix":
+        sentence = f"URLs that end in {rule.pattern} are not fetched (scope.skip_files)"
     return allow(name, sentence) if rule.action == "allow" else refuse(name, sentence)
 
 

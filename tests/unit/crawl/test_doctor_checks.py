@@ -393,7 +393,7 @@ def test_the_verb_says_what_to_do_and_fails_where_something_is_bad(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["doctor", "--data", str(data)]) == 0
-    assert "0 bad" in capsys.readouterr().out
+    assert "0 errors" in capsys.readouterr().out
     shutil.rmtree(data / "segments")
     assert main(["doctor", "--data", str(data)]) == 1
     said = capsys.readouterr().out

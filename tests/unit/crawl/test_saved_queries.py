@@ -24,8 +24,8 @@ def save(db: Database, channel: str, config: AlertConfig = CONFIG) -> None:
 @pytest.mark.parametrize(
     ("channel", "phrase"),
     [
-        ("ftp://example.org/x", "no address of a webhook: write https://host/path"),
-        ("https:///x", "no address of a webhook"),
+        ("ftp://example.org/x", "not a webhook URL: write https://host/path"),
+        ("https:///x", "not a webhook URL"),
         ("https://me@example.org/x", "without a user name"),
         ("example.org/hook", "no mail address: write name@example.org, or https://"),
         (
@@ -50,7 +50,7 @@ def test_what_the_settings_allow_and_names_are_taken(db: Database) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "phrase"),
     [
-        ("--webhook", "me@example.org", "'me@example.org' is no address of a webhook: write https://host/path"),
+        ("--webhook", "me@example.org", "'me@example.org' is not a webhook URL: write https://host/path"),
         ("--mail", "https://example.org/x", "is no mail address: for a webhook, write --webhook https://example.org/x"),
     ],
 )
@@ -66,4 +66,4 @@ def test_an_operator_who_cannot_be_told_is_an_error_of_the_settings(
 ) -> None:
     (tmp_path / "gossamer.toml").write_text('[alerts]\noperators = ["htps://example.org/x"]\n')
     assert main(["config", "check", "--data", str(tmp_path)]) == 2
-    assert "alerts.operators: 'htps://example.org/x' is no address of a webhook" in capsys.readouterr().err
+    assert "alerts.operators: 'htps://example.org/x' is not a webhook URL" in capsys.readouterr().err

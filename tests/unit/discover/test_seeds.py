@@ -67,6 +67,7 @@ def test_a_url_may_be_written_as_in_a_browser(written: str, url: str) -> None:
         ("/no/such/file", "begin it with http:// or https://"),
         ("a@b.example", "begin it with http:// or https://"),
         ("", "not a URL"),
+        ("http//one.example/news", "did you mean http://one.example/news?"),
     ],
 )
 def test_what_is_no_url_is_named_with_the_reason(written: str, complaint: str) -> None:
@@ -74,6 +75,13 @@ def test_what_is_no_url_is_named_with_the_reason(written: str, complaint: str) -
     assert message.startswith("argument 2: ")
     assert complaint in message
     assert written in message
+
+
+def test_a_login_in_a_url_is_refused_and_not_repeated() -> None:
+    """It would be dropped without a word, and the crawl would meet a closed door."""
+    message = error_of("http://me:secret@intranet.example/")
+    assert "a login in a URL is never sent" in message and "secret" not in message
+    assert read_seeds(["http://a.example/@me", "http://a.example/?to=me@b.example"])
 
 
 def test_a_file_has_a_url_a_line_with_comments_and_empty_lines(tmp_path: Path) -> None:
