@@ -126,6 +126,7 @@ def test_a_site_that_could_not_be_crawled_is_refused_with_the_reason(own: Consol
     line = 'write allow = ["127.0.0.0/8", "10.1.2.3/32"] under [network] in '
     assert f"{line}{own.data / 'gossamer.toml'}" in told(page) and "restart the crawl" in told(page)
     assert ">http://10.1.2.3/: 10.1.2.3 is private" in page.text
+    assert "contact" not in file(own)["crawl"]  # nothing was added, so nothing was written
     with changing(own) as db:
         assert seed_list.count_seeds(db) == before
 
@@ -137,6 +138,7 @@ def test_the_first_site_beyond_this_machine_asks_who_crawls_and_keeps_the_answer
     page = own.send("/console/seeds/add", {"urls": "www.example.org", "contact": "ada@example.org"})
     assert page.status_code == 200 and "https://www.example.org/" in page.text
     assert file(own)["crawl"]["contact"] == "ada@example.org"
+    assert last_line(own)[3] == "1 new, 0 refused, contact ada@example.org"
 
 
 def test_a_host_without_a_scheme_is_crawled_by_http_where_https_does_not_answer(
@@ -154,7 +156,7 @@ def test_a_host_without_a_scheme_is_crawled_by_http_where_https_does_not_answer(
     (seeds, contact, longest), *more = asked
     assert ([seed.guessed for seed in seeds], contact, longest, more) == ([True, False], "ada@example.org", 10.0, [])
     assert "Added: http://uni.example/. http://uni.example/ is crawled: https does not answer" in told(page)
-    assert last_line(own)[1:4] == ("add seed", "http://uni.example/", "1 new, 0 refused")
+    assert last_line(own)[1:4] == ("add seed", "http://uni.example/", "1 new, 0 refused, contact ada@example.org")
 
 
 def test_a_site_that_waits_for_changed_settings_is_not_promised_within_seconds(own: ConsoleUnderTest) -> None:

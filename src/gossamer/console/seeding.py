@@ -37,17 +37,20 @@ class Named(msgspec.Struct, frozen=True):
     """A sentence about each that is crawled by http, because https does not answer there."""
     in_force: str = ""
     """When the contact counts, where it is new."""
+    contact: str = ""
+    """The contact that was written into the settings, where it is new."""
 
 
 def add(crawl: Crawl, text: str, contact: str, is_sitemap: bool) -> Named:
     """Add what was typed, one URL or host name a line; the contact is kept where the settings have none."""
     settings = crawl.settings()
     seeds = read(text, settings)
-    new_contact = bool(contact and not settings.crawl.contact)
+    new_contact = contact if not settings.crawl.contact else ""
+    # What is refused must leave no trace in the settings.
+    _check(seeds, _with_contact(settings, new_contact), crawl.folder.root)
     if new_contact:
-        changing.change(crawl, lambda tables: changing.table_of(tables, "crawl").update(contact=contact))
+        changing.change(crawl, lambda tables: changing.table_of(tables, "crawl").update(contact=new_contact))
         settings = load(crawl.folder.root)
-    _check(seeds, settings, crawl.folder.root)
     seeds, by_http = choose_schemes(seeds, settings, _LONGEST)
     seeds = _each_once(seeds)
     frontier = crawl.folder.open_frontier(settings)
@@ -56,7 +59,12 @@ def add(crawl: Crawl, text: str, contact: str, is_sitemap: bool) -> Named:
         added = add_seeds(frontier, settings, seeds, crawl.clock.now(), kind)
     finally:
         frontier.db.close()
-    return Named(seeds, added, by_http, changing.bring_into_force(crawl) if new_contact else "")
+    return Named(seeds, added, by_http, changing.bring_into_force(crawl) if new_contact else "", new_contact)
+
+
+def _with_contact(settings: Settings, contact: str) -> Settings:
+    named = msgspec.structs.replace(settings.crawl, contact=contact or settings.crawl.contact)
+    return msgspec.structs.replace(settings, crawl=named)
 
 
 def read(text: str, settings: Settings) -> list[Seed]:
