@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from frontier_kit import DELAY, LEASE, NAMES, NO, POLITENESS, SQL_MAKERS, Crew, Hand, page, pages
 
+from gossamer.crawl.seeding import drop_seeds
 from gossamer.frontier import operate, politeness
 from gossamer.frontier.configured import forget_seeds
 from gossamer.frontier.contract import Budgets
@@ -19,6 +20,7 @@ from gossamer.frontier.seed_redirects import redirected_sites
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
+from gossamer.settings import Settings
 
 SITE = "www.one.org"
 SEED = f"https://{SITE}/"
@@ -221,6 +223,30 @@ class TestRedirectsOfSeeds:
         self.redirected(crew, SEED, self.AWAY)
         forget_seeds(crew.frontier.db, [SEED])
         assert redirected_sites(crew.frontier.db) == []
+
+    def test_what_waits_of_a_seed_that_was_taken_out_does_not_rest_first(self, crew: Named) -> None:
+        crew.name()
+        crew.add(page(DEEP))
+        hand = crew.worker("w")
+        hand.take()
+        hand.did(SEED, Outcome.DNS_FAILED, retry_at=crew.now + 600.0)
+        until = crew.now + 300.0
+        hand.release(SITE, SiteClock(trouble=1, not_before=until, reason="the host name has no address"))
+        assert status(crew.frontier.db, crew.now).sites_blocked == 1
+        assert crew.worker("v").urls() == []
+        drop_seeds(crew.frontier.db, Settings(), [SEED], crew.now)
+        assert status(crew.frontier.db, crew.now).sites_blocked == 0
+        assert sorted(crew.worker("v").urls()) == [SEED, DEEP]
+        clock = site_clock(crew.frontier.db, SITE)
+        assert clock is not None and clock[0] == until
+
+    def test_a_site_that_another_seed_names_rests_on(self, crew: Named) -> None:
+        crew.name(seed(), seed(DEEP))
+        hand = crew.worker("w")
+        hand.take()
+        hand.release(SITE, SiteClock(trouble=1, not_before=crew.now + 300.0, reason="status 503"))
+        drop_seeds(crew.frontier.db, Settings(), [SEED], crew.now)
+        assert crew.worker("v").urls() == []
 
     def test_a_seed_that_is_named_again_asks_its_chain_again(self, crew: Named) -> None:
         crew.name()

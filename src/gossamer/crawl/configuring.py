@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from gossamer.crawl.configuration import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.guidance import guidance_of
-from gossamer.crawl.seeding import add_seeds
+from gossamer.crawl.seeding import add_seeds, drop_seeds
 from gossamer.crawl.takedown import drop_from_index
 from gossamer.crawl.toml_edit import edited
 from gossamer.crawl.toml_text import toml_text
@@ -184,7 +184,8 @@ class _Bringer:
                     mirror_table.write(self._db, _mirror(one))
 
     def _seeds(self) -> None:
-        configured.forget_seeds(self._db, [url for url in self._present.seeds if url not in self._wanted.seeds])
+        gone = [url for url in self._present.seeds if url not in self._wanted.seeds]
+        drop_seeds(self._db, self._settings, gone, self._now)
         new = [Seed(url, "an imported configuration") for url in self._wanted.seeds if url not in self._present.seeds]
         if new:
             add_seeds(self._frontier, self._settings, new, self._now)

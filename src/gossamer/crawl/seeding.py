@@ -13,11 +13,12 @@ from gossamer.crawl.scope import scope_config
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import WAY_IN, AddressPolicy
+from gossamer.frontier import configured
 from gossamer.frontier.contract import Added
 from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import find_url, stored_robots
 from gossamer.frontier.politeness import is_servers_wish
-from gossamer.frontier.seed_redirects import chain_from
+from gossamer.frontier.seed_redirects import chain_from, redirected_sites
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
@@ -26,6 +27,7 @@ from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Kind as RobotsKind
 from gossamer.robots.verdict import RobotsState, asked_again
 from gossamer.scope.automatic import RULE as AUTOMATIC
+from gossamer.scope.hosts import HostScope
 from gossamer.scope.reach import Reach
 from gossamer.settings import FILE_NAME, ScopeSettings, Settings
 
@@ -118,6 +120,17 @@ def add_seeds(
 def _kind_of(url: str, kind: Kind) -> Kind:
     """No page is packed by its author: what ends so is a sitemap."""
     return Kind.SITEMAP if kind is Kind.PAGE and url.endswith(".xml.gz") else kind
+
+
+def drop_seeds(db: Database, settings: Settings, urls: Sequence[str], now: float) -> None:
+    """Take seeds out; what waits of hosts that belong to the crawl only by them is refused at once."""
+    sites = {site_of(url) for url in urls} | {site for site, _ in redirected_sites(db)}
+    configured.forget_seeds(db, urls)
+    config = scope_config(settings, db)
+    scope = HostScope(config.mode, config.hosts, config.redirected)
+    for site in sorted(sites):
+        if not scope.decide(f"http://{site}/", now).allowed:
+            configured.ask_now(db, site, now)
 
 
 def _stale_robots(database: Database, seeds: Sequence[Seed], now: float) -> list[tuple[str, bytes]]:

@@ -15,6 +15,22 @@ def forget_seeds(db: Database, urls: Sequence[str]) -> None:
         db.many("DELETE FROM seeds WHERE url = ?", [(url,) for url in urls])
 
 
+def ask_now(db: Database, site: str, now: float) -> None:
+    """Hand out at once what waits of a site that left the crawl: each URL is refused without a request, where it would
+    otherwise count as work until the site has rested. The rest itself stays, should somebody name the site again."""
+    site_id = key64(site)
+    with db.transaction():
+        later = db.execute("SELECT key FROM schedule WHERE site_id = ? AND due_at > ?", (site_id, now))
+        db.many("UPDATE urls SET due_at = ? WHERE site_id = ? AND key = ?", [(now, site_id, key) for (key,) in later])
+        db.execute("UPDATE schedule SET due_at = ? WHERE site_id = ? AND due_at > ?", (now, site_id, now))
+        db.execute(
+            "UPDATE parts SET ready_at = ? WHERE site_id = ? AND owner IS NULL AND ready_at > ? AND ("
+            "EXISTS (SELECT 1 FROM queue q WHERE q.site_id = parts.site_id AND q.part = parts.part) OR "
+            "EXISTS (SELECT 1 FROM schedule c WHERE c.site_id = parts.site_id AND c.part = parts.part))",
+            (now, site_id, now),
+        )
+
+
 def forget_filter(db: Database, one: StoredFilter) -> None:
     """As if it had never been made; one that was in force has been ended before."""
     with db.transaction():

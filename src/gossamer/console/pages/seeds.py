@@ -8,8 +8,9 @@ from starlette.routing import Route
 from gossamer.console import changing, seeding, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.pages.sites import STATE_KINDS, STATE_WORDS, outcome_words
+from gossamer.crawl.seeding import drop_seeds
 from gossamer.errors import UsageError
-from gossamer.frontier import configured, seed_list, site_list
+from gossamer.frontier import seed_list, site_list
 from gossamer.frontier.database import Database
 from gossamer.frontier.seed_list import NamedSeed
 from gossamer.frontier.site_list import SiteRow
@@ -68,6 +69,7 @@ class SeedPages:
         url = asked.form.get("url", "")
         if not self._crawl.ask(lambda db: seed_list.is_seed(db, url)):
             raise UsageError("there is no such seed any more: open the list again")
-        self._crawl.change(lambda db: configured.forget_seeds(db, [url]))
+        settings, now = self._crawl.settings(), self._crawl.clock.now()
+        self._crawl.change(lambda db: drop_seeds(db, settings, [url], now))
         sentence = f"{url} is no seed any more. Pages that were fetched stay searchable."
         return Done("remove seed", url, sentence, PATH)
