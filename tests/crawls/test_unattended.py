@@ -195,6 +195,22 @@ def test_a_database_that_is_locked_for_long_is_waited_for(
     assert {one.code for one in ended(data)} == {0}
 
 
+def test_a_run_that_was_told_to_end_before_it_listened_did_not_fail(tmp_path: Path) -> None:
+    db = open_database(tmp_path / "frontier.db")
+    plan = {"crawl": Schedule(run="crawl --watch", always=True)}
+    plant = unattended.Unattended(tmp_path, "", db, plan, WallClock(), lambda *_: None)
+    schedules.note_plan(db, "", {"crawl": "always"}, 0.0)
+    plant._start("crawl")
+    process = plant._tasks["crawl"]._process
+    process.send_signal(signal.SIGTERM)  # as its leash does, at the very beginning
+    plant._tasks["crawl"].ask_to_end()
+    process.wait()
+    plant._bury()
+    [run] = schedules.runs(db, "", "crawl")
+    db.close()
+    assert (process.returncode, run.code, run.result, run.words) == (-15, 0, "done", "it was told to end")
+
+
 @pytest.mark.parametrize("listens", [True, False])
 def test_a_run_that_takes_too_long_is_ended_and_others_get_their_turn(
     folder: tuple[FakeWeb, Path], monkeypatch: pytest.MonkeyPatch, listens: bool

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import math
+import signal
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -159,6 +160,9 @@ class Unattended:
             if code is None:
                 continue
             words = task.words()
+            if task.is_told_to_end and code == -signal.SIGTERM:
+                # It ended before it could listen to signals: as good an end as any other that was asked for.
+                code, words = 0, words or "it was told to end"
             if name in self._late:
                 words = f"{words}\nit ran for longer than {self._plan[name].most} (most) and was ended".strip()
             self._note_end(name, task.began_at, code, words, task.is_told_to_end)
