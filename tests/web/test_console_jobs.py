@@ -76,6 +76,12 @@ def test_runs_are_shown_with_their_result_and_escaped_words(planned: ConsoleUnde
     assert "ranked 12 pages" not in only
 
 
+def test_who_pauses_the_console_itself_is_asked_first_and_told_the_way_back(planned: ConsoleUnderTest) -> None:
+    asked = [one for one in planned.operator.get("/console/jobs").text.split("<tr>") if "Yes: Pause" in one]
+    assert len(asked) == 1
+    assert f"<code>gossamer schedules resume page --data {planned.data}</code>" in asked[0]
+
+
 def test_a_reader_sees_no_buttons(planned: ConsoleUnderTest) -> None:
     assert "/console/jobs/pause" not in planned.reader.get("/console/jobs").text
     assert "/console/jobs/pause" in planned.operator.get("/console/jobs").text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 
 from starlette.responses import Response
@@ -51,8 +52,12 @@ class _Page:
         return self._console.page(
             asked, "jobs.html", entries=found, runs=runs, chosen=chosen, jobs=list(JOBS.values()), now=now,
             is_run=self._crawl.folder.is_run(), is_default=not any(words(one) for one in entries.values()),
-            lasting=duration,
+            lasting=duration, ends_console=self._ends_console,
         )  # fmt: skip
+
+    def _ends_console(self, name: str) -> str:
+        resume = f"gossamer schedules resume {shlex.quote(name)} --data {shlex.quote(str(self._crawl.folder.root))}"
+        return f"The search pages and this console end with it. Only a command brings them back: `{resume}`"
 
     def pause(self, asked: Asked) -> Done:
         """Start an entry no more."""
