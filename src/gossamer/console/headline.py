@@ -52,10 +52,9 @@ def headline(
 
 def _fruitless(told: Headline, seeds: SeedStanding) -> Headline:
     """Nothing is good about a crawl all of whose seeds failed, however busy it is."""
-    waiting = f" Still to be asked: {counted(seeds.pending, 'seed')}." if seeds.pending else ""
     return msgspec.structs.replace(
-        told, state="fruitless", kind="warn" if seeds.pending else "bad", title="Every seed failed so far",
-        sentence=f"{counted(seeds.failed, 'seed')} brought nothing: the causes stand below, under Seeds.{waiting}",
+        told, state="fruitless", kind="bad", title="Every seed failed so far",
+        sentence=f"{counted(seeds.failed, 'seed')} brought nothing. See Seeds below for the cause.",
     )  # fmt: skip
 
 

@@ -113,12 +113,12 @@ class Watch:
             self._readings.append((last.taken_at, last.fetched, last.pages))
 
     def disk(self) -> Disk:
-        """What lies on the disk; looked at once a minute."""
+        """What lies on the disk; looked at once a minute, but for the stored pages, which are counted anyway."""
         now = self._crawl.clock.now()
+        segments = self.look().standing.bytes
         if self._disk is None or not self._disk[0] <= now < self._disk[0] + _DISK_GOOD_FOR:
-            segments = self.look().standing.bytes
             self._disk = now, self._crawl.ask(lambda db: disk_of(self._crawl.folder, db, segments))
-        return self._disk[1]
+        return msgspec.structs.replace(self._disk[1], segments=segments)
 
 
 def _activity(db: Database, now: float) -> tuple[Activity, float | None]:

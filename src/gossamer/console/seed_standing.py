@@ -44,8 +44,8 @@ class SeedStanding(msgspec.Struct, frozen=True):
 
     @property
     def is_fruitless(self) -> bool:
-        """Whether every seed that was tried failed."""
-        return self.failed > 0 and not self.brought
+        """Whether every seed was tried and failed."""
+        return self.failed > 0 and not self.brought and not self.pending
 
 
 class SeedStandings:

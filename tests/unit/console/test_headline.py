@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gossamer.console.changing import Plan
 from gossamer.console.headline import clock, headline
 from gossamer.console.overview_data import Activity, Look
+from gossamer.console.pages.overview import notes_of
 from gossamer.console.seed_standing import SeedStanding
 from gossamer.crawl.schedule_runs import Standing
 from gossamer.frontier.inspect import Status
@@ -80,9 +81,8 @@ def test_a_pause_says_why() -> None:
 def test_a_crawl_all_of_whose_seeds_failed_says_so_and_is_not_green(standing: Look) -> None:
     found = headline(standing, NOBODY, True, "", SeedStanding(4, failed=4))
     assert (found.state, found.kind, found.title) == ("fruitless", "bad", "Every seed failed so far")
-    assert found.sentence == "4 seeds brought nothing: the causes stand below, under Seeds."
-    waiting = headline(standing, NOBODY, True, "", SeedStanding(4, failed=1, pending=3))
-    assert waiting.kind == "warn" and waiting.sentence.endswith(" Still to be asked: 3 seeds.")
+    assert found.sentence == "4 seeds brought nothing. See Seeds below for the cause."
+    assert headline(standing, NOBODY, True, "", SeedStanding(4, failed=1, pending=3)).kind == "good"
     assert headline(standing, NOBODY, True, "", SeedStanding(4, failed=3, brought=1)).kind == "good"
 
 
@@ -96,3 +96,17 @@ def test_a_crawl_that_is_kept_running_is_starting_or_failing_never_stopped() -> 
     found = headline(look(urls_due=3), kept_by_run(last=failed), True, "")
     assert (found.kind, "the disk is full" in found.sentence) == ("bad", True)
     assert headline(look(urls_due=3), kept_by_run(paused_at=NOW), True, "").startable
+
+
+def test_no_figure_says_that_nothing_fails_beside_seeds_that_failed() -> None:
+    empty = look().standing
+    assert notes_of(empty, 0, 0)["errors_note"] == "nothing fails"
+    assert notes_of(empty, 2, 0)["errors_note"] == "2 seeds brought nothing"
+    assert notes_of(look(errors=1, pages=3).standing, 2, 0)["errors_note"] == "25 % of the URLs"
+
+
+def test_what_stands_below_a_figure_is_of_the_same_moment() -> None:
+    found = notes_of(look(pages=47, duplicates=2, aliases=1, urls_known=90, workers=4).standing, 0, 12)
+    assert found["fetched_note"] == "3 (6 %) duplicates"
+    assert (found["due_note"], found["speed_note"]) == ("90 URLs known", "4 workers")
+    assert found["pages_note"] == "12 pages searchable"

@@ -12,9 +12,11 @@ from gossamer.console import changing, series, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.headline import Headline, headline
 from gossamer.console.overview_data import Look, Watch, overview
+from gossamer.crawl.indexed import index_standing
 from gossamer.errors import UsageError
 from gossamer.frontier import controls
 from gossamer.frontier.database import Database
+from gossamer.frontier.inspect import Status
 from gossamer.frontier.seed_list import has_seeds
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS
@@ -53,7 +55,8 @@ class OverviewPage:
             return headline(look, plan, has_seeds(db), paused.reason if paused else "", seeds)
 
         found = self._crawl.ask(question)
-        return live(look, found)
+        searchable = self._crawl.ask(lambda db: index_standing(self._crawl.folder, db).documents)
+        return live(look, found, seeds.failed if seeds is not None else 0, searchable)
 
     def figures(self, asked: Asked) -> Response:
         """The figures that change, as JSON."""
@@ -98,12 +101,11 @@ def routes(console: Console) -> list[Route]:
     ]
 
 
-def live(look: Look, told: Headline) -> dict[str, Any]:
+def live(look: Look, told: Headline, failed_seeds: int = 0, searchable: int = 0) -> dict[str, Any]:
     """What changes from moment to moment, ready to be shown."""
     now = look.standing
-    same = now.duplicates + now.aliases
-    copies = same / (now.pages + same) if now.pages + same else 0.0
     figures = {
+        **notes_of(now, failed_seeds, searchable),
         "title": told.title,
         "sentence": told.sentence,
         "speed": _speed(look.speed),
@@ -115,7 +117,6 @@ def live(look: Look, told: Headline) -> dict[str, Any]:
         "scheduled": words.number(now.urls_scheduled),
         "refused": words.number(now.urls_refused),
         "errors": words.number(now.errors),
-        "duplicates": f"{words.number(same)} ({words.percent(copies)})",
         "sites": words.number(now.sites),
         "active": words.number(now.sites_active),
         "waiting": words.number(now.sites_waiting),
@@ -134,6 +135,28 @@ def live(look: Look, told: Headline) -> dict[str, Any]:
         "at": look.at,
         "series": {"fetched": look.speed, "kept": look.kept},
     }
+
+
+def notes_of(now: Status, failed_seeds: int, searchable: int) -> dict[str, str]:
+    """What stands below the large figures, of the same moment as they."""
+    same = now.duplicates + now.aliases
+    return {
+        "pages_note": f"{words.counted(searchable, 'page')} searchable",
+        "speed_note": words.counted(now.workers, "worker"),
+        "due_note": f"{words.number(now.urls_scheduled)} to be tried again"
+        if now.urls_scheduled else f"{words.counted(now.urls_known, 'URL')} known",
+        "fetched_note": f"{words.number(same)} ({words.percent(same / (now.pages + same))}) duplicates"
+        if same else "since the beginning",
+        "errors_note": _failures(now, failed_seeds),
+        "sites_note": f"{words.number(now.sites_active)} asked now"
+        if now.sites_active else f"{words.number(now.sites_paused)} paused" if now.sites_paused else "all at rest",
+    }  # fmt: skip
+
+
+def _failures(now: Status, failed_seeds: int) -> str:
+    if now.errors:
+        return f"{words.percent(now.errors / (now.errors + now.pages))} of the URLs"
+    return f"{words.counted(failed_seeds, 'seed')} brought nothing" if failed_seeds else "nothing fails"
 
 
 def _speed(value: float | None) -> str:
