@@ -131,7 +131,8 @@ def test_the_page_of_a_site_answers_what_an_operator_asks(console: ConsoleUnderT
     assert "the settings (politeness.delay) counts" in text
     assert "/gone.html" in text
     assert "Spiders of the meadow" in text
-    assert "The site is not split." in text
+    for empty in ("Parts", "Rules and filters", "None"):
+        assert empty not in text
 
 
 def test_an_unknown_site_is_said_to_be_unknown(console: ConsoleUnderTest) -> None:

@@ -42,6 +42,13 @@ class Chart(msgspec.Struct, frozen=True):
     """A level that values should stay below."""
 
 
+def window_of(db: Database, wanted: str, now: float) -> str:
+    """The window that somebody asks for; without one a day, or an hour where the crawl is no older."""
+    if wanted in STEPS:
+        return wanted
+    return "hour" if samples.is_young(db, now) else "day"
+
+
 def chart(db: Database, name: str, window: str, now: float, goal: float) -> Chart | None:
     """A chart of the overview by its name; None where there is no such chart."""
     draw = _CHARTS.get(name)

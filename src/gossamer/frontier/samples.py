@@ -118,8 +118,14 @@ def history(db: Database, since: float, until: float, step: int = MINUTE) -> lis
 
 
 def are_several(db: Database) -> bool:
-    """Whether there is anything between two samples to draw."""
-    return len(db.execute("SELECT 1 FROM samples LIMIT 2")) > 1
+    """Whether a line can be drawn: it takes two points, each between two samples."""
+    return len(db.execute("SELECT 1 FROM samples LIMIT 3")) > 2
+
+
+def is_young(db: Database, now: float) -> bool:
+    """Whether the first sample is of the last two hours, or there is none."""
+    first = as_of(db, now - 2 * HOUR)
+    return first is None or first.taken_at > now - 2 * HOUR
 
 
 def newest(db: Database) -> Figures | None:

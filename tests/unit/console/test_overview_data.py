@@ -261,3 +261,19 @@ def test_what_is_not_all_is_never_shown_as_all() -> None:
     assert [words.percent(share) for share in (1.0, 0.99999, 0.5, 0.00001, 0.0)] == [
         "100 %", "> 99.9 %", "50 %", "< 0.1 %", "0 %"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("age", "window"), [(None, "hour"), (30 * MINUTE, "hour"), (DAY, "day")])
+def test_a_young_crawl_is_drawn_by_the_hour(db: Database, age: float | None, window: str) -> None:
+    if age is not None:
+        samples.note(db, Figures(NOW - age))
+        samples.note(db, Figures(NOW))
+    assert series.window_of(db, "", NOW) == window
+    assert series.window_of(db, "week", NOW) == "week"
+
+
+def test_a_history_begins_with_two_points(db: Database) -> None:
+    for minute in range(3):
+        assert not samples.are_several(db)
+        samples.note(db, Figures(NOW + minute * MINUTE))
+    assert samples.are_several(db)

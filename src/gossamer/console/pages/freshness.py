@@ -19,7 +19,7 @@ def routes(console: Console) -> list[Route]:
 
 def _show(console: Console, asked: Asked) -> Response:
     crawl = console.crawl
-    settings, now, window = crawl.settings(), crawl.clock.now(), asked.query.get("window", "day")
+    settings, now = crawl.settings(), crawl.clock.now()
 
     def question(db: Database) -> tuple[Freshness, list[Level]]:
         return collection_freshness(db, settings.revisit, now), service_levels(db, settings.alerts.slo_p95, now)
@@ -28,5 +28,5 @@ def _show(console: Console, asked: Asked) -> Response:
     return console.page(
         asked, "freshness.html", fresh=fresh, levels=levels, goal=settings.alerts.slo_p95, words=words,
         has_news=any(one.delays.documents for one in levels), windows=series.STEPS, revisit=settings.revisit,
-        feeds=settings.feeds, window=window if window in series.STEPS else "day",
+        feeds=settings.feeds, window=crawl.ask(lambda db: series.window_of(db, asked.query.get("window", ""), now)),
     )  # fmt: skip

@@ -36,11 +36,12 @@ class OverviewPage:
         seeds = self._crawl.seeds.look()
         found = self._crawl.ask(lambda db: overview(db, self._crawl, now))
         plan = self._crawl.ask(lambda db: changing.plan_now(self._crawl, db))
-        window, settings = asked.query.get("window", "day"), self._crawl.settings()
+        settings = self._crawl.settings()
         return self._console.page(
             asked, "overview.html", look=look, live=self._live(look), found=found, seeds=seeds,
             disk=self._watch.disk(), words=words, now=now, errors=errors_of(look),
-            window=window if window in series.STEPS else "day", windows=series.STEPS,
+            window=self._crawl.ask(lambda db: series.window_of(db, asked.query.get("window", ""), now)),
+            windows=series.STEPS,
             needs_contact=not settings.crawl.contact, command=changing.how_to_start(self._crawl),
             is_shared=self._crawl.folder.is_shared,
             plan=plan, pending=changing.pending(self._crawl, plan),

@@ -36,9 +36,10 @@ def _show(console: Console, asked: Asked) -> Response:
     volume = console.crawl.ask(lambda db: asked_table.volume(db, since, until))
     top = console.crawl.ask(lambda db: asked_table.top(db, since, until, SHOWN))
     in_vain = console.crawl.ask(lambda db: asked_table.top_in_vain(db, since, until, SHOWN))
+    charted = console.crawl.ask(lambda db: asked_table.volume(db, until - CHART_DAYS + 1, until))
     return console.page(
         asked, "searches.html", window=window, windows=WINDOWS, path=PATH, top=top, in_vain=in_vain,
-        searches=sum(day.times for day in volume), failed=sum(day.in_vain for day in volume),
+        has_chart=any(day.times for day in charted), searches=sum(day.times for day in volume), failed=sum(day.in_vain for day in volume),
         is_on=console.crawl.settings().console.analytics, try_it=lambda text: console.links.search(Request(query=text)),
     )  # fmt: skip
 

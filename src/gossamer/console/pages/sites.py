@@ -109,7 +109,7 @@ class SitePages:
             "fetched": words.number(site.fetched),
             "pages": words.number(site.pages),
             "waiting": words.number(site.waiting),
-            "next": words.ahead(site.not_before, now),
+            "next": "paused" if site.paused else words.ahead(site.not_before, now),
             "trouble": str(site.trouble),
         }
         return self._console.data(

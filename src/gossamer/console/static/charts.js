@@ -18,7 +18,7 @@
     timeZone: "UTC", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
   });
   const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
 
   function make(name, attributes = {}, ...children) {
     const node = document.createElementNS(SVG, name);
@@ -72,7 +72,8 @@
   function scaleOf(data) {
     const values = Object.values(data.series).flat().filter((value) => value !== null);
     const most = Math.max(...values, data.goal || 0, data.unit === "share" ? 0.05 : data.unit === "s" ? 1 : 0.4);
-    const tick = tickOf(most, data.unit);
+    const counts = !data.unit && values.every(Number.isInteger);
+    const tick = counts ? Math.ceil(tickOf(most, data.unit)) : tickOf(most, data.unit);
     return { tick, most: Math.ceil(most / tick - 0.001) * tick };
   }
 
@@ -287,12 +288,16 @@
     figure.replaceChildren(...(caption ? [caption] : []), ...nodes);
   }
 
+  function isDrawable(values) {
+    return values.some((value) => value) && values.filter((value) => value !== null && value !== undefined).length > 1;
+  }
+
   // Draws into a figure, in the place of what was there; what the reader has opened or points at stays.
   function drawChart(figure, data) {
     figure.chartData = data;
     if (!figure.dataset.chart || !data.unit) data.unit = data.unit || figure.dataset.unit || "";
-    // A chart of nothing says nothing: it is shown once there is a figure.
-    figure.hidden = !Object.values(data.series).some((values) => values.some((value) => value));
+    // A chart of nothing, or of one moment, says nothing.
+    figure.hidden = !Object.values(data.series).some(isDrawable);
     if (figure.hidden) return;
     const before = figure.chartDrawing, small = "small" in figure.dataset;
     const focused = before && document.activeElement === before.svg;
@@ -319,7 +324,9 @@
       if (!response.ok) throw new Error(response.status === 401 ? "You are logged out: load the page again." : "");
       drawChart(figure, await response.json());
     } catch (error) {
-      if (!figure.chartData) fill(figure, element("p", "muted", error.message || "The chart cannot be loaded now."));
+      if (figure.chartData) return;
+      figure.hidden = false;
+      fill(figure, element("p", "muted", error.message || "The chart cannot be loaded now."));
     }
   }
 
@@ -330,6 +337,7 @@
   }
 
   globalThis.drawChart = drawChart;
+  document.querySelectorAll(".drawn .chart").forEach((figure) => { figure.hidden = true; });
   document.querySelectorAll("[data-chart]").forEach(start);
   const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => {
     const width = Math.max(240, Math.round(target.clientWidth));
