@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from string import ascii_lowercase
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.search.query import MAX_CHARS
 from gossamer.search.results import Count
 from gossamer.web import marking, views
-from gossamer.web.marking import marker, query_words
+from gossamer.web.marking import MAX_MARKS, marker, query_words
 from gossamer.web.pages import paragraphs
 
 
@@ -115,6 +119,7 @@ def test_times_that_are_none_are_not_shown() -> None:
         ("现代火箭队", "火箭", ["火箭"]),
         ("a moon, mars", "moon OR -mars", ["moon"]),
         ("solar sail, site", '"solar sail" site:a.test -"x y"', ["solar", "sail"]),
+        ("İzmir, ΛΟΓΟΣ", "İzmir λόγος λογος", ["İzmir", "ΛΟΓΟΣ"]),
         ("a.b (c) [d] *", "a.b (c) [d] * \\", []),
         ("text", "", []),
     ],
@@ -127,6 +132,39 @@ def test_words_of_the_query_are_marked_in_stored_text(text: str, query: str, mar
 def test_marks_never_change_the_text(text: str, query: str) -> None:
     assert "".join(piece for piece, _ in marker(query)(text).pieces()) == text
     assert len(query_words(query)) <= 24
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        (" ".join(["bb", *("a" * 600 + letter + "中" for letter in ascii_lowercase[:23])]), "a" * 210_000),
+        (" ".join("a" * 38 + letter + "中" for letter in ascii_lowercase[:24]), "a" * 2_000_000),
+        (" ".join("火" * 38 + chr(0x4E00 + number) for number in range(24)), "火" * 2_000_000),
+    ],
+    ids=["longer than any query", "mixed", "han"],
+)
+def test_no_query_keeps_the_server_busy_with_marking(query: str, text: str) -> None:
+    """One look at a text tells for all words: word by word the same takes up to a minute, in which nobody is served."""
+    before = time.process_time()
+    paragraphs(text, query)
+    assert time.process_time() - before < 2.0
+
+
+def test_only_the_beginning_of_a_query_and_of_its_words_is_marked() -> None:
+    assert query_words("a" * 50 + " bb") == ["a" * 40, "bb"]
+    assert query_words("x " * MAX_CHARS + "silk") == []
+    assert marker("a" * 50)("a" * 60 + " aaa").marks == ((0, 60),)
+
+
+def test_a_page_that_is_full_of_the_word_gets_only_so_many_marks() -> None:
+    shown = paragraphs("silk and silk\n" * MAX_MARKS, "silk")
+    assert len(shown) == MAX_MARKS and shown[0].marks == ((0, 4), (9, 13))
+    assert sum(len(line.marks) for line in shown) == MAX_MARKS
+
+
+def test_of_words_with_one_beginning_the_longest_is_marked() -> None:
+    assert marker("火 火箭 火箭队")("火箭队 火箭 火").marks == ((0, 3), (4, 6), (7, 8))
+    assert marker("火箭队 火x")("火箭 火X").marks == ((3, 5),)
 
 
 def test_a_stored_text_of_many_lines_is_marked_with_a_query_that_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
