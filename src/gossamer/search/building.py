@@ -13,7 +13,8 @@ from gossamer.index import analysis, schema
 from gossamer.index.document import place
 from gossamer.search.corpus import Corpus
 from gossamer.search.matching import Needle, Phrase
-from gossamer.search.query import Query, Term
+from gossamer.search.phrases import Readings
+from gossamer.search.query import Field, Query, Term, phrase_words
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
 from gossamer.search.view import View
@@ -33,6 +34,9 @@ _STEMMED = {schema.TITLE: schema.TITLE_STEMS, schema.BODY: schema.BODY_STEMS}
 _ALIKE = 0.7
 """Share of a stem's pages from which on the word as typed tells no more than the stem."""
 PLAIN_FIELDS = (schema.TITLE, schema.BODY)
+_PHRASE_FIELDS: dict[Field, tuple[str, ...]] = {
+    "any": PLAIN_FIELDS, "title": (schema.TITLE,), "url": (schema.ADDRESS,),
+}  # fmt: skip
 _FEW_PAGES = 40
 """In a smaller index no word is common."""
 
@@ -76,6 +80,7 @@ class Builder:
         self._languages = self._corpus.languages
         self._weights = config.fields()
         self._used: set[tuple[str, str]] = set()
+        self._readings = Readings()
 
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
@@ -122,10 +127,11 @@ class Builder:
 
     def _term(self, term: Term, built: Built) -> tantivy.Query | None:
         """One alternative of an OR, a phrase, or a word in a field."""
-        if term.field == "url":
-            return self._phrase(schema.ADDRESS, analysis.address_words(term.text), built)
-        if term.phrase or (term.field == "title" and analysis.is_spaceless(term.text)):
-            return self._phrases(term, built)
+        words = phrase_words(term, excluded=False)
+        if words is not None:
+            if words and term.field != "url":
+                built.needles.append(phrase_needle(words))
+            return self._phrase(term.field, words, built)
         weights = self._weights
         if term.field == "title":
             weights = {field: weights[field] for field in (schema.TITLE, schema.TITLE_STEMS)}
@@ -135,17 +141,20 @@ class Builder:
             return None
         return _all([(_MUST, _any(self._unit(unit, built))) for unit in needed])
 
-    def _phrases(self, term: Term, built: Built) -> tantivy.Query | None:
-        words = analysis.surface_words(term.text)
+    def _phrase(self, where: Field, words: Sequence[str], built: Built | None) -> tantivy.Query | None:
+        """Words that follow each other in a field; those that the readings do not suffice for, anywhere in it."""
         if not words:
             return None
-        built.needles.append(phrase_needle(words))
-        fields = (schema.TITLE,) if term.field == "title" else (schema.TITLE, schema.BODY)
-        return _any([query for field in fields if (query := self._phrase(field, words, built)) is not None])
+        head = self._readings.head(words)
+        rest = [(word,) for word in dict.fromkeys(words[head:]) if word not in words[:head]]
+        return _any(
+            [
+                _all([(_MUST, self._row(field, row, built)) for row in (words[:head], *rest)])
+                for field in _PHRASE_FIELDS[where]
+            ]
+        )
 
-    def _phrase(self, field: str, words: Sequence[str], built: Built | None) -> tantivy.Query | None:
-        if not words:
-            return None
+    def _row(self, field: str, words: Sequence[str], built: Built | None) -> tantivy.Query:
         if len(words) == 1:
             query = Q.term_query(self._schema, field, words[0])
         else:
@@ -206,9 +215,7 @@ class Builder:
         return min(1.0, -math.log10(max(self._share(unit), 1e-4)) / 4) if not unit.optional else 0.1
 
     def _excluded(self, term: Term) -> tantivy.Query:
-        fields = {"any": (schema.TITLE, schema.BODY), "title": (schema.TITLE,), "url": (schema.ADDRESS,)}[term.field]
-        words = analysis.address_words(term.text) if term.field == "url" else analysis.surface_words(term.text)
-        return _any([query for field in fields if (query := self._phrase(field, words, None)) is not None])
+        return self._phrase(term.field, phrase_words(term, excluded=True) or (), None) or Q.empty_query()
 
     def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
         filters = []

@@ -24,6 +24,7 @@ import msgspec
 from gossamer.index import analysis
 from gossamer.parse.clean import clean_line
 from gossamer.search.operators import FILTERS, READERS, Kind
+from gossamer.search.phrases import Readings
 
 MAX_CHARS = 2_000
 MAX_TERMS = 128
@@ -126,9 +127,20 @@ def parse(text: str) -> Query:
     if used != items:
         count = sum(map(_size, used))
         notices.append(f"The query is too long: only its first {count} words and filters were used.")
+    if _has_loose_phrases(query):
+        notices.append("The query has many or repetitive phrases: the words of some may stand in any order.")
     if typed and not items:
         notices.append("The query has no words.")
     return msgspec.structs.replace(query, notices=tuple(dict.fromkeys(notices)))
+
+
+def phrase_words(term: Term, excluded: bool) -> list[str] | None:
+    """The words that must follow each other on a page; None where they need not."""
+    if term.field == "url":
+        return analysis.address_words(term.text)
+    if excluded or term.phrase or (term.field == "title" and analysis.is_spaceless(term.text)):
+        return analysis.surface_words(term.text)
+    return None
 
 
 def render(query: Query) -> str:
@@ -318,6 +330,14 @@ def _assemble(typed: str, items: list[_Item]) -> Query:
         newest="date" in values("sort"),
         notices=tuple(notices),
     )
+
+
+def _has_loose_phrases(query: Query) -> bool:
+    """Whether phrases exceed what the index is asked for as phrases: they are paid for in the order of `Builder`."""
+    readings = Readings()
+    wanted = [phrase_words(term, False) for group in query.groups for term in group]
+    unwanted = [phrase_words(term, True) for term in query.excluded]
+    return any(readings.head(words) < len(words) for words in (*wanted, *unwanted) if words)
 
 
 def _groups(items: list[_Item]) -> tuple[tuple[Term, ...], ...]:
