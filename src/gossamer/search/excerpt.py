@@ -31,6 +31,11 @@ MAX_SCAN = 200_000
 """Characters of a text that are searched."""
 _SCANS = (800, 12_000, MAX_SCAN)
 """Characters that are searched first; more only where they do not hold the rarest needle."""
+_WORK = 80_000_000
+"""Characters times needles that the last of these may cost for all texts together, less than half a second; when they
+are spent, it is left out."""
+_FOLDING = 16
+"""Needles whose search takes as long as to make a text comparable."""
 _TELLING = 0.15
 """Weight below which a needle is marked where it stands, but does not decide what is shown: `the`, `и`."""
 
@@ -69,12 +74,13 @@ class _Window(NamedTuple):
 
 
 class Highlighter:
-    """Finds the needles of one query in many texts; what is learned of one word serves all of them."""
+    """Finds the needles of one query in the texts of one request; what is learned of one word serves all of them."""
 
     def __init__(self, needles: Sequence[Needle | Phrase]) -> None:
         self._sought = matchers(needles)
         telling = [one for one in self._sought if one.worth >= _TELLING]
         self._deciding = telling or self._sought
+        self._work = _WORK
         self._rarest = max(range(len(self._deciding)), key=lambda n: self._deciding[n].worth, default=0)
 
     def mark(self, text: str) -> Marked:
@@ -86,6 +92,8 @@ class Highlighter:
         text = text[:MAX_SCAN]
         places: list[_Place] = []
         for reach in _SCANS:
+            if reach == MAX_SCAN and not self._pay(text):
+                break
             places = self._places(text[:reach])
             if len(text) <= reach or any(place[2] == self._rarest for place in places):
                 break
@@ -93,6 +101,14 @@ class Highlighter:
         windows = _windows(places, self._deciding, budget) if places else [(0, 0)]
         each = budget if len(windows) == 1 else budget // 2
         return _joined([fragment(text, start, end, each) for start, end in windows], text, self._sought)
+
+    def _pay(self, text: str) -> bool:
+        """Whether a whole text may be searched."""
+        cost = len(text) * (len(self._deciding) + _FOLDING)
+        if cost > self._work:
+            return False
+        self._work -= cost
+        return True
 
     def _places(self, text: str) -> list[_Place]:
         comparable = Folded(text)

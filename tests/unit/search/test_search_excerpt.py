@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gossamer.index.analysis import fold, stem_of
-from gossamer.search.excerpt import MAX_SCAN, Needle, Phrase, excerpt, mark
+from gossamer.search import excerpt as excerpts
+from gossamer.search.excerpt import MAX_SCAN, Highlighter, Needle, Phrase, excerpt, mark
 
 FEW = 16
 """What ellipses may add to the length."""
@@ -193,6 +194,31 @@ def test_only_the_first_part_of_an_endless_text_is_searched():
     text = "x " * (MAX_SCAN // 2) + "comet"
     assert marked(excerpt(text, [word("comet")])) == []
     assert marked(excerpt(text[10:], [word("comet")])) == ["comet"]
+
+
+def test_many_words_in_many_long_texts_are_looked_for_within_a_bound(monkeypatch):
+    """128 words in 100 long texts would be six seconds of looking for what is not there."""
+    searched = []
+    folded = excerpts.Folded
+    monkeypatch.setattr(excerpts, "Folded", lambda text: searched.append(len(text)) or folded(text))
+    many = Highlighter([exact(f"word{number}") for number in range(128)])
+    found = [many.excerpt("x " * (MAX_SCAN // 2)) for _ in range(100)]
+    assert len(found) == 100 and not any(map(marked, found))
+    assert sum(searched) < 100 * MAX_SCAN / 10
+
+
+def test_when_much_was_searched_the_beginnings_of_further_texts_still_are():
+    many = Highlighter([exact(f"word{number}") for number in range(128)])
+    far, near = "x " * 50_000 + "word7", "x " * 4_000 + "word7" + " x" * 50_000
+    assert marked(many.excerpt(far)) == ["word7"]
+    assert [marked(many.excerpt(far)) for _ in range(50)][-1] == []
+    assert marked(many.excerpt(near)) == ["word7"]
+
+
+def test_a_few_words_are_looked_for_in_all_of_the_texts_of_a_page_of_results():
+    few = Highlighter([exact("comet"), exact("nucleus"), exact("tail")])
+    text = "x " * (MAX_SCAN // 2 - 10) + "comet"
+    assert [marked(few.excerpt(text)) for _ in range(10)] == [["comet"]] * 10
 
 
 # --- cutting
