@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import msgspec
 
-_STEP, _ELEMENT = 100, 4
-"""What a look at a gap costs, and at each element in it."""
+_STEP, _ELEMENT, _FOUND = 100, 16, 60
+"""What a look at a gap costs, at each element in it, and to deal with each landmark and the gap before it."""
 
 
 class Budget(msgspec.Struct):
@@ -60,10 +60,17 @@ def matches(old: Sequence[Hashable], new: Sequence[Hashable], budget: Budget) ->
         size = gap.old_end - gap.old_at + gap.new_end - gap.new_at
         if gap.old_at == gap.old_end or gap.new_at == gap.new_end or not budget.pay(_STEP + _ELEMENT * size):
             continue
-        inside = _landmarks(old, new, gap) or _longest(old, new, gap, budget)
+        inside = _paid(_landmarks(old, new, gap), budget) or _longest(old, new, gap, budget)
         found += inside
         todo += _between(gap, inside)
     return list(_joined(sorted(found)))
+
+
+def _paid(landmarks: list[Match], budget: Budget) -> list[Match]:
+    """Those that can be paid for: the first of them."""
+    most = budget.left // _FOUND
+    budget.pay(_FOUND * min(len(landmarks), most))
+    return landmarks[:most]
 
 
 def _trimmed(old: Sequence[Hashable], new: Sequence[Hashable], gap: _Gap) -> tuple[_Gap, list[Match]]:

@@ -2,8 +2,9 @@
 
 Paragraphs are compared first; those that are gone and those that came in their place are then compared word by word
 where they are alike. What stayed is only counted. A difference is exact: together with the old text it gives the new
-one (`apply`). Work is bounded (`alignment`), so that two texts of two million characters take about a second; beyond
-the bound, texts are shown as removed and added where a closer look would have found words in common.
+one (`apply`). Work is bounded (`alignment`), so that two texts of two million characters take a second at most,
+be they one line or a million; beyond the bound, texts are shown as removed and added where a closer look would have
+found words in common.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ _ALIKE = 0.4
 _SURELY = 0.8
 _AHEAD = 8
 """Paragraphs among which the new form of an old one is looked for."""
-_LOOK = 20
+_LOOK = 50
 """What a look at a pair of paragraphs costs beside that of their words."""
 _UNPARTED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Scripts that do not part words: each character counts as one."""
-_WORDS = re.compile(rf"[{_UNPARTED}]|[^\W{_UNPARTED}]+|\s+|[^\w\s]")
+_WORD = rf"[{_UNPARTED}]|[^\W{_UNPARTED}]+"
+_ONLY_WORDS = re.compile(_WORD)
+_WORDS = re.compile(rf"{_WORD}|\s+|[^\w\s]")
+"""With what stands between them, so that nothing is lost."""
 _LETTER = re.compile(r"\w")
 
 Kind = Literal["same", "removed", "added"]
@@ -62,7 +66,7 @@ class Difference(msgspec.Struct, frozen=True):
     def words(self, kind: Kind) -> int:
         """Words that were removed, or added."""
         pieces = (piece for change in self.changes for piece in change.pieces if piece.kind == kind)
-        return sum(bool(_LETTER.match(word)) for piece in pieces for word in _WORDS.findall(piece.text))
+        return sum(len(_ONLY_WORDS.findall(piece.text)) for piece in pieces)
 
 
 def difference(old: str, new: str, work: int = WORK) -> Difference:
@@ -130,6 +134,8 @@ def _replaced(old: Sequence[str], new: Sequence[str], budget: Budget) -> Iterato
     known: dict[int, frozenset[str]] = {}
     shown, place = 0, 0
     for number, text in enumerate(old):
+        if budget.left < _LOOK:
+            break
         found = _like(text, new, place, known, budget)
         if found is not None:
             yield from _whole("removed", old[shown:number])
@@ -164,11 +170,13 @@ def _like(text: str, others: Sequence[str], start: int, known: dict[int, frozens
 
 
 def _vocabulary(text: str) -> frozenset[str]:
-    return frozenset(word for word in _WORDS.findall(text) if _LETTER.match(word))
+    return frozenset(_ONLY_WORDS.findall(text))
 
 
 def _changed(old: str, new: str, budget: Budget) -> Change:
     """One paragraph that became another, word by word."""
+    if not budget.pay(_LOOK + len(old) + len(new)):
+        return Change("changed", 1, tuple(_pieces([(old, new, "")])))
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     runs: list[tuple[str, str, str]] = []  # removed, added, and the text that stayed behind them
     old_at = new_at = 0

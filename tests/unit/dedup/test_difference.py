@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.dedup import difference as differences
 from gossamer.dedup.alignment import Budget, matches
-from gossamer.dedup.difference import Change, Difference, Piece, apply, difference, folded
+from gossamer.dedup.difference import WORK, Change, Difference, Piece, apply, difference, folded
 
 words = st.sampled_from(["the", "rocket", "flies", "moon", "a", "火箭", "ракета", ",", "  ", "7", ""])
 texts = st.lists(st.lists(words, max_size=12).map(" ".join), max_size=10).map("\n".join) | st.text(max_size=80)
@@ -130,6 +131,29 @@ def test_very_different_large_texts_come_to_an_end_and_stay_exact() -> None:
     old, new = ("\n".join(letter * 3 for letter in "ab" * 100_000), " ".join("ba" * 200_000))
     assert apply(old, difference(old, new)) == new
     assert apply(new, difference(new, new[::-1])) == new[::-1]
+
+
+def test_texts_of_very_many_short_lines_are_paid_for_by_the_line() -> None:
+    """What is found costs work as well: half a million landmarks would take three seconds to put together."""
+    old = "\n".join(f"{number:x}" for number in range(400_000))
+    new = "\n".join(f"{number:x}" if number % 2 else f"y{number:x}" for number in range(400_000))
+    found = difference(old, new)
+    assert apply(old, found) == new
+    assert sum(len(change.pieces) or 1 for change in found.changes) < WORK / 30
+
+
+def test_when_the_work_is_done_no_more_paragraphs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(differences, "_like", lambda text, *_: looked.append(text))
+    assert difference("a\nb\nc", "d\ne", work=0).words("removed") == 3
+    assert looked == []
+
+
+def test_large_texts_with_few_changes_are_compared_to_the_word() -> None:
+    lines = [f"item {number} costs {number * 7 % 100} euro" for number in range(50_000)]
+    changed = [f"item {number} costs 1000 euro" if number % 50 == 0 else line for number, line in enumerate(lines)]
+    found = difference("\n".join(lines), "\n".join(changed))
+    assert (found.words("removed"), found.words("added")) == (1_000, 1_000)
 
 
 def test_a_change_says_how_many_paragraphs_it_stands_for() -> None:
