@@ -289,14 +289,19 @@ def _within(items: list[_Item], most: int) -> list[_Item]:
 
 
 def _size(item: _Item) -> int:
-    return max(1, analysis.count_words(item.value.text)) if isinstance(item.value, Term) else 1
+    return max(1, _count(item.value, item.value.text)) if isinstance(item.value, Term) else 1
+
+
+def _count(term: Term, text: str) -> int:
+    """How many words a part of a term's text is, where it is searched: addresses are cut in a way of their own."""
+    return len(analysis.address_words(text)) if term.field == "url" else analysis.count_words(text)
 
 
 def _shortened(item: _Item, most: int) -> _Item:
     assert isinstance(item.value, Term)
-    text = item.value.text
-    end = bisect_right(range(len(text)), most, key=lambda end: analysis.count_words(text[:end])) - 1
-    return msgspec.structs.replace(item, value=msgspec.structs.replace(item.value, text=text[:end].rstrip()))
+    term, text = item.value, item.value.text
+    end = bisect_right(range(len(text)), most, key=lambda end: _count(term, text[:end])) - 1
+    return msgspec.structs.replace(item, value=msgspec.structs.replace(term, text=text[:end].rstrip()))
 
 
 def _assemble(typed: str, items: list[_Item]) -> Query:

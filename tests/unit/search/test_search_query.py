@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gossamer.index.analysis import count_words, surface_words
+from gossamer.index.analysis import address_words, count_words, surface_words
 from gossamer.search.query import MAX_CHARS, MAX_TERMS, Query, Term, parse, render
 
 PIECES = st.sampled_from(
@@ -302,11 +302,18 @@ def test_too_many_terms_are_cut_with_a_notice() -> None:
     assert any(f"{MAX_TERMS} words" in notice for notice in query.notices)
 
 
-@pytest.mark.parametrize("typed", ["{}", '"{}"', "-{}", "intitle:{}", "inurl:{}", "b OR {}", "b.c {}"])
+@pytest.mark.parametrize("typed", ["{}", '"{}"', "-{}", "intitle:{}", "inurl:{}", "-inurl:{}", "b OR {}", "b.c {}"])
 def test_words_are_counted_as_the_index_cuts_them(typed: str) -> None:
     query = parse(typed.format(".".join("a" * 900)))
-    terms = [*query.excluded, *(term for group in query.groups for term in group)]
-    assert sum(len(surface_words(term.text)) for term in terms) == MAX_TERMS
+    assert sum(len(words_of(term)) for term in terms_of(query)) == MAX_TERMS
+    assert any(f"{MAX_TERMS} words" in notice for notice in query.notices)
+
+
+@pytest.mark.parametrize("unit", ["ё\u0300", "\u0345b", "%41."])
+@pytest.mark.parametrize("operator", ["inurl:", "-inurl:"])
+def test_words_of_addresses_are_counted_as_addresses_are_cut(operator: str, unit: str) -> None:
+    query = parse(operator + unit * 300 + ".x" * 200)
+    assert sum(len(words_of(term)) for term in terms_of(query)) == MAX_TERMS
     assert any(f"{MAX_TERMS} words" in notice for notice in query.notices)
 
 
@@ -331,13 +338,22 @@ def test_a_hundred_kilobytes_of_anything_are_answered_within_the_limits(unit: st
     within_limits(parse(unit * (100_000 // len(unit))))
 
 
+def terms_of(query: Query) -> list[Term]:
+    return [*query.excluded, *(term for group in query.groups for term in group)]
+
+
+def words_of(term: Term) -> list[str]:
+    """As the index is asked for them."""
+    return address_words(term.text) if term.field == "url" else surface_words(term.text)
+
+
 def within_limits(query: Query) -> None:
     assert len(query.typed) <= MAX_CHARS
     lists = (query.sites, query.excluded_sites, query.languages, query.excluded_languages, query.types,
              query.excluded_types, query.excluded, *query.groups)  # fmt: skip
     assert sum(map(len, lists)) <= MAX_TERMS
-    terms = [*query.excluded, *(term for group in query.groups for term in group)]
-    assert sum(max(1, count_words(term.text)) for term in terms) <= MAX_TERMS
+    sizes = [len(words_of(term)) if term.field == "url" else count_words(term.text) for term in terms_of(query)]
+    assert sum(max(1, size) for size in sizes) <= MAX_TERMS
     assert len(render(query)) <= MAX_CHARS
     assert all(group and all(term.text.strip() for term in group) for group in query.groups)
     assert all(notice.endswith(".") and len(notice) < 200 for notice in query.notices)
