@@ -16,7 +16,8 @@ from pathlib import Path
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _FILES = ("gossamer.toml", "gossamer.toml.before", "storage.json", "frontier.db", "frontier.db-wal", "frontier.db-shm")
-_FOLDERS = ("segments", "cache", "index", "run")
+_REST = ("segments", "cache", "index", "run", "graph", "ranks", "jobs", "categories.model", "qrank.model")
+"""What else lies in a data folder: enough to close it only where the folder itself cannot be closed."""
 _SYSTEM_DEPTH = 2
 """`/` and what lies directly in it belong to the system."""
 
@@ -33,7 +34,7 @@ def exposed(root: Path) -> list[Path]:
     alone."""
     if _is_ours_alone(root):
         return [path for path in (root, *_inside(root, _FILES)) if _is_open(path)]
-    return [path for path in _inside(root, (*_FILES, *_FOLDERS)) if _is_open(path)]
+    return [path for path in _inside(root, (*_FILES, *_REST)) if _is_open(path)]
 
 
 def _inside(root: Path, names: tuple[str, ...]) -> Iterator[Path]:

@@ -70,12 +70,19 @@ def test_a_folder_that_is_not_ours_alone_stays_and_what_we_put_there_is_closed(t
     shared.mkdir()
     shared.chmod(0o1777)
     (shared / "foreign.txt").write_text("x")
+    (shared / "foreign").mkdir()
     folder = DataFolder(shared)
     folder.create()
+    for name in ("cache", "index", "graph", "ranks", "jobs"):
+        (shared / name).mkdir()
+    for name in ("categories.model", "qrank.model"):
+        (shared / name).write_text("x")
     folder.create()
     assert mode(shared) == 0o1777
-    assert mode(shared / "run") == 0o700
-    assert mode(shared / "foreign.txt") == 0o644
+    ours = [path for path in shared.iterdir() if not path.name.startswith("foreign")]
+    assert {path.name: mode(path) for path in ours if mode(path) & 0o077} == {}
+    assert {"run", "segments"} < {path.name for path in ours}
+    assert (mode(shared / "foreign.txt"), mode(shared / "foreign")) == (0o644, 0o755)
 
 
 def test_the_home_folder_and_what_lies_at_the_top_are_left_alone(
