@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 
 import re2
 
+MAX_PATTERN = 500
+"""Characters of a pattern that a person writes, in a rule or a filter."""
 LARGEST = 2000
 """Instructions that an expression may become: `.` takes 9, a letter 1, and `{100}` a hundred times as many."""
 _TOGETHER = 2 * LARGEST

@@ -29,7 +29,7 @@ import msgspec
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, allow, refuse
-from gossamer.model.expressions import ExpressionError, Expressions
+from gossamer.model.expressions import MAX_PATTERN, ExpressionError, Expressions
 from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer
 
@@ -82,6 +82,8 @@ class Filters:
         self._rules = (*removed, *rules, *endings)
         for rule in self._rules:
             _check(rule)
+        for rule in rules:  # what was taken down may be a whole URL, which is longer
+            _check_length(rule)
         numbers = [0] * len(removed) + list(range(1, len(rules) + 1)) + [0] * len(endings)
         self._verdicts = [_verdict(number, rule) for number, rule in zip(numbers, self._rules, strict=True)]
         self._none = f"none of {counted(sum(not rule.off for rule in rules), 'filter')} of yours matches"
@@ -111,7 +113,7 @@ class Filters:
         found = [
             verdict
             for verdict, rule in zip(self._verdicts, self._rules, strict=True)
-            if Filters([rule]).decide(url, now)
+            if Filters((), [rule]).decide(url, now)
         ]
         return found or [allow(self.name, self._none)]
 
@@ -225,6 +227,13 @@ def _check(rule: FilterRule) -> None:
             Expressions([rule.pattern], from_start=False)
         except ExpressionError as error:
             raise UsageError(f"filter regex {rule.pattern!r}: {error}") from None
+
+
+def _check_length(rule: FilterRule) -> None:
+    size = len(rule.pattern)
+    if size > MAX_PATTERN:
+        start = f"{rule.pattern[:40]!r}…"
+        raise UsageError(f"filter {rule.kind} {start} has {size} characters: the limit is {MAX_PATTERN}")
 
 
 def _verdict(number: int, rule: FilterRule) -> Decision:

@@ -125,6 +125,22 @@ def test_wrong_rules_are_told_in_one_line(rule: FilterRule) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", ["prefix", "suffix", "regex"])
+def test_a_pattern_has_five_hundred_characters_at_most(kind: Kind) -> None:
+    Filters([FilterRule(kind, "deny", "/" + "a" * 499)])
+    with pytest.raises(UsageError, match="has 501 characters: the limit is 500") as caught:
+        Filters([FilterRule(kind, "deny", "/" + "a" * 500)])
+    assert len(str(caught.value)) < 200
+
+
+def test_a_page_with_a_long_address_can_still_be_taken_down() -> None:
+    url = "http://a.org/" + "a" * 1_900
+    filters = Filters([], [FilterRule("regex", "deny", f"^{url}$", "removed")])
+    verdict = filters.decide(url, 0.0)
+    assert verdict is not None and not verdict.allowed
+    assert filters.verdicts(url, 0.0) == [verdict]
+
+
 def test_default_suffixes_keep_documents_and_sitemaps() -> None:
     rules = deny_suffixes(DEFAULT_DENY_SUFFIXES)
     for name in ("a.jpg", "a.CSS", "b.js", "c.woff2", "d.tar.gz", "e.exe", "f.mp4", "g.svg"):

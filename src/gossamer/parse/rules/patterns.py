@@ -19,12 +19,10 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from gossamer.errors import UsageError
-from gossamer.model.expressions import ExpressionError, Expressions
+from gossamer.model.expressions import MAX_PATTERN, ExpressionError, Expressions
 
 MAX_CHARS = 2000
 """Characters of path and query that are looked at; longer ones match nothing."""
-MAX_PATTERN = 500
-"""Characters of a pattern."""
 
 PLACEHOLDERS = {
     "year": "(?:19|20)[0-9][0-9]",
