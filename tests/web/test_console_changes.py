@@ -99,6 +99,13 @@ def test_a_site_is_added_and_taken_out_again(own: ConsoleUnderTest) -> None:
     assert own.send("/console/seeds/remove", {"url": "http://127.0.0.1:8098/"}).status_code == 400
 
 
+def test_a_known_site_beside_a_new_one_is_not_said_to_be_added(own: ConsoleUnderTest) -> None:
+    known = "http://127.0.0.1:8099/start"
+    own.send("/console/seeds/add", {"urls": known})
+    page = own.send("/console/seeds/add", {"urls": f"{known}\nhttp://127.0.0.1:8098/"})
+    assert "Added: 1 seed. Known already: 1 seed." in told(page)
+
+
 def test_the_overview_knows_at_once_which_seeds_there_are(own: ConsoleUnderTest) -> None:
     url = "http://127.0.0.1:8099/start"
     assert url not in own.operator.get("/console").text
@@ -231,6 +238,14 @@ def test_a_filter_that_makes_no_sense_changes_nothing(own: ConsoleUnderTest, rul
     before = (own.data / "gossamer.toml").read_text()
     assert own.send("/console/filters/add", rule).status_code == 400
     assert (own.data / "gossamer.toml").read_text() == before
+
+
+def test_a_filter_is_not_added_twice(own: ConsoleUnderTest) -> None:
+    rule = {"kind": "prefix", "action": "deny", "pattern": "/print/"}
+    assert own.send("/console/filters/add", rule).status_code == 200
+    again = own.send("/console/filters/add", {**rule, "name": "again", "place": "first"})
+    assert again.status_code == 400 and "is there already" in told(again)
+    assert len(file(own)["scope"]["filters"]) == 1
 
 
 def test_what_a_filter_says_is_text(own: ConsoleUnderTest) -> None:

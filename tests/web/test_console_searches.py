@@ -66,11 +66,9 @@ def test_the_most_asked_and_those_in_vain_are_shown_over_three_windows(searched:
     assert searched.reader.get("/console/searches?days=junk").text == searched.reader.get("/console/searches").text
 
 
-def test_without_a_search_there_is_a_sentence_and_no_empty_box(console: ConsoleUnderTest) -> None:
-    db = console.folder.open_database()
-    db.execute("DELETE FROM asked")
-    db.close()
-    page = console.reader.get("/console/searches").text
+def test_without_a_search_there_is_a_sentence_and_no_empty_box(crawled: Path) -> None:
+    with small_console(crawled, FakeClock(NOW)) as fresh:
+        page = fresh.reader.get("/console/searches").text
     assert "No searches yet." in page and "Every query found something" not in page
     assert 'class="panel"' not in page
 

@@ -102,7 +102,10 @@ def told(crawl: Crawl, named: Named) -> str:
     what = first if len(named.seeds) == 1 else counted(len(named.seeds), "seed")
     if added.refused == len(named.seeds):
         return f"Not added: {what} does not belong to the crawl. Look it up on the page URL to see why."
+    known = len(named.seeds) - added.new - added.refused
     sentence = f"Added: {what}." if added.new else f"Known already: {what}."
+    if added.new and known > 0:
+        sentence = f"Added: {counted(added.new, 'seed')}. Known already: {counted(known, 'seed')}."
     if added.refused:
         sentence += f" {counted(added.refused, 'seed')} refused."
     if named.by_http:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from gossamer.model.counts import counted
 from gossamer.search.results import Request
 
 DEPTH = 1_000
@@ -31,11 +32,12 @@ class Span(msgspec.Struct, frozen=True):
         """How many of the best results that takes."""
         return min(self.first + self.size, DEPTH)
 
-    @property
-    def notices(self) -> list[str]:
+    def notices(self, total: int) -> list[str]:
         """A sentence where it lies too deep."""
-        if self.first < DEPTH:
+        if self.first < DEPTH or not total:
             return []
+        if total <= DEPTH:
+            return [f"There are only {counted(total, 'result')}."]
         return [f"Only the first {DEPTH:,} results can be looked at: add a word to narrow them down."]
 
     def pages(self, total: int) -> int:

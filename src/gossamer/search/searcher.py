@@ -154,7 +154,7 @@ class Searcher:
             return Results(request=request, total=0, hits=(), pages=0, notices=query.notices)
         built = self._build(view, query, request)
         span = span_of(request)
-        notices = [*query.notices, *span.notices]
+        notices = [*query.notices]
         asked, matching, found = self._find(view, built, query, request, span.needed, notices)
         page = self._page(view, request, found[:DEPTH], span)
         if not page.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
@@ -172,7 +172,7 @@ class Searcher:
             estimated=counted.estimated,
             facets=counted.facets,
             did_you_mean=corrected(query, total, view.pages, view.languages, lambda _: self._views.vocabulary(view)),
-            notices=tuple(notices),
+            notices=(*notices, *span.notices(total)),
         )
 
     def _build(self, view: View, query: Query, request: Request) -> Built:

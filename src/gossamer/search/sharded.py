@@ -142,7 +142,7 @@ class _Search:
         self._rounds, self._tallies, self._question, self._query = rounds, tallies, question, query
         self._whole, self._request = question.whole, question.request
         self._span = span_of(self._request)
-        self._notices = [*query.notices, *self._span.notices]
+        self._notices = [*query.notices]
         self._ranking = self._request.ranking or question.config.ranking
         self._collapses = not self._request.similar and self._ranking == "web"
         self._by_date = self._request.sort == "date" or query.newest
@@ -170,7 +170,7 @@ class _Search:
             estimated=tally.estimated,
             facets=tally.facets,
             did_you_mean=correction,
-            notices=tuple(filter(None, [answered.notice, *self._notices])),
+            notices=tuple(filter(None, [answered.notice, *self._notices, *self._span.notices(tally.total)])),
             shards=answered,
         )
 

@@ -132,10 +132,10 @@ def test_those_that_failed_come_first_and_all_are_counted() -> None:
     ("standing", "fruitless"),
     [
         (SeedStanding(4, failed=4), True),
-        (SeedStanding(4, failed=1, pending=3), True),
+        (SeedStanding(4, failed=1, pending=3), False),
         (SeedStanding(4, failed=3, brought=1), False),
         (SeedStanding(4, pending=4), False),
     ],
 )
-def test_a_crawl_is_fruitless_where_every_seed_that_was_tried_failed(standing: SeedStanding, fruitless: bool) -> None:
+def test_a_crawl_is_fruitless_where_every_seed_was_tried_and_failed(standing: SeedStanding, fruitless: bool) -> None:
     assert standing.is_fruitless is fruitless

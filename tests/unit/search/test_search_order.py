@@ -65,7 +65,7 @@ def test_paging_shows_every_result_once_and_ends_with_a_notice(tmp_path: Path) -
     shown = [path for number in range(1, 6) for path in index.paths("comet", page=number)]
     assert sorted(shown) == sorted(f"/{n}" for n in range(45))
     beyond = index.search("comet", page=10**9)
-    assert beyond.hits == () and beyond.total == 45 and beyond.notices
+    assert beyond.hits == () and beyond.total == 45 and beyond.notices == ("There are only 45 results.",)
     assert index.search("comet", size=10**6).hits and index.search("comet", size=-1, page=-5).hits
 
 

@@ -35,7 +35,8 @@ class AccountPages:
         """Who may log in, for operators; the form for one's own password, for everybody."""
         found = self._crawl.ask(accounts.accounts) if asked.visitor.is_operator else []
         return self._console.page(
-            asked, "accounts.html", accounts=found, roles=accounts.ROLES, least=passwords.LEAST
+            asked, "accounts.html", accounts=found, roles=accounts.ROLES, least=passwords.LEAST,
+            operators=sum(one.role == "operator" for one in found),
         )  # fmt: skip
 
     def change_own(self, asked: Asked) -> Done:

@@ -88,6 +88,8 @@ class _Page:
         place = 0 if form.get("place") == "first" else None
 
         def edit(rules: list[dict[str, Any]]) -> None:
+            if any(_words(one) == _words(rule) for one in rules):
+                raise UsageError(f"the filter {_words(rule)} is there already. Nothing was changed")
             rules.insert(len(rules) if place is None else place, rule)
 
         return self._edited("add filter", _words(rule), f"Added: {_words(rule)}.", edit)

@@ -39,7 +39,8 @@ def _show(console: Console, asked: Asked) -> Response:
     charted = console.crawl.ask(lambda db: asked_table.volume(db, until - CHART_DAYS + 1, until))
     return console.page(
         asked, "searches.html", window=window, windows=WINDOWS, path=PATH, top=top, in_vain=in_vain,
-        has_chart=any(day.times for day in charted), searches=sum(day.times for day in volume), failed=sum(day.in_vain for day in volume),
+        has_chart=any(day.times for day in charted), searches=sum(day.times for day in volume),
+        failed=sum(day.in_vain for day in volume),
         is_on=console.crawl.settings().console.analytics, try_it=lambda text: console.links.search(Request(query=text)),
     )  # fmt: skip
 

@@ -61,7 +61,8 @@ class SeedPages:
         )
         urls = " ".join(seed.url for seed in named.seeds)
         to = "/console" if form.get("to") == "overview" else PATH
-        detail = f"{named.added.new} new, {named.added.refused} refused" + (f", contact {named.contact}" if named.contact else "")
+        detail = f"{named.added.new} new, {named.added.refused} refused"
+        detail += f", contact {named.contact}" if named.contact else ""
         return Done("add seed", urls[:2000], seeding.told(self._crawl, named), to, detail)
 
     def remove(self, asked: Asked) -> Done:
