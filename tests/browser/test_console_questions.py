@@ -121,9 +121,7 @@ def test_why_is_this_page_not_found(newcomer: Page, world: World, reason: str) -
 def test_a_page_that_nobody_ever_linked_to_says_so(newcomer: Page, world: World) -> None:
     look_for(newcomer, world.urls["never linked"])
     newcomer.get_by_role("link", name="Take it as a URL all the same").click()
-    expect(newcomer.get_by_text("This page is not found, because")).to_contain_text(
-        "nobody has named it: no seed, link, sitemap or feed of this crawl leads to it."
-    )
+    expect(newcomer.locator("#verdict")).to_have_text("Not in this crawl: no seed, link, sitemap or feed points to it.")
     expect(newcomer.get_by_text(f"gossamer inject {world.urls['never linked']}")).to_be_visible()
     picture(newcomer, "a-never-linked")
 
@@ -190,7 +188,7 @@ def test_how_fresh_are_we(newcomer: Page, console: ConsoleUnderTest) -> None:
     fresh, documents = newcomer.locator("main"), documents_of(console)
     assert documents > 80
     expect(fresh).to_contain_text(re.compile(rf"Up to date\s*9\d(\.\d)? % of {documents} documents"))
-    expect(fresh).to_contain_text(re.compile(r"Mean age\s*[\d.]+ (min|h|s) out of date"))
+    expect(fresh).to_contain_text(re.compile(r"On average\s*[\d.]+ (min|h|s) out of date"))
     expect(fresh).to_contain_text("Goal: 95 of 100 announced documents within 15 min")
     level = fresh.get_by_role("row").filter(has_text="day")
     cells = [cell.inner_text() for cell in level.locator("td").all()]

@@ -65,7 +65,7 @@ def careless(tmp_path_factory: pytest.TempPathFactory) -> Careless:
         ("/999", "status 999 does not exist in HTTP"),
         ("/private/1", "robots.txt forbids /private/1 (Disallow: /private)"),
         ("/three-slashes", "document: fetched and kept"),
-        ("/elsewhere", "nobody has named it"),
+        ("/elsewhere", "points to it"),
         ("/broken.xml", "only partly read: not well-formed XML"),
         ("/empty.xml", "it names no URL"),
     ],

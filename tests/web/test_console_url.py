@@ -100,7 +100,9 @@ def test_why_a_page_is_not_found(console: ConsoleUnderTest, end: str, because: s
 
 def test_an_unknown_url_is_explained_as_well(console: ConsoleUnderTest) -> None:
     url = url_ending(console, START).replace(START, "/nobody-links-here")
-    assert "nobody has named it" in verdict(page(console, url))
+    said = page(console, url)
+    assert verdict(said) == "Not in this crawl: no seed, link, sitemap or feed points to it."
+    assert f"gossamer inject {url} --data {console.data}" in said.text
     elsewhere = verdict(page(console, "http://elsewhere.example/x"))
     assert "would refuse it" in elsewhere
 

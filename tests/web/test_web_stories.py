@@ -86,7 +86,7 @@ def test_two_versions_are_chosen_by_a_form(site: httpx.Client) -> None:
 def test_a_history_of_one_text_or_of_a_part_says_so(site: httpx.Client) -> None:
     tree = page(site, f"/history?url={MIRROR}")
     assert [text[:30] for text in texts(tree, ".notice")] == [
-        "There are no two stored texts ",
+        "Only one version is stored so ",
         "Older visits may be stored: on",
     ]
 

@@ -27,6 +27,7 @@ _NO_DOCUMENT = {
     Outcome.RESOURCE.value: "it is a sitemap or feed: it is read for its links, and is no page",
     Outcome.UNSUPPORTED_TYPE.value: "it is no kind of document that is read",
 }
+_UNNAMED = "no seed, link, sitemap or feed points to it"
 
 
 class Indexed(msgspec.Struct, frozen=True):
@@ -53,6 +54,8 @@ def findable(answer: Explanation, index: Indexed) -> Findable:
     if index.holds:
         return Findable(True, _found(answer))
     why = _why_not(answer, index)
+    if why == _UNNAMED:
+        return Findable(False, f"Not in this crawl: {why}.")
     return Findable(False, f"This page is not found, because {why}.")
 
 
@@ -95,10 +98,10 @@ def _unknown(answer: Explanation) -> str:
         return f"its site is a mirror, and {answer.maps_to} stands for it"
     refusal = next((one for one in answer.rules if not one.allowed), None)
     if refusal is not None:
-        return f"nobody has named it yet, and {refusal.rule} would refuse it: {refusal.reason}"
+        return f"nothing in this crawl points to it, and {refusal.rule} would refuse it: {refusal.reason}"
     if answer.nofollow_on:
         return f"only links that are not followed (nofollow) lead to it, such as one on {answer.nofollow_on[0]}"
-    return "nobody has named it: no seed, link, sitemap or feed of this crawl leads to it"
+    return _UNNAMED
 
 
 def _refused(answer: Explanation, record: UrlRecord) -> str:

@@ -187,7 +187,7 @@ class Loads:
         permission = await self._shop.robots.may_fetch(url, channel)
         if isinstance(permission, Decision):
             if not permission.allowed:
-                raise Trouble(Outcome.ROBOTS_DENIED, f"robots.txt: {permission.reason}")
+                raise Trouble(Outcome.ROBOTS_DENIED, permission.reason)
         else:
             return permission
         if self.over:

@@ -94,7 +94,7 @@ class RobotsBook:
             return known.rules.decide(url)
         if answer.answer is Answer.ALLOW:
             return allow("robots", answer.reason)
-        return Rest(answer.until, f"robots.txt: {answer.reason}", of_origin=True)
+        return Rest(answer.until, answer.reason, of_origin=True)
 
     async def _load_known(self, origin: str, channel: Channel) -> Known | None:
         stored = await self._load(origin)

@@ -86,8 +86,9 @@ class Filters:
             _check_length(rule)
         numbers = [0] * len(removed) + list(range(1, len(rules) + 1)) + [0] * len(endings)
         self._verdicts = [_verdict(number, rule) for number, rule in zip(numbers, self._rules, strict=True)]
-        self._none = f"none of {counted(sum(not rule.off for rule in rules), 'filter')} of yours matches"
-        self._none += ", nor does an ending that is left out (scope.skip_files)" if endings else ""
+        own = sum(not rule.off for rule in rules)
+        self._none = "you have no filters" if not own else f"none of your {counted(own, 'filter')} matches"
+        self._none += ", and the file type is not skipped (scope.skip_files)" if endings else ""
         self._prefixes = _Prefixes(self._of("prefix"))
         self._suffixes = _Suffixes(self._of("suffix"))
         self._regexes = _Regexes(self._of("regex"))

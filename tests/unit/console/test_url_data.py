@@ -118,8 +118,8 @@ def do(*_done: object) -> None:
 Make = Callable[[World], None]
 FATES: dict[str, tuple[Make, str, str]] = {
     "found": (lambda w: do(w.visited("p", Outcome.DOCUMENT, row=0), w.index("p")), "p", "This page can be found."),
-    "unknown": (lambda w: w.index(), "p", "nobody has named it: no seed, link, sitemap or feed of this crawl leads to"),
-    "unknown, and refused": (lambda w: w.index(), "https://b.org/", "nobody has named it yet, and scope.host would"),
+    "unknown": (lambda w: w.index(), "p", "no seed, link, sitemap or feed points to it"),
+    "unknown, and refused": (lambda w: w.index(), "https://b.org/", "points to it, and scope.host would refuse it"),
     "mirror": (mirror, "https://mirror.org/p", "its site is a mirror, and https://a.org/p stands for it"),
     "refused": (
         lambda w: w.found("p.jpg", refusal=refuse("filter.not_document", "no document")), "p.jpg",
@@ -191,7 +191,8 @@ def test_every_fate_has_its_sentence(world: World, fate: str) -> None:
     make(world)
     said = world.why(path)
     assert sentence in said
-    assert said.startswith("This page can be found" if fate == "found" else "This page is not found, because ")
+    beginnings = {"found": "This page can be found", "unknown": "Not in this crawl: "}
+    assert said.startswith(beginnings.get(fate, "This page is not found, because "))
     assert said.endswith(".") and "\n" not in said
 
 

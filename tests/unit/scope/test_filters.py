@@ -190,7 +190,9 @@ def test_only_the_operators_filters_are_numbered_and_counted() -> None:
     said = [verdict.reason for verdict in filters.verdicts("http://a.org/c", 0.0)]
     assert said == ["filter 3, deny prefix '/c', matches"]
     assert filters.decide("http://a.org/b", 0.0) is None
-    assert filters.verdicts("http://a.org/x", 0.0)[0].reason.startswith("none of 2 filters of yours matches, nor does")
-    assert Filters(own[:1]).verdicts("http://a.org/x", 0.0)[0].reason == "none of 1 filter of yours matches"
+    assert filters.verdicts("http://a.org/x", 0.0)[0].reason.startswith(
+        "none of your 2 filters matches, and the file type"
+    )
+    assert Filters(own[:1]).verdicts("http://a.org/x", 0.0)[0].reason == "none of your 1 filter matches"
     [removed] = filters.verdicts("http://a.org/gone/1", 0.0)
     assert (removed.rule, removed.reason) == ("filter.removed.x", "deny prefix 'http://a.org/gone/' matches")

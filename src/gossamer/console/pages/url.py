@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -50,6 +51,7 @@ class UrlPages:
         return self._console.page(
             asked, "url.html", life=story, url=story.answer.url, query=query, ranked=place, words=words,
             now=self._crawl.clock.now(), chapters=_chapters(story), covers=words_of,
+            inject=shlex.join(["gossamer", "inject", story.answer.url, "--data", str(self._crawl.folder.root)]),
         )  # fmt: skip
 
     def recrawl(self, asked: Asked) -> Done:
