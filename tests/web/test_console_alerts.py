@@ -80,7 +80,7 @@ def test_an_operator_saves_pauses_resumes_and_removes_a_query(console: ConsoleUn
         ({"name": "", "query": "x"}, "needs a name"),
         ({"name": "x", "query": "x", "mail": "me@a.test"}, "alerts.smtp_host"),
         ({"name": "x", "query": "x", "webhook": "https://a.test/"}, "alerts.secret"),
-        ({"name": "x", "query": "x", "webhook": "javascript://alert(1)"}, "no address of a webhook"),
+        ({"name": "x", "query": "x", "webhook": "javascript://alert(1)"}, "not a webhook URL"),
     ],
 )
 def test_what_cannot_be_saved_is_answered_with_what_to_do(
