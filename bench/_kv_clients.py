@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import msgspec
 
 from _kv_urls import COLUMNS, Key, Row
-from gossamer.frontier.database import Where, open_database
+from gossamer.database.database import Where, open_database
 
 _INSERT = f"INSERT INTO urls ({COLUMNS}) VALUES ({', '.join('?' for _ in COLUMNS.split(','))})"
 _ONE = f"SELECT {COLUMNS} FROM urls WHERE site_id = ? AND key = ?"

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from gossamer.frontier.schema import DONE
+from gossamer.database.schema import DONE
 from gossamer.model.site import key64, site_of
 
 Row = tuple[Any, ...]

@@ -9,7 +9,7 @@ from typing import Self
 import psycopg
 
 from _scale_processes import parent_of, tree_cpu
-from gossamer.frontier.database import Where, read_database
+from gossamer.database.database import Where, read_database
 from gossamer.testing.postgres import PostgresServer, has_postgres
 
 

@@ -19,7 +19,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
-from gossamer.frontier.database import Where, open_database
+from gossamer.database.database import Where, open_database
 from gossamer.lab.studies.growth.frontier_load import BATCH, WARM_UP, Load
 from gossamer.lab.studies.growth.made_up_frontier import NOW, fill
 from gossamer.testing.postgres import PostgresServer

@@ -34,7 +34,7 @@ from _nginx import machine_cpu
 from _scale_databases import KINDS, Kind, sites_by_worker
 from _scale_processes import child_running, crawl_cpu, tree_cpu, written
 from _scale_report import Figures, print_costs, print_head, print_line
-from gossamer.frontier.database import Where
+from gossamer.database.database import Where
 from gossamer.testing.observer import violations
 from gossamer.testing.web import FakeWeb
 

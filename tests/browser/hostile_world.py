@@ -22,6 +22,7 @@ from inside import gossamer
 from gossamer.cli.common import settings_of_crawl
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.gathering import encoded
+from gossamer.database.database import Database
 from gossamer.frontier import (
     alarms,
     alerts,
@@ -37,7 +38,6 @@ from gossamer.frontier import (
 )
 from gossamer.frontier.alarms import Sign
 from gossamer.frontier.alerts import AlertHit
-from gossamer.frontier.database import Database
 from gossamer.frontier.evaluations import EvaluationResult, RankingResult, WorstQuery
 from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.inspect import all_urls

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from gossamer.database.database import Database, Where, open_database
+from gossamer.database.sqlite import SqliteDatabase
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier.contract import Added, Batch, Budgets, Frontier, Guidance, Lease, SiteReport, Verdict, Visit
-from gossamer.frontier.database import Database, Where, open_database
 from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.recording import requeue
 from gossamer.frontier.sql import SqlFrontier
-from gossamer.frontier.sqlite import SqliteDatabase
 from gossamer.model.decision import refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from frontier_kit import LEASE, NAMES, NOW, SQL_MAKERS, Crew, pages
 
-from gossamer.frontier import schema
+from gossamer.database import schema
+from gossamer.database.database import Database
 from gossamer.frontier.clock_back import latest_written, turn_back
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.database import Database
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.revisit.polls import Habit
 from gossamer.robots.verdict import Kind, RobotsState

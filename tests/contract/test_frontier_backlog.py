@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from frontier_kit import Crew, page, place_of_database, sql_on
 
+from gossamer.database.database import Database, open_database
 from gossamer.frontier.backlog import slowest
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from frontier_kit import DELAY, LEASE, MAKERS, NAMES, POLITENESS, SQL_MAKERS, Crew, Hand, Make, page, pages, sql_on
 
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import controls, politeness
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.controls import Controls, Paused, PausedSite
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import status
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome

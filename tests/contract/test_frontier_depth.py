@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from frontier_kit import NO, NOW, ONCE, Crew, Hand, page, place_of_database, sql_on
 
+from gossamer.database.database import open_database
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.database import open_database
 from gossamer.frontier.inspect import find_url
 from gossamer.frontier.operate import recrawl_url
 from gossamer.frontier.sql import SqlFrontier

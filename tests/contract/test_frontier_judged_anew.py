@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from frontier_kit import LEASE, Crew, page, pages, place_of_database, sql_on
 
+from gossamer.database.database import Database, open_database
 from gossamer.frontier.contract import Budgets, Guidance
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.inspect import find_url, status
 from gossamer.frontier.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.sql import SqlFrontier

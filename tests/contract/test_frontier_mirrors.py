@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from frontier_kit import LEASE, NEAR, Crew, Hand, make_sql, page, requeue_all
 
+from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIN_TURNED, MIRROR_RULE
 from gossamer.errors import UsageError
 from gossamer.frontier import mirror_table
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import find_url
 from gossamer.frontier.mirror_table import Mirror, load_mirrors
 from gossamer.frontier.sql import SqlFrontier

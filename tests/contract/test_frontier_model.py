@@ -19,14 +19,14 @@ from frontier_kit import DELAY, LEASE, NO, NOW, POLITENESS, dump, make_memory, p
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from gossamer.database.database import open_database
+from gossamer.database.schema import STATE_NAMES
 from gossamer.errors import LeaseLost, UsageError
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Verdict, Visit, WritePages
-from gossamer.frontier.database import open_database
 from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import SiteClock
 from gossamer.frontier.recording import requeue
-from gossamer.frontier.schema import STATE_NAMES
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task

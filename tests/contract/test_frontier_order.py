@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
+from gossamer.database.database import Database, open_database
 from gossamer.frontier.contract import Budgets, Guidance
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.fitting import refit
 from gossamer.frontier.inspect import status
 from gossamer.frontier.sql import SqlFrontier

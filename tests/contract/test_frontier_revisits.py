@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from frontier_kit import NOW, Crew, Hand, page, pages, place_of_database, sql_on
 
+from gossamer.database.database import open_database
 from gossamer.errors import LeaseLost
 from gossamer.frontier.contract import Budgets, Guidance
-from gossamer.frontier.database import open_database
 from gossamer.frontier.inspect import find_url, status
 from gossamer.frontier.operate import recrawl, remove
 from gossamer.frontier.revisits import collection_freshness

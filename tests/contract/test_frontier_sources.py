@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
+from gossamer.database.database import Database, open_database
 from gossamer.frontier.contract import Budgets, Guidance, Visit
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.delays import announced, distribution, note_searchable
 from gossamer.frontier.inspect import find_url
 from gossamer.frontier.sources import Source, list_sources, only_polls_until

@@ -26,10 +26,10 @@ from frontier_kit import (
 )
 from hypothesis import HealthCheck, given, settings
 
+from gossamer.database.database import Where, open_database, read_database
 from gossamer.errors import LeaseLost
 from gossamer.frontier import inspect, operate
 from gossamer.frontier.contract import Added, Budgets, Verdict
-from gossamer.frontier.database import Where, open_database, read_database
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from frontier_kit import LEASE, Crew, Hand, dump_tables, make_sql, page, pages
 
+from gossamer.database.database import Database
+from gossamer.database.schema import QUEUED
 from gossamer.errors import UsageError
 from gossamer.frontier import operate, removals, removing, restoring, url_search
 from gossamer.frontier.changes import departed, documents, last_change
 from gossamer.frontier.contract import Budgets, Verdict
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import find_url, status
 from gossamer.frontier.recording import requeue
-from gossamer.frontier.schema import QUEUED
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64

@@ -29,12 +29,13 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.heartbeat import Heartbeat
 from gossamer.crawl.seeding import add_seeds
 from gossamer.crawl.worker import Worker
+from gossamer.database import schema
+from gossamer.database.database import Database, DatabaseLost, open_database
+from gossamer.database.postgres import PostgresDatabase
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import DatabaseError, LeaseLost
-from gossamer.frontier import leases, operate, partitions, schema
+from gossamer.frontier import leases, operate, partitions
 from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Visit
-from gossamer.frontier.database import Database, DatabaseLost, open_database
-from gossamer.frontier.postgres import PostgresDatabase
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind

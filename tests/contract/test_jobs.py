@@ -23,8 +23,8 @@ from index_kit import Contents, contents
 from inside import fails, gossamer
 
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import open_database, read_database
 from gossamer.engine.contract import Engine, InlineEngine
-from gossamer.frontier.database import open_database, read_database
 from gossamer.frontier.mirror_compare import compare
 from gossamer.frontier.mirror_table import active
 from gossamer.index import schema

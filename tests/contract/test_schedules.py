@@ -9,8 +9,8 @@ import pytest
 from frontier_kit import place_of_database
 
 from gossamer.crawl.schedule_runs import standing
+from gossamer.database.database import Database, open_database
 from gossamer.frontier import holds, schedules
-from gossamer.frontier.database import Database, open_database
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.times import rhythm
 

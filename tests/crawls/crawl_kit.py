@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.clock import SystemClock
+from gossamer.database.database import open_database
 from gossamer.frontier import holds
-from gossamer.frontier.database import open_database
 from gossamer.testing import FakeWeb
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli"]

@@ -16,8 +16,8 @@ import pytest
 from crawl_kit import PATIENCE, crawl, run, start, wait_until, write_settings
 from inside import fails, gossamer
 
+from gossamer.database.database import open_database
 from gossamer.frontier import alerts
-from gossamer.frontier.database import open_database
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
 from gossamer.testing import FakeWeb, Site

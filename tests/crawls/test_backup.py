@@ -38,10 +38,10 @@ from gossamer.crawl.backup_files import copy_segment, read_manifest, write_manif
 from gossamer.crawl.compacting import SegmentsHeldError, compact_once, swap
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.restoring import restore
+from gossamer.database.database import Database, open_database, read_database
+from gossamer.database.snapshots import copy_database, table_names
 from gossamer.errors import BusyError, CorruptError, StorageError, UsageError
 from gossamer.frontier import holds
-from gossamer.frontier.database import Database, open_database, read_database
-from gossamer.frontier.snapshots import copy_database, table_names
 from gossamer.store.compaction import compact
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import new_segment_id

@@ -13,9 +13,9 @@ from crawl_kit import crawl, unmerged, wait_until
 from gossamer.cli.main import main
 from gossamer.crawl import compacting, exporting, holding
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
 from gossamer.frontier import holds, inspect
-from gossamer.frontier.database import Database
 from gossamer.store import segments
 from gossamer.testing import FakeClock, FakeWeb
 

@@ -19,8 +19,8 @@ from table_kit import problems
 from gossamer.crawl.backup import back_up
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.restoring import restore
-from gossamer.frontier import schema
-from gossamer.frontier.database import open_database, read_database
+from gossamer.database import schema
+from gossamer.database.database import open_database, read_database
 from gossamer.testing import FakeClock
 
 FOLDERS = Path(__file__).parents[1] / "data" / "folders"

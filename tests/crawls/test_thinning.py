@@ -18,9 +18,9 @@ from gossamer.crawl import exporting
 from gossamer.crawl.compacting import SegmentsHeldError, SegmentsReplacedError, replace
 from gossamer.crawl.folder import THINNER, DataFolder
 from gossamer.crawl.thinning import thin_out, thinning_every
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import holds
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.settings import load
 from gossamer.store.erasing import SUPERSEDED, erase, superseded

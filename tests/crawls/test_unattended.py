@@ -31,8 +31,8 @@ from crawl_kit import (
 from gossamer.clock import WallClock
 from gossamer.crawl import tasks, unattended
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import open_database, read_database
 from gossamer.frontier import schedules
-from gossamer.frontier.database import open_database, read_database
 from gossamer.schedule.config import Schedule
 from gossamer.testing import FakeWeb
 

@@ -31,7 +31,7 @@ from crawl_kit import GOSSAMER, PATIENCE, crawl, exported, run, settings_of, unm
 from inside import Done, fails, gossamer
 
 from gossamer.crawl import folder as folder_module
-from gossamer.frontier.database import open_database
+from gossamer.database.database import open_database
 from gossamer.testing import FakeWeb
 
 ROOT = os.geteuid() == 0

@@ -22,13 +22,13 @@ from gossamer.clock import CorrectedClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.heartbeat import set_by_database
 from gossamer.crawl.reader import SharedReader
+from gossamer.database import postgres, schema
+from gossamer.database.database import DatabaseLost, open_database, read_database
+from gossamer.database.postgres import PostgresDatabase
 from gossamer.dedup.near.registry import near_method
 from gossamer.errors import BusyError, ClockError, DatabaseError, GossamerError, LeaseLost, UsageError
-from gossamer.frontier import postgres, schema
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
-from gossamer.frontier.database import DatabaseLost, open_database, read_database
 from gossamer.frontier.politeness import PolitenessConfig
-from gossamer.frontier.postgres import PostgresDatabase
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
@@ -42,7 +42,7 @@ NOW = 1_700_000_000.0
 
 STANDS_STILL = """
 import os, signal, sys
-from gossamer.frontier.database import open_database
+from gossamer.database.database import open_database
 
 class Rows(list):
     stopped = False
@@ -293,14 +293,14 @@ class TestBrokenConnections:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server is asked about an answer after a second, and not after a minute."""
-    monkeypatch.setattr("gossamer.frontier.postgres_watch._LONG", 1.0)
-    monkeypatch.setattr("gossamer.frontier.postgres_watch._BETWEEN", 0.5)
+    monkeypatch.setattr("gossamer.database.postgres_watch._LONG", 1.0)
+    monkeypatch.setattr("gossamer.database.postgres_watch._BETWEEN", 0.5)
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine a server that is well may need longer for an answer than one gets that hangs."""
-    monkeypatch.setattr("gossamer.frontier.postgres_watch._ANSWER", 60)
+    monkeypatch.setattr("gossamer.database.postgres_watch._ANSWER", 60)
 
 
 @pytest.mark.usefixtures("soon")
@@ -417,7 +417,7 @@ class TestHurry:
     ) -> None:
         """Its holder works, or waits for a standby that is gone: nobody may end it."""
         short = postgres._BEGIN.replace(f"'{postgres._SILENCE}s'", "'1s'")
-        monkeypatch.setattr("gossamer.frontier.postgres._BEGIN", short)
+        monkeypatch.setattr("gossamer.database.postgres._BEGIN", short)
         url = server.database()
         holder, waiting = open_database(url), open_database(url)
         [(pid,)] = holder.execute("SELECT pg_backend_pid()")
@@ -445,7 +445,7 @@ class TestHurry:
         self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Where many stop at once, each asks about the turn that it waits for."""
-        monkeypatch.setattr("gossamer.frontier.postgres._HURRY", 1.0)
+        monkeypatch.setattr("gossamer.database.postgres._HURRY", 1.0)
         url = server.database()
         holder, waiting = open_database(url), open_database(url)
         has_it, waits = threading.Event(), threading.Event()
@@ -474,7 +474,7 @@ class TestHurry:
     def test_what_the_server_works_on_may_be_finished(
         self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("gossamer.frontier.postgres._HURRY", 1.0)
+        monkeypatch.setattr("gossamer.database.postgres._HURRY", 1.0)
         database = PostgresDatabase(server.database())
         [(pid,)] = database.execute("SELECT pg_backend_pid()")
         database.hurry()
@@ -482,8 +482,8 @@ class TestHurry:
         assert database.execute("SELECT pg_backend_pid()") == [(pid,)]
 
     def test_but_not_for_ever(self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gossamer.frontier.postgres._HURRY", 1.0)
-        monkeypatch.setattr("gossamer.frontier.postgres_watch._WORK", 3.0)
+        monkeypatch.setattr("gossamer.database.postgres._HURRY", 1.0)
+        monkeypatch.setattr("gossamer.database.postgres_watch._WORK", 3.0)
         database = PostgresDatabase(server.database())
         database.hurry()
         with pytest.raises(DatabaseError):
@@ -535,7 +535,7 @@ class TestClearErrors:
         assert "\n" not in str(caught.value)
 
     def test_a_server_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gossamer.frontier.postgres._FIRST_TRY", 0.5)
+        monkeypatch.setattr("gossamer.database.postgres._FIRST_TRY", 0.5)
         url = "postgresql://gossamer:secret@127.0.0.1:1/x"
         self.fails(DatabaseError, "127.0.0.1:1/x cannot be reached.*is the server up", lambda: open_database(url))
         with pytest.raises(DatabaseError) as caught:
@@ -589,13 +589,13 @@ class TestClearErrors:
         )
 
     def test_a_second_main_process_is_refused(self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gossamer.frontier.postgres._LINGERING", 0.2)
+        monkeypatch.setattr("gossamer.database.postgres._LINGERING", 0.2)
         url = server.database()
         first, second = open_database(url), open_database(url)
         assert first.only_one("crawl")
         assert not second.only_one("crawl")
         assert second.only_one("index")
-        monkeypatch.setattr("gossamer.frontier.postgres._LINGERING", 60.0)  # until the server has noticed
+        monkeypatch.setattr("gossamer.database.postgres._LINGERING", 60.0)  # until the server has noticed
         first.close()
         assert second.only_one("crawl")
 

@@ -9,8 +9,8 @@ import pytest
 
 from gossamer.crawl import reader
 from gossamer.crawl.reader import SharedReader
+from gossamer.database.database import Database, open_database
 from gossamer.errors import BusyError
-from gossamer.frontier.database import Database, open_database
 from gossamer.testing.postgres import PostgresServer
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from gossamer.database.database import open_database
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
-from gossamer.frontier.database import open_database
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.frontier.database import Database, open_database
+from gossamer.database.database import Database, open_database
 from gossamer.testing.postgres import PostgresServer
 
 

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from gossamer.clock import SystemClock
 from gossamer.console.settings_form import GROUPS
+from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.frontier import audit, schedules, seed_list
-from gossamer.frontier.database import Database
 from gossamer.settings import NetworkSettings, Settings, load
 
 

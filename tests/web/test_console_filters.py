@@ -13,8 +13,8 @@ import httpx
 import pytest
 from console_kit import ConsoleUnderTest, small_console
 
+from gossamer.database.database import Database
 from gossamer.frontier import audit, filters
-from gossamer.frontier.database import Database
 from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.inspect import all_urls, find_url
 from gossamer.model.records import Discovered

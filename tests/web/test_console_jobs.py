@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from console_kit import ConsoleUnderTest, console_of
 
+from gossamer.database.database import Database
 from gossamer.frontier import audit, schedules
-from gossamer.frontier.database import Database
 
 PLAN = """
 [schedules.nightly]

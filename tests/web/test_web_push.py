@@ -21,10 +21,10 @@ from web_kit import PATIENCE, SETTINGS, MemoryService
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.pushed import StoredPush
 from gossamer.crawl.pushing import HubCaller, run_once
+from gossamer.database.database import Database
 from gossamer.discover.websub import PushConfig
 from gossamer.errors import DatabaseError
 from gossamer.frontier import subscriptions
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import find_url
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import Subscription

@@ -17,9 +17,9 @@ from cyclopts import App, Parameter
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import accounts, audit, passwords
-from gossamer.frontier.database import Database
 from gossamer.web.views import timestamp
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.backup import back_up, verify
 from gossamer.crawl.backup_files import Manifest
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.database import require_crawl
+from gossamer.database.database import require_crawl
 from gossamer.model.counts import counted
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
 from gossamer.frontier.stories import Story, StoryPage, largest_clusters, story_of
 from gossamer.model.counts import counted, noun
 

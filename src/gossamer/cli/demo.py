@@ -25,10 +25,10 @@ from gossamer.crawl import exporting
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.ranked_pages import RankedPages
 from gossamer.crawl.stored_ranks import rank_place
+from gossamer.database.database import Database
 from gossamer.demo.web import DemoWeb
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import OperationError
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import all_urls
 from gossamer.model.counts import counted
 from gossamer.web.service import Services

@@ -14,10 +14,10 @@ from gossamer.crawl.filter_look import Report
 from gossamer.crawl.filtering import all_sites, run_filters, switch
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_links import stored_in
+from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier import filters
 from gossamer.frontier.audit import note
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.filters import StoredFilter
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of

@@ -18,8 +18,8 @@ from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.crawl.indexer_process import catch_up, follow
 from gossamer.crawl.indexing import Indexer, index_lock, index_place
+from gossamer.database.database import open_database, require_crawl
 from gossamer.errors import BusyError
-from gossamer.frontier.database import open_database, require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.jobs.index_build import install_shard
 from gossamer.model.counts import counted

@@ -25,9 +25,9 @@ from gossamer.cli.common import (
 )
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.engine.config import open_engine
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
 from gossamer.jobs.context import JobContext
 from gossamer.model.counts import counted
 

@@ -10,10 +10,10 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, 
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier import mirror_table
 from gossamer.frontier.audit import note
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.mirror_table import REJECTED, UNDECIDED, Mirror
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of

@@ -10,9 +10,9 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, 
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.frontier import controls
 from gossamer.frontier.audit import note
-from gossamer.frontier.database import Database
 from gossamer.model.site import site_of
 
 

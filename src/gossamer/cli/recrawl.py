@@ -10,10 +10,10 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, 
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import operate
 from gossamer.frontier.audit import note
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.model.counts import counted
 from gossamer.store.segment_folder import delete_segments

@@ -15,9 +15,9 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.erasing import erase_removed
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.takedown import carry_on, covering, listed, restore, take_down
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import audit
-from gossamer.frontier.database import Database
 from gossamer.model.counts import counted
 from gossamer.settings import Settings
 

@@ -18,9 +18,9 @@ from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.raw_pages import Html, html_from_bytes, newest_html
 from gossamer.crawl.rule_trial import Trial, try_rules
 from gossamer.crawl.suggesting import suggest
+from gossamer.database.database import Database, open_database
 from gossamer.errors import StorageError, UsageError
 from gossamer.frontier.audit import note
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.fitting import refit
 from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
 from gossamer.model.counts import counted, noun

@@ -26,10 +26,10 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import Standing, plan_of, require_entry, standing
 from gossamer.crawl.tasks import Task
+from gossamer.database.database import Database
 from gossamer.errors import OperationError, UsageError
 from gossamer.frontier import schedules
 from gossamer.frontier.audit import note
-from gossamer.frontier.database import Database
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words
 from gossamer.settings import load

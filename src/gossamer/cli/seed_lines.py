@@ -11,7 +11,7 @@ import msgspec
 from gossamer.cli.common import DEFAULT_DATA, duration, out
 from gossamer.crawl.next_command import Commands, Options
 from gossamer.crawl.verdict import SeedVerdict, Verdict, next_step, verdict_of
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.frontier.inspect import Status
 from gossamer.settings import Settings
 

@@ -11,7 +11,7 @@ from gossamer.cli.common import duration, err
 from gossamer.clock import Clock
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import Judge, SeedVerdict
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.frontier.inspect import Status
 from gossamer.frontier.seed_view import seed_urls, seed_views
 from gossamer.settings import Settings

@@ -24,8 +24,8 @@ from gossamer.crawl.leaders import StoredLeaders
 from gossamer.crawl.pushed import StoredPush
 from gossamer.crawl.stored_ranks import stored_ranks
 from gossamer.crawl.stories import StoredStories
+from gossamer.database.database import require_crawl
 from gossamer.errors import UsageError
-from gossamer.frontier.database import require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.search.searcher import Searcher
 from gossamer.search.shard import ShardSearcher

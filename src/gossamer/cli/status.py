@@ -14,10 +14,10 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.health import problems
 from gossamer.crawl.indexed import index_standing
+from gossamer.database.database import Database
 from gossamer.errors import OperationError
 from gossamer.frontier.backlog import slowest
 from gossamer.frontier.controls import paused_sites
-from gossamer.frontier.database import Database
 from gossamer.frontier.delays import distribution
 from gossamer.frontier.inspect import Status, segment_ids, status, waiting_sites
 from gossamer.frontier.revisits import collection_freshness

@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from gossamer.console.context import Crawl
 from gossamer.crawl.saved_queries import described, request_of
+from gossamer.database.database import Database
 from gossamer.frontier import alerts
 from gossamer.frontier.alerts import Alert, AlertHit
-from gossamer.frontier.database import Database
 from gossamer.notify import feed
 from gossamer.notify.feed import EPOCH, Entry, Feed
 from gossamer.web.links import Links

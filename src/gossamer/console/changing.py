@@ -18,9 +18,9 @@ from gossamer.console.context import Crawl
 from gossamer.crawl.configuration import read_tables
 from gossamer.crawl.configuring import save_settings
 from gossamer.crawl.schedule_runs import Standing, plan_of, standing
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import controls, schedules
-from gossamer.frontier.database import Database
 from gossamer.frontier.site_list import machines
 from gossamer.schedule.plan import words
 from gossamer.settings import FILE_NAME, OWN_SECTIONS, Settings, describe, is_named

@@ -19,7 +19,7 @@ from gossamer.clock import Clock
 from gossamer.console.seed_standing import SeedStandings
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.reader import SharedReader
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.settings import Settings
 from gossamer.web.links import Links
 from gossamer.web.service import Services

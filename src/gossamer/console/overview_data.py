@@ -17,9 +17,9 @@ from gossamer.console.context import Crawl
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexed import IndexStanding, index_standing
 from gossamer.crawl.reader import SharedReader
+from gossamer.database.database import Database
 from gossamer.frontier import controls, delays, samples
 from gossamer.frontier.backlog import slowest
-from gossamer.frontier.database import Database
 from gossamer.frontier.delays import Delays
 from gossamer.frontier.inspect import Status, Waiting, status, waiting_sites
 from gossamer.frontier.revisits import Freshness, collection_freshness

@@ -16,8 +16,8 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.raw_pages import newest_html, sites_named
 from gossamer.crawl.rule_trial import Trial
 from gossamer.crawl.trial_process import TrialAnswer, TrialJob, Trials
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError, UsageError
-from gossamer.frontier.database import Database
 from gossamer.frontier.rulebook import load_rules
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.parse.limits import ParseLimits

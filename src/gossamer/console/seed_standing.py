@@ -16,8 +16,8 @@ from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import SeedVerdict, Verdict, verdict_of
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier.database import Database
 from gossamer.frontier.seed_view import documents
 from gossamer.settings import Settings
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.frontier import delays, samples
-from gossamer.frontier.database import Database
 from gossamer.frontier.extraction import Day
 from gossamer.frontier.samples import DAY, HOUR, MINUTE, Figures
 

@@ -9,10 +9,10 @@ import msgspec
 
 from gossamer.console.context import Crawl
 from gossamer.crawl.robots import AGENT
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier import filters, partitions, scripted, site_view, sources, subscriptions
 from gossamer.frontier.controls import why_it_rests
-from gossamer.frontier.database import Database
 from gossamer.frontier.extraction import Day, extraction_of
 from gossamer.frontier.inspect import stored_robots
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, for_part, gap

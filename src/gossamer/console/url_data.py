@@ -13,11 +13,11 @@ from gossamer.console.url_visits import Extracted, Fetches, counting_segments, e
 from gossamer.crawl.explain import add_shy_links, conclude, explain
 from gossamer.crawl.explanation import Explanation
 from gossamer.crawl.findable import Indexed
+from gossamer.database.database import Database
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError, UsageError
 from gossamer.frontier import url_search
 from gossamer.frontier.changes import last_change
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import UrlRecord, find_url
 from gossamer.frontier.removals import Removal, removal_of
 from gossamer.frontier.stories import Story

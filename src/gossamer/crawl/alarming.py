@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import index_place
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier import delays, outbox, samples, vitals
 from gossamer.frontier.alarms import Sign
-from gossamer.frontier.database import Database
 from gossamer.frontier.extraction import Drop, extraction_drops
 from gossamer.frontier.vitals import Activity, QuietFeed
 from gossamer.index import commits

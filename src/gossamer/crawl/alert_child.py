@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from gossamer.crawl.children import Child
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 _PATIENCE = 30.0
 """Seconds after which alarms are looked for, though there is nobody to tell: the console shows them."""

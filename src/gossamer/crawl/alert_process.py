@@ -18,9 +18,9 @@ from gossamer.crawl.alarming import look
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.logged import configure_logs
 from gossamer.crawl.sending import Delivery, send_due, tell_alarms
+from gossamer.database.database import Database, open_database
 from gossamer.errors import GossamerError
 from gossamer.frontier import alerts, outbox
-from gossamer.frontier.database import Database, open_database
 from gossamer.settings import Settings, load
 
 log = logging.getLogger(__name__)

@@ -35,9 +35,9 @@ import tantivy
 
 from gossamer.clock import Clock
 from gossamer.crawl.gathering import Gatherer
+from gossamer.database.database import Database
 from gossamer.frontier import alerts
 from gossamer.frontier.alerts import Alert, AlertHit
-from gossamer.frontier.database import Database
 from gossamer.frontier.removals import covered
 from gossamer.index import commits, schema
 from gossamer.notify.message import Item, item

@@ -11,9 +11,9 @@ from collections import Counter
 from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.tally import PAUSE, Tally
+from gossamer.database.database import Database
 from gossamer.frontier import asked
 from gossamer.frontier.asked import Times, day_of, normalised
-from gossamer.frontier.database import Database
 from gossamer.search.results import Results
 
 log = logging.getLogger(__name__)

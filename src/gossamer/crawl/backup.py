@@ -25,9 +25,9 @@ from gossamer.crawl.backup_files import Item, Manifest
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.holding import held
 from gossamer.crawl.index_copy import copy_index
+from gossamer.database.database import read_database
+from gossamer.database.snapshots import check_file, copy_database
 from gossamer.errors import BusyError, CorruptError, GossamerError, OperationError, UsageError
-from gossamer.frontier.database import read_database
-from gossamer.frontier.snapshots import check_file, copy_database
 from gossamer.model.counts import counted
 from gossamer.settings import FILE_NAME
 from gossamer.store import durable, layout

@@ -18,8 +18,8 @@ from gossamer.categories.tokens import MAX_CHARS
 from gossamer.crawl.exporting import pages as stored_pages
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.parser_config import ParserConfig
+from gossamer.database.database import Database
 from gossamer.errors import CorruptError, StorageError, UsageError
-from gossamer.frontier.database import Database
 from gossamer.frontier.rulebook import load_rules
 from gossamer.model.counts import counted, noun
 from gossamer.model.records import Kind, Parsed, ParseJob

@@ -7,8 +7,8 @@ from collections import Counter
 from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.tally import PAUSE, Tally
+from gossamer.database.database import Database
 from gossamer.frontier import clicks
-from gossamer.frontier.database import Database
 from gossamer.revisit.config import RevisitConfig
 
 

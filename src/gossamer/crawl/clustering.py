@@ -14,10 +14,10 @@ import msgspec
 
 from gossamer.crawl import exporting
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.dedup.near.registry import NEED_STATISTICS, near_method
 from gossamer.dedup.near.statistics import gather
-from gossamer.frontier.database import Database
 
 _CANDIDATES = 64
 """Clusters looked at for each lookup key, the newest first, as while crawling."""

@@ -18,10 +18,10 @@ from collections.abc import Set
 import msgspec
 
 from gossamer.crawl.folder import MERGER, DataFolder
+from gossamer.database.database import Database
+from gossamer.database.lists import marks
 from gossamer.errors import BusyError, CorruptError
 from gossamer.frontier import holds
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import marks
 from gossamer.store.compaction import FULL, CompactedSegment, compact, plan
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segment_folder import Segments, delete_segments

@@ -21,6 +21,7 @@ from gossamer.crawl.seeding import add_seeds, drop_seeds
 from gossamer.crawl.takedown import drop_from_index
 from gossamer.crawl.toml_edit import edited
 from gossamer.crawl.toml_text import toml_text
+from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.frontier import (
@@ -34,7 +35,6 @@ from gossamer.frontier import (
     rulebook,
     schedules,
 )
-from gossamer.frontier.database import Database
 from gossamer.frontier.fitting import refit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import Decision as Verdict

@@ -15,8 +15,8 @@ import msgspec
 
 from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier.database import Database
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
 

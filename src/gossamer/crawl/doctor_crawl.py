@@ -14,11 +14,11 @@ from gossamer.crawl.health import LONGEST_LAG
 from gossamer.crawl.indexed import index_lag, index_standing
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import next_step, verdict_of
+from gossamer.database import schema
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import schema
 from gossamer.frontier.accounts import accounts
 from gossamer.frontier.alerts import active
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids, status
 from gossamer.frontier.measures import newest_stored
 from gossamer.frontier.rulebook import load_rules

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 from gossamer.crawl.compacting import COMPACTOR, replace
 from gossamer.crawl.folder import MERGER, THINNER, DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import BusyError
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.frontier.removals import Covered
 from gossamer.store.erasing import ERASED, erase, of_urls, visits_of

@@ -17,13 +17,13 @@ from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.crawl.shy_links import shy_links
+from gossamer.database.database import Database
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError
 from gossamer.frontier import inspect
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.controls import why_it_rests
 from gossamer.frontier.copying import lowered_by, yield_of
-from gossamer.frontier.database import Database
 from gossamer.frontier.filters import list_filters
 from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.mirror_table import load_mirrors

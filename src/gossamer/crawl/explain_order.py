@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from gossamer.database.database import Database
 from gossamer.frontier.contract import Guidance
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.revisits import Revisits, estimator_of, weight_of
 from gossamer.frontier.standing import link_values

@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.holding import held
+from gossamer.database.database import Database
+from gossamer.database.schema import REMOVED
 from gossamer.errors import CorruptError, GossamerError, OperationError
 from gossamer.frontier import inspect
-from gossamer.frontier.database import Database
 from gossamer.frontier.removals import Covered, covered
-from gossamer.frontier.schema import REMOVED
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.schema import LINKS_SCHEMA, PAGES_SCHEMA
 from gossamer.store.segments import open_links, open_pages

@@ -13,7 +13,7 @@ from time import process_time
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.frontier.filters import SHADOW
 from gossamer.scope.automatic import FilterConfig
 

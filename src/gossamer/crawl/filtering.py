@@ -15,8 +15,8 @@ from gossamer.crawl.filter_proposals import propose
 from gossamer.crawl.filter_turns import Turns
 from gossamer.crawl.site_table import SiteTable, read_table
 from gossamer.crawl.stored_links import LinksOf
+from gossamer.database.database import Database
 from gossamer.frontier import filters
-from gossamer.frontier.database import Database
 from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, StoredFilter
 from gossamer.frontier.rulebook import load_rules
 from gossamer.parse.rules import RuleBook

@@ -32,10 +32,10 @@ from typing import Any
 import msgspec
 
 from gossamer.crawl.guidance import guidance_of
+from gossamer.database.database import Database, Where, is_server, open_database, read_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import BusyError, ClockError, StorageError, UsageError
 from gossamer.frontier.clock_back import latest_written, turn_back
-from gossamer.frontier.database import Database, Where, is_server, open_database, read_database
 from gossamer.frontier.rulebook import load_rules
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.privacy import keep_private

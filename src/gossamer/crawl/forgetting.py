@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier import forgetting, holds
-from gossamer.frontier.database import Database
 from gossamer.store.layout import time_of
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.frontier import outbox
 from gossamer.frontier.alerts import Alert
-from gossamer.frontier.database import Database
 from gossamer.model.counts import counted
 from gossamer.notify.channel import is_mail
 from gossamer.notify.message import MOST_ITEMS, Item, Message

@@ -10,8 +10,8 @@ from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import verdict_of
+from gossamer.database.database import Database
 from gossamer.frontier import measures
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import Status, status
 from gossamer.settings import Settings
 

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from gossamer.clock import CorrectedClock
 from gossamer.crawl.thread import DatabaseThread
+from gossamer.database.database import Database
 from gossamer.errors import ClockError
 from gossamer.frontier import leases
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.database import Database
 
 log = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from threading import Event, Thread
 
 from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier import holds
-from gossamer.frontier.database import Database
 
 _RENEW = 30.0
 """Seconds between two renewals."""

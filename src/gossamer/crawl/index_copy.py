@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from gossamer.database.snapshots import copy_file as copy_sqlite
 from gossamer.errors import StorageError
-from gossamer.frontier.snapshots import copy_file as copy_sqlite
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
 from gossamer.store import durable

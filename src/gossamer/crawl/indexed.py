@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import CorruptError, GossamerError
 from gossamer.frontier import changes, measures
-from gossamer.frontier.database import Database
 from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted

@@ -20,8 +20,8 @@ from gossamer.courtesy import give_way
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import Indexer, IndexPlace, index_lock, index_place
 from gossamer.crawl.logged import configure_logs
+from gossamer.database.database import open_database
 from gossamer.errors import BusyError, GossamerError
-from gossamer.frontier.database import open_database
 
 PAUSE = 0.15
 """Seconds between two looks while there is nothing to do."""

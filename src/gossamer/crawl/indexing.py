@@ -28,9 +28,9 @@ from gossamer.crawl.alerting import Alerting
 from gossamer.crawl.categorising import categoriser
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_rows import StoredRows
+from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
 from gossamer.frontier import changes, forgetting
-from gossamer.frontier.database import Database
 from gossamer.frontier.delays import announced, note_searchable
 from gossamer.frontier.inspect import place_of, segment_ids
 from gossamer.index import commits

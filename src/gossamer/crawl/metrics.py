@@ -28,9 +28,10 @@ from gossamer import __version__
 from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
+from gossamer.database import schema
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import delays, measures, schema
-from gossamer.frontier.database import Database
+from gossamer.frontier import delays, measures
 from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.revisits import Freshness, collection_freshness
 from gossamer.model.metric import Metric

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 
 from gossamer.crawl.stored_links import Ends, LinksOf
+from gossamer.database.database import Database
+from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
-from gossamer.frontier.schema import REFUSED, REMOVED
 from gossamer.model.records import Via
 from gossamer.model.site import key64, site_of
 from gossamer.partition.assignment import ROOT, Assignment, drift, site_path

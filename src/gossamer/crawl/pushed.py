@@ -16,12 +16,12 @@ from urllib.parse import urljoin
 from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.scope import LiveScope
+from gossamer.database.database import identity, require_crawl
 from gossamer.discover import websub
 from gossamer.discover.feed_values import FeedLimits
 from gossamer.discover.feeds import parse_feed
 from gossamer.discover.websub import Denied, PushConfig, Verified
 from gossamer.frontier import subscriptions
-from gossamer.frontier.database import identity, require_crawl
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Discovered, Kind, Via

@@ -19,13 +19,13 @@ import msgspec
 
 from gossamer import __version__
 from gossamer.clock import Clock
+from gossamer.database.database import Database, Where, open_database
 from gossamer.discover import websub
 from gossamer.discover.websub import PushConfig
 from gossamer.errors import GossamerError
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Request, Resolver, user_agent
 from gossamer.frontier import subscriptions
 from gossamer.frontier.controls import directions, paused
-from gossamer.frontier.database import Database, Where, open_database
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Response
 from gossamer.model.site import site_of

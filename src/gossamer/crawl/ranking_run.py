@@ -15,9 +15,9 @@ import numpy as np
 from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.holding import held
+from gossamer.database.database import Database
 from gossamer.engine.contract import Engine
 from gossamer.errors import CorruptError, UsageError
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.graph.config import RankConfig
 from gossamer.graph.pagerank import Rules

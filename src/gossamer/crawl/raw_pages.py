@@ -12,10 +12,10 @@ import msgspec
 import pyarrow as pa
 
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.fetch.decode import decode as decode_content
 from gossamer.fetch.limits import Trouble
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import place_of, segment_ids
 from gossamer.frontier.removals import removal_of
 from gossamer.model.site import host_of, key64, site_of

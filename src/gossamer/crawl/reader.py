@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from threading import Lock, Thread
 from typing import TypeVar
 
+from gossamer.database.database import Database, Where, identity, is_server, read_database, require_crawl
 from gossamer.errors import BusyError, GossamerError
-from gossamer.frontier.database import Database, Where, identity, is_server, read_database, require_crawl
 
 _WAIT = 0.5
 """A reader of a page waits for the answer."""

@@ -27,13 +27,13 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.render_choice import LITTLE_TEXT, RENDERED, Modes
 from gossamer.crawl.scope import scope_config
+from gossamer.database.database import Database
+from gossamer.database.schema import DONE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.errors import GossamerError
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.frontier.operate import recrawl_outcomes
 from gossamer.frontier.refused import lists, redirect_targets, refused_urls
-from gossamer.frontier.schema import DONE
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome

@@ -19,9 +19,9 @@ from gossamer.crawl.page_loads import Loads, Shop, Supply
 from gossamer.crawl.render_choice import Modes, has_gained, merged, most_requests, why_render
 from gossamer.crawl.runner import SiteRunner
 from gossamer.crawl.seams import Parses, Renders, Runs
+from gossamer.database.database import Database
 from gossamer.fetch.browser import Rendered
 from gossamer.frontier import scripted
-from gossamer.frontier.database import Database
 from gossamer.frontier.politeness import gap
 from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome

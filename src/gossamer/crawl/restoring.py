@@ -17,10 +17,10 @@ from gossamer.clock import Clock
 from gossamer.crawl import backup_files as files
 from gossamer.crawl.backup_files import Item, Manifest
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
+from gossamer.database.snapshots import fill_database
 from gossamer.errors import CorruptError, UsageError
 from gossamer.frontier import holds
-from gossamer.frontier.database import Database
-from gossamer.frontier.snapshots import fill_database
 from gossamer.model.counts import counted, noun
 from gossamer.settings import load
 from gossamer.store import durable

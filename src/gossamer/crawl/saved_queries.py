@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import AddressPolicy
 from gossamer.frontier import alerts
 from gossamer.frontier.alerts import Alert
-from gossamer.frontier.database import Database
 from gossamer.notify.channel import check_channel, is_mail, target_of
 from gossamer.notify.config import AlertConfig
 from gossamer.notify.message import one_line

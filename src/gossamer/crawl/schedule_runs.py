@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import schedules
-from gossamer.frontier.database import Database
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import DEFAULT, words
 from gossamer.schedule.times import next_start, rhythm

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gossamer.crawl.parser_config import ParserConfig, full_chain
+from gossamer.database.database import Database
 from gossamer.frontier import mirror_table
-from gossamer.frontier.database import Database
 from gossamer.frontier.filters import load_filters
 from gossamer.frontier.removals import filter_rule
 from gossamer.frontier.rulebook import load_rules, rules_version

@@ -10,12 +10,12 @@ import msgspec
 from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
+from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import WAY_IN, AddressPolicy
 from gossamer.frontier import configured
 from gossamer.frontier.contract import Added
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import find_url, stored_robots
 from gossamer.frontier.politeness import is_servers_wish
 from gossamer.frontier.seed_redirects import chain_from, redirected_sites

@@ -18,10 +18,10 @@ from typing import NamedTuple
 from gossamer.clock import Clock
 from gossamer.crawl.gathering import decoded, encoded
 from gossamer.crawl.saved_queries import webhook_guard
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier import alarms, outbox
 from gossamer.frontier.alarms import Alarm, Sign
-from gossamer.frontier.database import Database
 from gossamer.frontier.outbox import Waiting
 from gossamer.notify.channel import check_channel, is_mail, shown
 from gossamer.notify.mail import compose, send_mail, sender_of

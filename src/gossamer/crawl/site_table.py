@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.crawl.stored_links import Ends, SiteLinks
-from gossamer.frontier.database import Database
-from gossamer.frontier.schema import REFUSED, REMOVED
+from gossamer.database.database import Database
+from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, Via
 from gossamer.model.site import key64, site_of

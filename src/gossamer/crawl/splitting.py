@@ -6,9 +6,9 @@ import logging
 
 from gossamer.crawl.partitioning import mended, proposed
 from gossamer.crawl.stored_links import LinksOf
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions
-from gossamer.frontier.database import Database
 from gossamer.partition.assignment import Assignment
 from gossamer.partition.config import PartitionConfig
 from gossamer.settings import Settings

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.frontier.inspect import place_of
 from gossamer.model.site import key64, site_of
 from gossamer.scope.reachability import Graph

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database
 from gossamer.frontier import changes
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import place_of
 from gossamer.index.document import IndexPage
 from gossamer.jobs.index_build import telling_links

@@ -15,9 +15,9 @@ from typing import TypeVar
 from gossamer.clock import Clock, SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.reader import SharedReader
+from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier import changes, inspect, stories
-from gossamer.frontier.database import Database
 from gossamer.frontier.removals import covered
 from gossamer.frontier.stories import Story
 from gossamer.model.site import key64, site_of

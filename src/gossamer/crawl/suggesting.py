@@ -10,8 +10,8 @@ import msgspec
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.raw_pages import StoredPage, documents_of, html_of, sites_named
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.parse.html import Tree

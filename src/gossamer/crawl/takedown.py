@@ -23,9 +23,9 @@ from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.gathering import decoded, encoded
 from gossamer.crawl.indexing import IndexPlace, index_lock, index_place
+from gossamer.database.database import Database
 from gossamer.errors import BusyError, GossamerError, UsageError
 from gossamer.frontier import changes, outbox, removals, removing, restoring
-from gossamer.frontier.database import Database
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter

@@ -15,8 +15,8 @@ from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
 
 from gossamer.crawl.folder import DataFolder
+from gossamer.database.database import Database, open_database, require_crawl
 from gossamer.errors import GossamerError
-from gossamer.frontier.database import Database, open_database, require_crawl
 
 PAUSE = 5.0
 """Seconds between two writes."""

@@ -18,9 +18,9 @@ import numpy as np
 
 from gossamer.crawl.compacting import SegmentsHeldError, SegmentsReplacedError, all_count, replace
 from gossamer.crawl.folder import THINNER, DataFolder
+from gossamer.database.database import Database
 from gossamer.errors import CorruptError
 from gossamer.frontier import holds
-from gossamer.frontier.database import Database
 from gossamer.jobs.url_table import follow, merged_segments
 from gossamer.store.erasing import SUPERSEDED, erase, superseded, visits_of
 from gossamer.store.layout import new_segment_id, role_of, time_of

@@ -18,8 +18,8 @@ from gossamer.courtesy import give_way
 from gossamer.crawl.children import Child
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.logged import configure_logs
+from gossamer.database.database import Database, open_database
 from gossamer.errors import GossamerError
-from gossamer.frontier.database import Database, open_database
 from gossamer.settings import Settings, load
 
 SETTLE = 60.0

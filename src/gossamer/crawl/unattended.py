@@ -20,9 +20,9 @@ from gossamer.clock import Clock
 from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.schedule_runs import Standing, standing
 from gossamer.crawl.tasks import Task
+from gossamer.database.database import Database
 from gossamer.errors import DatabaseError, GossamerError
 from gossamer.frontier import schedules
-from gossamer.frontier.database import Database
 from gossamer.frontier.seed_list import has_seeds
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import longest, words

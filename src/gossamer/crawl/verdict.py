@@ -17,9 +17,9 @@ import msgspec
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, SHORT_TEXT, Modes
 from gossamer.crawl.understand import PARTLY
+from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.fetch.guard import AddressPolicy, network_of
-from gossamer.frontier.database import Database
 from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.seed_view import (
     SeedView,

@@ -43,11 +43,11 @@ from gossamer.crawl.runner import SiteRunner, job_of
 from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.seams import Beats, Commits, Fetches, Parses, Renders, Resolves, Runs
 from gossamer.crawl.thread import DatabaseThread
+from gossamer.database.database import Database
 from gossamer.errors import GossamerError, LeaseLost
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver, user_agent
 from gossamer.fetch.browser import Renderer
 from gossamer.frontier.contract import Lease, SiteReport
-from gossamer.frontier.database import Database
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import Decision
 from gossamer.model.records import Parsed, Response, Task

@@ -11,9 +11,9 @@ from typing import Literal, get_args
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import logins, passwords
-from gossamer.frontier.database import Database
 
 Role = Literal["reader", "operator"]
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 _HOLD = 600.0
 """Seconds without a sign after which an alarm is over."""

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from gossamer.database.database import Database, Row
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import REMOVED
 from gossamer.errors import UsageError
 from gossamer.frontier.changes import last_change
-from gossamer.frontier.database import Database, Row
-from gossamer.frontier.lists import chunks, marks
-from gossamer.frontier.schema import REMOVED
 from gossamer.model.site import key64, site_of
 
 _COLUMNS = "id, name, request, channels, made_by, made_at, since, again, paused"

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 
 DAY = 86_400.0
 LONGEST = 200

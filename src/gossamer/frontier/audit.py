@@ -11,7 +11,7 @@ import secrets
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 _LONGEST = 4000
 """Characters of a subject or detail that are kept: a form can send more than anybody will read."""

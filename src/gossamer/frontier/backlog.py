@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.frontier import controls
-from gossamer.frontier.database import Database
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, for_part, gap
 
 _WAITING = f"""SELECT s.name, s.address, s.crawl_delay, s.trouble, s.least_delay, s.not_before,

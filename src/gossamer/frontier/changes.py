@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
-from gossamer.frontier.schema import REMOVED
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import REMOVED
 
 
 def next_change(db: Database) -> int:

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import DONE, REMOVED
 from gossamer.frontier.revisits import Revisits, estimator_of, weight_of
-from gossamer.frontier.schema import DONE, REMOVED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of
 from gossamer.revisit.config import RevisitConfig

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.frontier import holds
-from gossamer.frontier.database import Database
 from gossamer.revisit.polls import Habit
 from gossamer.robots.verdict import RobotsState
 

@@ -18,11 +18,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 from gossamer.dedup.clusters import Member, choose
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 

@@ -15,9 +15,9 @@ from collections.abc import Collection
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
 from gossamer.model.counts import counted
 from gossamer.model.site import key64
 

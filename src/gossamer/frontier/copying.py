@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 from gossamer.frontier.contract import Budgets, Verdict, Visit
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
 from gossamer.model.counts import counted, noun
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 _STEPS = 4
 """Classes of delays per doubling."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from gossamer.database.database import Database
+from gossamer.database.lists import marks
+from gossamer.database.schema import DONE
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import marks
 from gossamer.frontier.recording import requeue
 from gossamer.frontier.refused import refused_urls
-from gossamer.frontier.schema import DONE
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.scope.reach import DEPTH_RULE, SITEMAPS_RULE, Reach

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
+from gossamer.database.database import Database
+from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.database import Database
-from gossamer.frontier.schema import REFUSED, REMOVED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 

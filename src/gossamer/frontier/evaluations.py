@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.errors import CorruptError
-from gossamer.frontier.database import Database
 
 KEPT_RUNS = 1_000
 """Runs of a set that are kept."""

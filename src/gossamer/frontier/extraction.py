@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.frontier.contract import Visit
-from gossamer.frontier.database import Database
 from gossamer.model.site import key64
 
 DAY = 86_400

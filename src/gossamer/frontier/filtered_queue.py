@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import QUEUED, REFUSED
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import count_levels, enqueue
-from gossamer.frontier.schema import QUEUED, REFUSED
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64
 from gossamer.scope.automatic import RULE, AutomaticFilter, Fits, SiteFilters, is_probe, reason_of

@@ -6,11 +6,11 @@ and counted, and first visits that wait move to the level they have now.
 
 from __future__ import annotations
 
+from gossamer.database.database import Database, Row
+from gossamer.database.schema import QUEUED, REFUSED, REMOVED
 from gossamer.frontier.contract import Guidance
-from gossamer.frontier.database import Database, Row
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import enqueue
-from gossamer.frontier.schema import QUEUED, REFUSED, REMOVED
 from gossamer.frontier.standing import link_values
 from gossamer.model.records import LEVELS, Discovered, Via
 from gossamer.priority.levels import levels_of

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from functools import partial
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 
 _FORGOTTEN = "forgotten"
 _CHANGES_AT_ONCE = 1_000

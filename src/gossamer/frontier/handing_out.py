@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.frontier.database import Database, Row
+from gossamer.database.database import Database, Row
+from gossamer.database.schema import QUEUED
 from gossamer.frontier.queueing import LATER, count_levels, enqueue
-from gossamer.frontier.schema import QUEUED
 from gossamer.model.records import LEVELS, Kind, Task
 from gossamer.priority.levels import levels_of, score_of_level
 from gossamer.revisit.freshness import freshness

@@ -8,7 +8,7 @@ by its absence a backup that was frozen learns that it must start anew.
 
 from __future__ import annotations
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 LASTING = 900.0
 """Seconds after which a hold that was not renewed no longer counts; clocks of machines differ by 300 at most."""

@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.lists import marks
+from gossamer.database.schema import STATE_NAMES
 from gossamer.frontier import controls
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import marks
 from gossamer.frontier.politeness import PACE
-from gossamer.frontier.schema import STATE_NAMES
 from gossamer.model.outcome import Count, Outcome, count_of
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64, site_of

@@ -18,16 +18,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import QUEUED, REFUSED
 from gossamer.frontier import removals
 from gossamer.frontier.contract import Added, Budgets, Guidance
 from gossamer.frontier.copying import COPYING_RULE, Yields
-from gossamer.frontier.database import Database
 from gossamer.frontier.depths import follow_anew, note_shorter_ways
-from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.partitions import Plans
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import INSERT_QUEUE, count_levels, numbered_rows
-from gossamer.frontier.schema import QUEUED, REFUSED
 from gossamer.frontier.seen import SeenCache, sighting
 from gossamer.frontier.standing import Gifts, levels_of_new
 from gossamer.model.counts import counted

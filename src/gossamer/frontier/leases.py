@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from gossamer.database.database import Database, Row
+from gossamer.database.lists import chunks, marks
 from gossamer.errors import LeaseLost
 from gossamer.frontier import controls, politeness
 from gossamer.frontier.contract import Budgets, Lease, SiteReport
-from gossamer.frontier.database import Database, Row
-from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.queueing import LATER
 from gossamer.model.site import key64

@@ -18,8 +18,8 @@ import secrets
 
 import msgspec
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import marks
+from gossamer.database.database import Database
+from gossamer.database.lists import marks
 
 FIRST_PAUSE = 15.0
 """Seconds of the first refusal."""

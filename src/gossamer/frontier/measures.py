@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 WAITING, FAILING, GIVEN_UP = "waiting", "failing", "given up"
 """States of a message in the outbox."""

@@ -13,10 +13,10 @@ from itertools import islice
 
 import msgspec
 
-from gossamer.frontier.database import Database, Row
+from gossamer.database.database import Database, Row
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import DONE
 from gossamer.frontier.duplicates import JOINED
-from gossamer.frontier.lists import chunks, marks
-from gossamer.frontier.schema import DONE
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
 

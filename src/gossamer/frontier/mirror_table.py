@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.schema import DONE, REFUSED
 from gossamer.dedup.mirrors import MIN_SAME, MIRROR_RULE, follow, resolve
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
 from gossamer.frontier.duplicates import STANDS
 from gossamer.frontier.recording import requeue
-from gossamer.frontier.schema import DONE, REFUSED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 

@@ -18,8 +18,8 @@ import secrets
 
 import msgspec
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 
 _COLUMNS = "id, channel, about, body, made_at, due_at, attempts, problem"
 _FIRST_WAIT = 60.0

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.errors import CorruptError
 from gossamer.frontier import leases
-from gossamer.frontier.database import Database
 from gossamer.frontier.queueing import INSERT_QUEUE, LATER, queue_rows
 from gossamer.model.site import key64
 from gossamer.partition.assignment import Assignment, one_part

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from gossamer.database.database import Database
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.copying import COPIES
-from gossamer.frontier.database import Database
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.scope.statistics import prefix_of

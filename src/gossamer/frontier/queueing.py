@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 
 LATER = ("schedule", "revisits")
 """Tables of what is due later: to be tried again, to be visited again."""

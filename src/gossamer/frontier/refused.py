@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.schema import DONE, REFUSED
+from gossamer.database.database import Database
+from gossamer.database.schema import DONE, REFUSED
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 

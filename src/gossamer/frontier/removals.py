@@ -20,7 +20,7 @@ from typing import Literal
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.model.site import host_of, site_of
 from gossamer.scope.filters import FilterRule
 

@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from gossamer.database.database import Database, Row
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier import removals
 from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.clusters import leave
-from gossamer.frontier.database import Database, Row
 from gossamer.frontier.duplicates import domain_key
-from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import count_levels
 from gossamer.frontier.recording import change_tally, unschedule, wake
 from gossamer.frontier.revisits import NOT_COUNTED, count_documents, hour_of
-from gossamer.frontier.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, key64, site_of
 from gossamer.scope.shape import path_shape

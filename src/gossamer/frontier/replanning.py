@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from gossamer.frontier.database import Database, Row
+from gossamer.database.database import Database, Row
+from gossamer.database.schema import DONE
 from gossamer.frontier.queueing import drop_revisits, move_revisits
 from gossamer.frontier.revisits import Finished, Revisits
-from gossamer.frontier.schema import DONE
 
 _HANDFUL = 2000
 _SLACK = 1.0

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Task
 from gossamer.model.site import key64

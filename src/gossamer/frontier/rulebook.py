@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.parse.rules import DocumentRule
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.frontier import delays
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import Status
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400

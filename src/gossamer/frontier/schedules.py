@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 _WORDS = 4000
 """Characters of a run's last words that are kept."""

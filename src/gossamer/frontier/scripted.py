@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.model.counts import counted, noun
 
 DAY = 86_400

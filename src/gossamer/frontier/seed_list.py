@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 
 class NamedSeed(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.model.site import key64, site_of

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import STATE_NAMES
 from gossamer.frontier import controls
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
-from gossamer.frontier.schema import STATE_NAMES
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
 

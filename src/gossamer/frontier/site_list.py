@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 from gossamer.frontier import controls
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 

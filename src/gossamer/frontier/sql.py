@@ -13,6 +13,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
 from gossamer.frontier import (
@@ -41,10 +43,8 @@ from gossamer.frontier.contract import (
 )
 from gossamer.frontier.controls import Directions
 from gossamer.frontier.copying import LOWERINGS, count_copies, lowered_shapes
-from gossamer.frontier.database import Database
 from gossamer.frontier.extraction import Extraction
 from gossamer.frontier.intake import Intake
-from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.mirrors import find_mirrors
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import QUEUED
 from gossamer.frontier.contract import Visit
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
 from gossamer.frontier.queueing import enqueue
-from gossamer.frontier.schema import QUEUED
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Discovered
 from gossamer.model.site import key64, site_of

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from gossamer.database.database import Database
+from gossamer.database.lists import chunks, marks
+from gossamer.database.schema import REMOVED
 from gossamer.dedup.clusters import believed_day
-from gossamer.frontier.database import Database
-from gossamer.frontier.lists import chunks, marks
-from gossamer.frontier.schema import REMOVED
 from gossamer.model.site import key64, site_of
 
 ORDERED = 10_000

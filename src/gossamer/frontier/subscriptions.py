@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from gossamer.frontier.database import Database, Row
+from gossamer.database.database import Database, Row
 from gossamer.model.site import site_of
 
 WANTED, ASKED, ACTIVE, ENDED, REFUSED = "wanted", "asked", "active", "ended", "refused"

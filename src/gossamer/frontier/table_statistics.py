@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.schema import REFUSED, REMOVED
+from gossamer.database.database import Database
+from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.scope.statistics import Counts, prefix_of

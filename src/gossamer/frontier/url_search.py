@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.schema import STATE_NAMES
+from gossamer.database.database import Database
+from gossamer.database.schema import STATE_NAMES
 from gossamer.model.site import key64
 
 LOOKED_AT = 200_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.frontier import controls
-from gossamer.frontier.database import Database
 from gossamer.revisit.polls import Habit
 
 _MOST_FEEDS = 200_000

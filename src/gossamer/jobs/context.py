@@ -14,10 +14,10 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gossamer.database.database import Database
 from gossamer.engine.contract import Engine
 from gossamer.engine.exchange import read_part
 from gossamer.errors import CorruptError
-from gossamer.frontier.database import Database
 from gossamer.store.place import Place, open_place
 
 A = TypeVar("A")

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 import msgspec
 import pyarrow as pa
 
+from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIN_SAME, Evidence, SiteFacts, declare, follow
-from gossamer.frontier.database import Database
 from gossamer.frontier.mirror_table import active, is_rejected, scheme_of
 from gossamer.jobs.context import JobContext, numbered, put_table, run_stage
 from gossamer.jobs.mirror_signs import MirrorTask, Pair, Signs, compare_paths, count_pairs, pages_by_path

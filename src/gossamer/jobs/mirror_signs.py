@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gossamer.database.schema import DONE
 from gossamer.dedup.mirrors import MIN_SAME
 from gossamer.engine.exchange import partition_of, write_parts
 from gossamer.frontier.duplicates import JOINED
 from gossamer.frontier.mirror_compare import ALIKE, EQUAL, Page, likeness
-from gossamer.frontier.schema import DONE
 from gossamer.jobs.context import get_table, part_table
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of

@@ -17,10 +17,10 @@ from typing import Any
 
 import msgspec
 
+from gossamer.database.database import Database
 from gossamer.dedup.near.registry import DEFAULT
 from gossamer.engine.contract import Engine
 from gossamer.errors import StorageError, UsageError
-from gossamer.frontier.database import Database
 from gossamer.index.shards import MOST
 from gossamer.jobs.context import JobContext, Tell
 from gossamer.jobs.index_build import build_shards

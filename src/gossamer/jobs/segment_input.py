@@ -17,9 +17,9 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from gossamer.database.database import Database
 from gossamer.engine.exchange import write_parts
 from gossamer.errors import CorruptError, UsageError
-from gossamer.frontier.database import Database
 from gossamer.jobs.context import JobContext, get_table, numbered, part_table, run_stage
 from gossamer.jobs.url_table import export_urls, follow, merged_segments
 from gossamer.store.durable import SegmentMissingError

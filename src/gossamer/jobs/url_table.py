@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from gossamer.database.database import Database
+from gossamer.database.schema import REMOVED
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
-from gossamer.frontier.schema import REMOVED
 from gossamer.jobs.context import JobContext, numbered, put_table
 from gossamer.model.outcome import Outcome
 from gossamer.store.place import Place

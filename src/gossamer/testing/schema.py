@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gossamer.frontier import schema
-from gossamer.frontier.database import Database
+from gossamer.database import schema
+from gossamer.database.database import Database
 
 
 def back_to_version_5(db: Database) -> None:

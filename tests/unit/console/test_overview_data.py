@@ -12,9 +12,9 @@ from gossamer.console import series, words
 from gossamer.console.context import Crawl
 from gossamer.console.overview_data import Watch, overview, service_levels
 from gossamer.console.pages.overview import errors_of, levels_of
+from gossamer.database.database import Database, open_database
 from gossamer.errors import BusyError
 from gossamer.frontier import controls, samples
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.samples import DAY, HOUR, MINUTE, Figures
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64

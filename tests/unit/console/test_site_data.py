@@ -9,10 +9,10 @@ import pytest
 
 from gossamer.console import series
 from gossamer.console.site_data import delay_of, robots_view, site_page
+from gossamer.database.database import Database
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier import controls, site_view
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
-from gossamer.frontier.database import Database
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.site_list import ORDERS, STATES, SiteRow, Wanted, count_sites, list_sites
 from gossamer.frontier.sql import SqlFrontier

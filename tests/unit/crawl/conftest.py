@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from gossamer.crawl import indexing
 from gossamer.crawl.compacting import replace
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import Indexer
+from gossamer.database.database import Database
 from gossamer.frontier.changes import next_change
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import place_of
 from gossamer.index.anchors import AnchorStore
 from gossamer.index.folder import IndexFolder

@@ -11,10 +11,10 @@ from gossamer.crawl.filter_look import Report
 from gossamer.crawl.filtering import all_sites, run_filters, switch
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_links import stored_in
+from gossamer.database.database import open_database
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier import filters
 from gossamer.frontier.contract import Batch, Budgets, Guidance, SiteReport, Visit
-from gossamer.frontier.database import open_database
 from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.rulebook import load_rules, save_rules

@@ -11,8 +11,8 @@ import pytest
 from gossamer.crawl import compacting
 from gossamer.crawl.compacting import LARGE, compact_once, large_are_due, merge_large
 from gossamer.crawl.folder import MERGER, DataFolder
+from gossamer.database.database import Database
 from gossamer.frontier import holds
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import place_of, segment_ids
 from gossamer.model.records import PageRow
 from gossamer.settings import load

@@ -13,9 +13,9 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.health import problems
 from gossamer.crawl.metrics import METRICS, CrawlCollector, text
+from gossamer.database.database import Database
 from gossamer.frontier import controls, delays
 from gossamer.frontier.contract import Batch, SiteReport, Visit
-from gossamer.frontier.database import Database
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered

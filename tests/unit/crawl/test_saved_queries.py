@@ -8,8 +8,8 @@ import pytest
 
 from gossamer.cli.main import main
 from gossamer.crawl.saved_queries import save_query
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
 from gossamer.notify.config import AlertConfig
 from gossamer.search.results import Request
 

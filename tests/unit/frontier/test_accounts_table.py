@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier import accounts, logins, passwords
-from gossamer.frontier.database import Database, open_database
 
 PASSWORD = "orb-weaver-99"
 MOST = 3

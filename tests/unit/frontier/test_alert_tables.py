@@ -8,12 +8,12 @@ import pytest
 
 from gossamer.crawl.gathering import MOST_WAITING, Gatherer, decoded
 from gossamer.crawl.sending import send_due, tell_alarms
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import alarms, alerts, outbox
 from gossamer.frontier.alarms import Sign
 from gossamer.frontier.alerts import Alert, AlertHit
 from gossamer.frontier.changes import next_change
-from gossamer.frontier.database import Database
 from gossamer.notify.channel import NotTakenError
 from gossamer.notify.message import Item, Message
 from gossamer.testing import FakeClock

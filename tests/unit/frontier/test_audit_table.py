@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gossamer.database.database import Database
 from gossamer.frontier import audit
 from gossamer.frontier.audit import Filter
-from gossamer.frontier.database import Database
 
 
 def test_the_newest_line_comes_first(db: Database) -> None:

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gossamer.database.database import Database, open_database
+from gossamer.database.schema import QUEUED, SCHEDULED
 from gossamer.dedup.near.registry import near_method
 from gossamer.errors import GossamerError
 from gossamer.frontier.clicks import record
 from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, SiteReport, Visit
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.operate import recrawl, remove
 from gossamer.frontier.politeness import PolitenessConfig
-from gossamer.frontier.schema import QUEUED, SCHEDULED
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gossamer.database.database import Database
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
-from gossamer.frontier.database import Database
 from gossamer.frontier.extraction import DAY, KEPT, LITTLE, Day, Drop, extraction_drops, extraction_of
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier

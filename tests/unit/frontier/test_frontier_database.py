@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from gossamer.database import schema
+from gossamer.database.database import Database, open_database, read_database
 from gossamer.errors import CorruptError, DatabaseError, GossamerError, StorageError, UsageError
-from gossamer.frontier import schema
-from gossamer.frontier.database import Database, open_database, read_database
 
 NOBODY = 65534
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.frontier.database import Database, open_database
+from gossamer.database.database import Database, open_database
 from gossamer.frontier.rulebook import load_rules, remove_rules, rules_for, rules_version, save_rules
 from gossamer.parse.rules import DocumentRule
 

@@ -11,9 +11,9 @@ import pytest
 from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.sampling import Sampler
+from gossamer.database.database import Database
 from gossamer.errors import StorageError
 from gossamer.frontier import delays, samples
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import status
 from gossamer.frontier.samples import DAY, HOUR, MINUTE, Figures
 from gossamer.revisit.config import RevisitConfig

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.frontier import schema
-from gossamer.frontier.database import Database, open_database
+from gossamer.database import schema
+from gossamer.database.database import Database, open_database
 
 _ADDED = {
     3: (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gossamer.database.database import Database, open_database
 from gossamer.frontier import subscriptions
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.subscriptions import ACTIVE, ASKED, ENDED, REFUSED, WANTED, Subscription
 
 FEED, TOPIC, HUB = "https://a.org/feed.xml", "https://a.org/feed", "https://hub.org/"

@@ -10,14 +10,14 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from gossamer.database.database import Database, open_database
+from gossamer.database.schema import QUEUED, REMOVED
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier import removals, removing, restoring, table_statistics
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.inspect import status
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.removals import Covered, filter_rule
-from gossamer.frontier.schema import QUEUED, REMOVED
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import refuse
 from gossamer.model.outcome import Outcome

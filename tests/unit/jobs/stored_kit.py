@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from gossamer.database.database import Where, open_database
+from gossamer.database.schema import DONE, QUEUED
 from gossamer.engine.contract import Engine, InlineEngine
-from gossamer.frontier.database import Where, open_database
-from gossamer.frontier.schema import DONE, QUEUED
 from gossamer.jobs.context import JobContext, Tell
 from gossamer.model.records import PageRow
 from gossamer.model.site import host_of, key64, registrable_domain, site_of

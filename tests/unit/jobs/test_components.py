@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gossamer.database.database import Database
 from gossamer.engine.contract import InlineEngine
-from gossamer.frontier.database import Database
 from gossamer.jobs.components import connect, labels, write_edges
 from gossamer.jobs.context import JobContext
 

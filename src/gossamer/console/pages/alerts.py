@@ -14,10 +14,10 @@ from gossamer.console.alert_feeds import feed_path
 from gossamer.console.context import Asked, Console, Done
 from gossamer.crawl.gathering import decoded
 from gossamer.crawl.saved_queries import described, request_of, save_query
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import alarms, alerts, outbox
 from gossamer.frontier.alerts import Alert, Found
-from gossamer.frontier.database import Database
 from gossamer.frontier.outbox import Waiting
 from gossamer.search.results import Request
 

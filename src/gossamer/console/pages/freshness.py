@@ -8,7 +8,7 @@ from starlette.routing import Route
 from gossamer.console import series, words
 from gossamer.console.context import Asked, Console
 from gossamer.console.overview_data import Level, service_levels
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.frontier.revisits import Freshness, collection_freshness
 
 

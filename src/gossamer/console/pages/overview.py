@@ -13,9 +13,9 @@ from gossamer.console.context import Asked, Console, Done
 from gossamer.console.headline import Headline, headline
 from gossamer.console.overview_data import Look, Watch, overview
 from gossamer.crawl.indexed import index_standing
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import controls
-from gossamer.frontier.database import Database
 from gossamer.frontier.inspect import Status
 from gossamer.frontier.seed_list import has_seeds
 from gossamer.model.outcome import Outcome

@@ -18,8 +18,8 @@ from gossamer.console.rule_desk import LONGEST, SHOWN, Draft, Tried, read_draft,
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.trial_process import Trials
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.database import Database
 from gossamer.frontier.fitting import refit
 from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
 from gossamer.model.counts import counted, noun

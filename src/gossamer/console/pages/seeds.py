@@ -9,9 +9,9 @@ from gossamer.console import changing, seeding, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.pages.sites import STATE_KINDS, STATE_WORDS, outcome_words
 from gossamer.crawl.seeding import drop_seeds
+from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import seed_list, site_list
-from gossamer.frontier.database import Database
 from gossamer.frontier.seed_list import NamedSeed
 from gossamer.frontier.site_list import SiteRow
 

@@ -34,9 +34,9 @@ from gossamer.crawl.splitting import split_sites
 from gossamer.crawl.stored_links import Keys, LinksOf, SiteLinks
 from gossamer.crawl.supervisor import SPLIT_EVERY, is_over
 from gossamer.crawl.worker import Pace, Session, Tools
+from gossamer.database.database import Database, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.discover.seeds import Seed
-from gossamer.frontier.database import Database, open_database
 from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.rulebook import load_rules, save_rules
 from gossamer.frontier.sql import SqlFrontier

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gossamer.frontier.database import Database
-from gossamer.frontier.schema import REMOVED
+from gossamer.database.database import Database
+from gossamer.database.schema import REMOVED
 from gossamer.lab.webs.web import NOWHERE, Floats, Ints
 from gossamer.model.records import Kind, Via
 from gossamer.model.site import key64

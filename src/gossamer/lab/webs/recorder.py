@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.database import Database
+from gossamer.database.database import Database
 from gossamer.frontier.inspect import segment_ids
 from gossamer.frontier.rulebook import load_rules
 from gossamer.lab.webs.files import fit_of

@@ -16,9 +16,9 @@ from random import Random
 
 import msgspec
 
+from gossamer.database.database import Where, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, SiteReport, Visit
-from gossamer.frontier.database import Where, open_database
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.lab.studies.growth.made_up_frontier import (

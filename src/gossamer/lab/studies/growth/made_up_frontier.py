@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 
-from gossamer.frontier.database import Database, Where, open_database
-from gossamer.frontier.schema import DONE, QUEUED
-from gossamer.frontier.sqlite import SqliteDatabase
+from gossamer.database.database import Database, Where, open_database
+from gossamer.database.schema import DONE, QUEUED
+from gossamer.database.sqlite import SqliteDatabase
 from gossamer.model.site import key64, registrable_domain
 from gossamer.scope.shape import path_shape
 from gossamer.scope.statistics import prefix_of

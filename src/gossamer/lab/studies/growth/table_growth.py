@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.frontier.schema import VERSION
+from gossamer.database.schema import VERSION
 from gossamer.lab.studies.growth.frontier_load import BATCH, WARM_UP, Load, Step
 from gossamer.lab.studies.growth.made_up_frontier import FILLING, fill
 

@@ -30,9 +30,9 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8Dumper
 
+from gossamer.database.database import Database, DatabaseLost, Row
+from gossamer.database.postgres_watch import Watch
 from gossamer.errors import DatabaseError, StorageError, UsageError
-from gossamer.frontier.database import Database, DatabaseLost, Row
-from gossamer.frontier.postgres_watch import Watch
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

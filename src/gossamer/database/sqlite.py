@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from gossamer.database.database import Database, Row
 from gossamer.errors import CorruptError, DatabaseError, StorageError
-from gossamer.frontier.database import Database, Row
 
 _OUTLAST = 120_000
 """Milliseconds that a crawl waits for a writer: one that gives way on a busy machine may get a hundredth of it."""

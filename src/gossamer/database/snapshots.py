@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from gossamer.database import schema
+from gossamer.database.database import Database, Row, Where, open_database, read_database
+from gossamer.database.sqlite import translate
 from gossamer.errors import UsageError
-from gossamer.frontier import schema
-from gossamer.frontier.database import Database, Row, Where, open_database, read_database
-from gossamer.frontier.sqlite import translate
 
 _ROWS = 5000
 """Rows that are on their way at once."""

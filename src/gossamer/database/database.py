@@ -16,9 +16,9 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gossamer.database import schema
+from gossamer.database.lists import chunks, marks
 from gossamer.errors import DatabaseError, StorageError, UsageError
-from gossamer.frontier import schema
-from gossamer.frontier.lists import chunks, marks
 from gossamer.privacy import keep_private
 
 Row = tuple[Any, ...]
@@ -153,11 +153,11 @@ def require_crawl(where: Where) -> None:
 def _connect(where: Where, wait: float, readonly: bool, cache_mb: int) -> Database:
     if isinstance(where, str):
         try:
-            from gossamer.frontier.postgres import PostgresDatabase
+            from gossamer.database.postgres import PostgresDatabase
         except ImportError as error:
             raise UsageError("PostgreSQL needs the extra: pip install 'gossamer[postgres]'") from error
         return PostgresDatabase(where, readonly, patience=wait if readonly else _PATIENCE)
-    from gossamer.frontier.sqlite import SqliteDatabase
+    from gossamer.database.sqlite import SqliteDatabase
 
     if not readonly:
         try:
