@@ -16,8 +16,8 @@ import msgspec
 import pyarrow.parquet as pq
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.rulebook import load_rules
 from gossamer.parse.rules import RuleBook
+from gossamer.tables.rulebook import load_rules
 
 Links = list[list[int]]
 """By the number of a fetch: the numbers of the URLs that its page leads to."""

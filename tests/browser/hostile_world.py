@@ -23,31 +23,20 @@ from gossamer.cli.common import settings_of_crawl
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.gathering import encoded
 from gossamer.database.database import Database
-from gossamer.frontier import (
-    alarms,
-    alerts,
-    asked,
-    audit,
-    controls,
-    evaluations,
-    filters,
-    outbox,
-    rulebook,
-    schedules,
-    subscriptions,
-)
-from gossamer.frontier.alarms import Sign
-from gossamer.frontier.alerts import AlertHit
-from gossamer.frontier.evaluations import EvaluationResult, RankingResult, WorstQuery
+from gossamer.frontier import controls, filters, subscriptions
 from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.inspect import all_urls
-from gossamer.frontier.schedules import Run
 from gossamer.model.site import key64
 from gossamer.notify.message import Item, Message
 from gossamer.parse.rules import DocumentRule
 from gossamer.scope.automatic import Evidence
 from gossamer.scope.statistics import Counts
 from gossamer.search.results import Request
+from gossamer.tables import alarms, alerts, asked, audit, evaluations, outbox, rulebook, schedules
+from gossamer.tables.alarms import Sign
+from gossamer.tables.alerts import AlertHit
+from gossamer.tables.evaluations import EvaluationResult, RankingResult, WorstQuery
+from gossamer.tables.schedules import Run
 from gossamer.testing import FakeWeb, Reply, Site
 
 RUN = "window.__xss=1"

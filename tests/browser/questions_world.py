@@ -25,8 +25,8 @@ from inside import gossamer
 from time_kit import DAY, HOUR, later
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import delays, samples
 from gossamer.frontier.inspect import all_urls
+from gossamer.tables import delays, samples
 from gossamer.testing import FakeWeb, Reply, Site
 
 BEFORE = 30 * HOUR

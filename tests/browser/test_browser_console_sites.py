@@ -10,8 +10,8 @@ from console_kit import PASSWORDS, ConsoleUnderTest, finished_crawl, small_conso
 from playwright.sync_api import Page, expect
 
 from gossamer.clock import SystemClock
-from gossamer.frontier import samples
-from gossamer.frontier.samples import MINUTE, Figures
+from gossamer.tables import samples
+from gossamer.tables.samples import MINUTE, Figures
 
 SPEED = "figure[data-chart*='name=speed']"
 HIDE = """hidden => {

@@ -18,7 +18,7 @@ from console_kit import PASSWORDS, make_accounts
 from crawl_kit import PATIENCE, descendants, kill, settings_of, start, wait_until, write_settings
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import audit
+from gossamer.tables import audit
 from gossamer.testing import FakeWeb
 
 _ADDRESS = re.compile(r"Console at (http://\S+)/console")

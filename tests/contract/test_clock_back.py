@@ -11,11 +11,11 @@ from frontier_kit import LEASE, NAMES, NOW, SQL_MAKERS, Crew, pages
 
 from gossamer.database import schema
 from gossamer.database.database import Database
-from gossamer.frontier.clock_back import latest_written, turn_back
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.revisit.polls import Habit
 from gossamer.robots.verdict import Kind, RobotsState
+from gossamer.tables.clock_back import latest_written, turn_back
 
 AHEAD = 30 * 86_400.0
 THEN = NOW + AHEAD
@@ -99,7 +99,7 @@ TIMES = ("at", "since", "until", "not_before")
 
 def test_every_time_of_the_tables_is_turned_back_or_known_to_be_only_shown() -> None:
     """A column that is added later must be thought of."""
-    from gossamer.frontier.clock_back import _EVENTS, _PLANS
+    from gossamer.tables.clock_back import _EVENTS, _PLANS
 
     own = {"workers": ("started_at", "expires_at"), "logins": ("began_at", "expires_at")}
     turned = {table: {*_PLANS.get(table, ()), *_EVENTS.get(table, ()), *own.get(table, ())} for table in times()}

@@ -9,9 +9,9 @@ import pytest
 from frontier_kit import make_sql
 
 from gossamer.database.database import Database
-from gossamer.frontier import forgetting
 from gossamer.frontier.changes import departed, note_departures
 from gossamer.frontier.contract import Budgets
+from gossamer.tables import forgetting
 
 pytestmark = pytest.mark.usefixtures("dialect")
 

@@ -12,7 +12,6 @@ from frontier_kit import DELAY, LEASE, NAMES, NO, POLITENESS, SQL_MAKERS, Crew, 
 
 from gossamer.crawl.seeding import drop_seeds
 from gossamer.frontier import operate, politeness
-from gossamer.frontier.configured import forget_seeds
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.inspect import find_url, site_clock, status
 from gossamer.frontier.politeness import SiteClock
@@ -21,6 +20,7 @@ from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.settings import Settings
+from gossamer.tables.configured import forget_seeds
 
 SITE = "www.one.org"
 SEED = f"https://{SITE}/"

@@ -10,7 +10,6 @@ from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
 from gossamer.database.database import Database, open_database
 from gossamer.frontier.contract import Budgets, Guidance, Visit
-from gossamer.frontier.delays import announced, distribution, note_searchable
 from gossamer.frontier.inspect import find_url
 from gossamer.frontier.sources import Source, list_sources, only_polls_until
 from gossamer.frontier.sql import SqlFrontier
@@ -19,6 +18,7 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import key64
 from gossamer.revisit.config import DAY, HOUR, FeedConfig, RevisitConfig
+from gossamer.tables.delays import announced, distribution, note_searchable
 
 pytestmark = pytest.mark.usefixtures("dialect")
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from gossamer.clock import SystemClock
 from gossamer.database.database import open_database
-from gossamer.frontier import holds
+from gossamer.tables import holds
 from gossamer.testing import FakeWeb
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli"]

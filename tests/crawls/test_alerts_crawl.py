@@ -17,9 +17,9 @@ from crawl_kit import PATIENCE, crawl, run, start, wait_until, write_settings
 from inside import fails, gossamer
 
 from gossamer.database.database import open_database
-from gossamer.frontier import alerts
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
+from gossamer.tables import alerts
 from gossamer.testing import FakeWeb, Site
 from gossamer.testing.mail import MailServer
 from gossamer.testing.receiver import Receiver

@@ -8,8 +8,8 @@ from crawl_kit import write_settings
 from inside import gossamer
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import audit
 from gossamer.settings import Settings
+from gossamer.tables import audit
 
 RULES = '[[rule]]\ndomain = "a.org"\nname = "news"\nurls = ["/news/*"]\n'
 

@@ -41,10 +41,10 @@ from gossamer.crawl.restoring import restore
 from gossamer.database.database import Database, open_database, read_database
 from gossamer.database.snapshots import copy_database, table_names
 from gossamer.errors import BusyError, CorruptError, StorageError, UsageError
-from gossamer.frontier import holds
 from gossamer.store.compaction import compact
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import new_segment_id
+from gossamer.tables import holds
 from gossamer.testing import FakeClock, FakeWeb
 from gossamer.testing.postgres import PostgresServer
 

@@ -15,7 +15,7 @@ from inside import fails, gossamer
 from table_kit import problems
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.audit import entries
+from gossamer.tables.audit import entries
 from gossamer.testing import FakeWeb, violations
 
 DELAY = 0.12

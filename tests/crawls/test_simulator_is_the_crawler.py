@@ -17,13 +17,13 @@ from quiet_time import crawl_quietly
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.seeding import add_seeds
 from gossamer.discover.seeds import Seed
-from gossamer.frontier.rulebook import save_rules
 from gossamer.lab.simulation.simulator import Simulated, simulate
 from gossamer.lab.webs.recorder import record
 from gossamer.lab.webs.web import RecordedWeb
 from gossamer.model.site import site_of
 from gossamer.parse.rules import DocumentRule
 from gossamer.settings import Settings
+from gossamer.tables.rulebook import save_rules
 from gossamer.testing import FakeWeb, Site
 
 START = 1_800_000_000.0

@@ -20,7 +20,7 @@ from gossamer.crawl.raw_pages import StoredPage, html_of, newest_html
 from gossamer.crawl.stories import StoredStories
 from gossamer.crawl.takedown import covering, take_down, take_down_within
 from gossamer.errors import UsageError
-from gossamer.frontier import audit, holds, outbox, removals
+from gossamer.frontier import removals
 from gossamer.frontier.inspect import segment_ids
 from gossamer.index.folder import IndexFolder
 from gossamer.model.records import Discovered
@@ -32,6 +32,7 @@ from gossamer.settings import Settings
 from gossamer.store.compaction import compact
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import iter_pages, open_links
+from gossamer.tables import audit, holds, outbox
 from gossamer.testing import FakeWeb, Site
 
 SECRET = "unmentionable"

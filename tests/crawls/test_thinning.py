@@ -20,12 +20,12 @@ from gossamer.crawl.folder import THINNER, DataFolder
 from gossamer.crawl.thinning import thin_out, thinning_every
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import holds
 from gossamer.frontier.inspect import segment_ids
 from gossamer.settings import load
 from gossamer.store.erasing import SUPERSEDED, erase, superseded
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import check_segment, iter_pages, open_links
+from gossamer.tables import holds
 from gossamer.testing import FakeWeb
 
 ROUNDS = 4

@@ -32,8 +32,8 @@ from gossamer.clock import WallClock
 from gossamer.crawl import tasks, unattended
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import open_database, read_database
-from gossamer.frontier import schedules
 from gossamer.schedule.config import Schedule
+from gossamer.tables import schedules
 from gossamer.testing import FakeWeb
 
 

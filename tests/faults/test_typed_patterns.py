@@ -24,8 +24,8 @@ from crawl_kit import crawl, run
 from web_kit import PATIENCE, without_haste
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.rulebook import save_rules
 from gossamer.parse.rules import DocumentRule
+from gossamer.tables.rulebook import save_rules
 from gossamer.testing import FakeWeb
 
 FREEZING = "^/" + "[^-]*[^-][^-]*-" * 30 + "$"

@@ -10,7 +10,7 @@ import pytest
 from console_kit import ConsoleUnderTest, finished_crawl, small_console
 from web_kit import MemoryService, MemoryStories, client, without_haste
 
-from gossamer.frontier import passwords
+from gossamer.tables import passwords
 
 
 @pytest.fixture(scope="session", autouse=True)

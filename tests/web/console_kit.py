@@ -30,8 +30,8 @@ from gossamer.clock import Clock, SystemClock
 from gossamer.console.app import open_console
 from gossamer.console.context import Crawl
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import accounts
 from gossamer.settings import ConsoleSettings
+from gossamer.tables import accounts
 from gossamer.testing import FakeWeb
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer

@@ -9,10 +9,10 @@ import pytest
 from console_kit import ConsoleUnderTest
 
 from gossamer.crawl.gathering import encoded
-from gossamer.frontier import alarms, alerts, audit, outbox
-from gossamer.frontier.alarms import Sign
-from gossamer.frontier.alerts import Alert, AlertHit
 from gossamer.notify.message import Message
+from gossamer.tables import alarms, alerts, audit, outbox
+from gossamer.tables.alarms import Sign
+from gossamer.tables.alerts import Alert, AlertHit
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 NASTY = '<script>alert("x")</script>'

@@ -21,8 +21,9 @@ from gossamer.clock import SystemClock
 from gossamer.console.settings_form import GROUPS
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
-from gossamer.frontier import audit, schedules, seed_list
+from gossamer.frontier import seed_list
 from gossamer.settings import NetworkSettings, Settings, load
+from gossamer.tables import audit, schedules
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from console_kit import ConsoleUnderTest
 from gossamer.cli.main import main
 from gossamer.console.pages.evaluations import compare
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import evaluations
-from gossamer.frontier.evaluations import Evaluation, EvaluationResult, RankingResult, WorstQuery
+from gossamer.tables import evaluations
+from gossamer.tables.evaluations import Evaluation, EvaluationResult, RankingResult, WorstQuery
 
 HOSTILE = "<script>window.owned=1</script>"
 

@@ -14,13 +14,14 @@ import pytest
 from console_kit import ConsoleUnderTest, small_console
 
 from gossamer.database.database import Database
-from gossamer.frontier import audit, filters
+from gossamer.frontier import filters
 from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.inspect import all_urls, find_url
 from gossamer.model.records import Discovered
 from gossamer.model.site import site_of
 from gossamer.scope.automatic import Evidence, FilterConfig, is_probe
 from gossamer.scope.statistics import Counts
+from gossamer.tables import audit
 
 EVIDENCE = Evidence(
     counts=Counts(known=80, visited=30, duplicates=30), site=Counts(known=300, visited=200, fit=120, documents=150),

@@ -12,7 +12,7 @@ import pytest
 from console_kit import ConsoleUnderTest, console_of
 
 from gossamer.database.database import Database
-from gossamer.frontier import audit, schedules
+from gossamer.tables import audit, schedules
 
 PLAN = """
 [schedules.nightly]

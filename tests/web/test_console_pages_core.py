@@ -13,8 +13,8 @@ from console_kit import PASSWORDS, ConsoleUnderTest, client_of, console_of, csrf
 import gossamer.console
 from gossamer.console.app import PAGES
 from gossamer.database.database import Database
-from gossamer.frontier import accounts, audit
-from gossamer.frontier.alarms import Sign, settle
+from gossamer.tables import accounts, audit
+from gossamer.tables.alarms import Sign, settle
 from gossamer.testing import FakeClock
 
 SECRETS = ("smtp-hush", "sign-hush", "auth-hush", "cookie-hush", "header-hush", "proxy-hush", "hook-hush")

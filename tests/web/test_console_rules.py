@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from console_kit import ConsoleUnderTest, small_console
 
-from gossamer.frontier import audit
 from gossamer.frontier.inspect import all_urls, find_url
-from gossamer.frontier.rulebook import load_rules, save_rules
 from gossamer.parse.rules import DocumentRule
+from gossamer.tables import audit
+from gossamer.tables.rulebook import load_rules, save_rules
 
 RULE = """[[rule]]
 domain = "alpha.test"

@@ -20,8 +20,8 @@ from gossamer.cli.serve import open_service
 from gossamer.clock import SystemClock
 from gossamer.console.why_nothing import why
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import asked
-from gossamer.frontier.asked import DAY, Times, day_of
+from gossamer.tables import asked
+from gossamer.tables.asked import DAY, Times, day_of
 from gossamer.testing import FakeClock
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer

@@ -10,8 +10,8 @@ import pytest
 from console_kit import ConsoleUnderTest, small_console
 
 from gossamer.frontier import controls, site_view
-from gossamer.frontier.audit import entries
 from gossamer.model.site import key64
+from gossamer.tables.audit import entries
 
 
 def site_named(console: ConsoleUnderTest, beginning: str) -> str:

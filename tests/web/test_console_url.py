@@ -15,8 +15,9 @@ from crawl_kit import wait_until
 from web_kit import PATIENCE
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import audit, removals
+from gossamer.frontier import removals
 from gossamer.frontier.inspect import all_urls, find_url
+from gossamer.tables import audit
 
 START = "/start.html"
 

@@ -23,7 +23,7 @@ from web_kit import PATIENCE, SETTINGS, MemoryService
 from gossamer.cli import serve as verb
 from gossamer.cli.common import operator_name
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import accounts, audit
+from gossamer.tables import accounts, audit
 from gossamer.web.app import Extension
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))

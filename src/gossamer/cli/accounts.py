@@ -19,7 +19,7 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import accounts, audit, passwords
+from gossamer.tables import accounts, audit, passwords
 from gossamer.web.views import timestamp
 
 T = TypeVar("T")

@@ -28,10 +28,10 @@ from gossamer.crawl.saved_queries import described, request_of, save_query
 from gossamer.crawl.sending import Delivery, probe
 from gossamer.database.database import Database, open_database
 from gossamer.errors import OperationError, UsageError
-from gossamer.frontier import alarms, alerts, audit, outbox
-from gossamer.frontier.alerts import Alert, Found
 from gossamer.notify.channel import check_channel, check_mail, check_webhook
 from gossamer.search.results import Request, Since
+from gossamer.tables import alarms, alerts, audit, outbox
+from gossamer.tables.alerts import Alert, Found
 from gossamer.web.views import moment
 
 command = App(name="alerts", help="Saved queries: new pages that match are told by mail, webhook and feed.")

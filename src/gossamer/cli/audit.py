@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.audit import Filter, entries
+from gossamer.tables.audit import Filter, entries
 from gossamer.web.views import timestamp
 
 

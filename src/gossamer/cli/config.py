@@ -27,8 +27,8 @@ from gossamer.crawl.configuring import bring, check
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import plan_of
 from gossamer.errors import StorageError, UsageError
-from gossamer.frontier.audit import note
 from gossamer.model.counts import counted
+from gossamer.tables.audit import note
 
 command = App(name="config", help="Settings in force; settings, rules, filters, limits and alerts as one file.")
 

@@ -23,10 +23,10 @@ from gossamer.evaluate.collections import Collection, load, sample
 from gossamer.evaluate.metrics import first_relevant
 from gossamer.evaluate.rankers import BARE, SearchRanker, over_documents
 from gossamer.evaluate.runs import Difference, Ranker, Run, differences, run, tally, trec_lines
-from gossamer.frontier import evaluations
-from gossamer.frontier.evaluations import EvaluationResult, RankingResult, WorstQuery
 from gossamer.model.counts import counted, noun
 from gossamer.search.ranking import NAMES, RankingConfig
+from gossamer.tables import evaluations
+from gossamer.tables.evaluations import EvaluationResult, RankingResult, WorstQuery
 
 _QUERY_WIDTH = 30
 """Columns a query has at least."""

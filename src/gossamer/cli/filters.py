@@ -17,10 +17,10 @@ from gossamer.crawl.stored_links import stored_in
 from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier import filters
-from gossamer.frontier.audit import note
 from gossamer.frontier.filters import StoredFilter
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
+from gossamer.tables.audit import note
 
 command = App(name="filters", help="Filters that the crawler made itself: URLs that were never useful are not fetched.")
 

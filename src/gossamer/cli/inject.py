@@ -26,9 +26,9 @@ from gossamer.crawl.schemes import choose_schemes
 from gossamer.crawl.seeding import add_seeds, check_addresses
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import UsageError
-from gossamer.frontier.audit import note
 from gossamer.model.records import Kind
 from gossamer.model.url import Canonicalizer
+from gossamer.tables.audit import note
 
 
 def command(

@@ -13,10 +13,10 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier import mirror_table
-from gossamer.frontier.audit import note
 from gossamer.frontier.mirror_table import REJECTED, UNDECIDED, Mirror
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
+from gossamer.tables.audit import note
 
 command = App(name="mirrors", help="Sites that serve the pages of another site; their URLs lead to that one.")
 

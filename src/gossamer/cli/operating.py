@@ -15,8 +15,8 @@ from gossamer.console.app import ROOT, open_console
 from gossamer.console.context import Crawl
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import GossamerError
-from gossamer.frontier import accounts, audit
 from gossamer.settings import Settings
+from gossamer.tables import accounts, audit
 from gossamer.web.app import Extension
 from gossamer.web.service import Services
 

@@ -20,7 +20,6 @@ from gossamer.crawl.stored_links import stored_in
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions
-from gossamer.frontier.audit import note
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
@@ -29,6 +28,7 @@ from gossamer.partition.decision import MOST_COMPARED, Prediction
 from gossamer.partition.planning import Share
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
+from gossamer.tables.audit import note
 
 command = App(name="partition", help="One large site in several parts that are crawled at the same time.")
 

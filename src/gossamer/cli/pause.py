@@ -12,8 +12,8 @@ from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier import controls
-from gossamer.frontier.audit import note
 from gossamer.model.site import site_of
+from gossamer.tables.audit import note
 
 
 def command(*sites: str, data: Data = DEFAULT_DATA, reason: str = "", json: Json = False, debug: Debug = False) -> None:

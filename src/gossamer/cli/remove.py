@@ -17,9 +17,9 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.takedown import carry_on, covering, listed, restore, take_down
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import audit
 from gossamer.model.counts import counted
 from gossamer.settings import Settings
+from gossamer.tables import audit
 
 Flag = Annotated[bool, Parameter(negative="")]
 

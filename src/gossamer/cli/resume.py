@@ -5,7 +5,7 @@ from __future__ import annotations
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
 from gossamer.cli.pause import named, opened
 from gossamer.frontier import controls
-from gossamer.frontier.audit import note
+from gossamer.tables.audit import note
 
 
 def command(*sites: str, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:

@@ -20,14 +20,14 @@ from gossamer.crawl.rule_trial import Trial, try_rules
 from gossamer.crawl.suggesting import suggest
 from gossamer.database.database import Database, open_database
 from gossamer.errors import StorageError, UsageError
-from gossamer.frontier.audit import note
 from gossamer.frontier.fitting import refit
-from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import host_of, site_of
 from gossamer.parse.rules import DocumentRule, RuleBook, problem_of
 from gossamer.parse.rules.toml import MAX_BYTES, read_rules, write_rules
 from gossamer.settings import Settings
+from gossamer.tables.audit import note
+from gossamer.tables.rulebook import load_rules, remove_rules, save_rules
 
 command = App(name="rules", help="Rules that tell documents by their URL and cut title, text, date and author out.")
 

@@ -18,13 +18,13 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import plan_of
 from gossamer.crawl.unattended import Unattended
 from gossamer.errors import UsageError
-from gossamer.frontier.accounts import FIRST
 from gossamer.frontier.seed_list import has_seeds
 from gossamer.model.counts import counted
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words
 from gossamer.schedule.times import rhythm
 from gossamer.settings import Settings, load
+from gossamer.tables.accounts import FIRST
 
 
 def command(

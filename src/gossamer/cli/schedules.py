@@ -28,11 +28,11 @@ from gossamer.crawl.schedule_runs import Standing, plan_of, require_entry, stand
 from gossamer.crawl.tasks import Task
 from gossamer.database.database import Database
 from gossamer.errors import OperationError, UsageError
-from gossamer.frontier import schedules
-from gossamer.frontier.audit import note
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words
 from gossamer.settings import load
+from gossamer.tables import schedules
+from gossamer.tables.audit import note
 
 command = App(name="schedules", help="What `gossamer run` does at which times, and what came of it.")
 

@@ -18,12 +18,12 @@ from gossamer.database.database import Database
 from gossamer.errors import OperationError
 from gossamer.frontier.backlog import slowest
 from gossamer.frontier.controls import paused_sites
-from gossamer.frontier.delays import distribution
 from gossamer.frontier.inspect import Status, segment_ids, status, waiting_sites
 from gossamer.frontier.revisits import collection_freshness
 from gossamer.model.counts import counted
 from gossamer.settings import Settings
 from gossamer.store.segments import check_segment
+from gossamer.tables.delays import distribution
 
 
 def command(

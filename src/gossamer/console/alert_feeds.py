@@ -12,10 +12,10 @@ from starlette.routing import Route
 from gossamer.console.context import Crawl
 from gossamer.crawl.saved_queries import described, request_of
 from gossamer.database.database import Database
-from gossamer.frontier import alerts
-from gossamer.frontier.alerts import Alert, AlertHit
 from gossamer.notify import feed
 from gossamer.notify.feed import EPOCH, Entry, Feed
+from gossamer.tables import alerts
+from gossamer.tables.alerts import Alert, AlertHit
 from gossamer.web.links import Links
 from gossamer.web.views import instant, safe_href
 

@@ -18,13 +18,14 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexed import IndexStanding, index_standing
 from gossamer.crawl.reader import SharedReader
 from gossamer.database.database import Database
-from gossamer.frontier import controls, delays, samples
+from gossamer.frontier import controls
 from gossamer.frontier.backlog import slowest
-from gossamer.frontier.delays import Delays
 from gossamer.frontier.inspect import Status, Waiting, status, waiting_sites
 from gossamer.frontier.revisits import Freshness, collection_freshness
-from gossamer.frontier.samples import DAY, HOUR
 from gossamer.frontier.site_list import Machine, machines
+from gossamer.tables import delays, samples
+from gossamer.tables.delays import Delays
+from gossamer.tables.samples import DAY, HOUR
 
 _GOOD_FOR = 1.0
 """Seconds for which a look at the crawl is good."""

@@ -18,11 +18,11 @@ from gossamer.crawl.rule_trial import Trial
 from gossamer.crawl.trial_process import TrialAnswer, TrialJob, Trials
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError, UsageError
-from gossamer.frontier.rulebook import load_rules
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.toml import read_rules
+from gossamer.tables.rulebook import load_rules
 
 LONGEST = 6000
 """Characters of rules that are tried at once: they travel in the address of the page."""

@@ -13,9 +13,9 @@ from typing import Literal
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier import delays, samples
 from gossamer.frontier.extraction import Day
-from gossamer.frontier.samples import DAY, HOUR, MINUTE, Figures
+from gossamer.tables import delays, samples
+from gossamer.tables.samples import DAY, HOUR, MINUTE, Figures
 
 Values = list[float | None]
 Kind = Literal["line", "area", "bars"]

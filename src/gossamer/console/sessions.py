@@ -18,8 +18,8 @@ from starlette.responses import Response
 from gossamer.console.context import Crawl, Visitor
 from gossamer.crawl.reader import SharedReader
 from gossamer.errors import GossamerError, UsageError
-from gossamer.frontier import accounts, audit, logins
 from gossamer.settings import ConsoleSettings
+from gossamer.tables import accounts, audit, logins
 from gossamer.web.links import Links
 
 log = logging.getLogger(__name__)

@@ -11,14 +11,12 @@ from gossamer.console.context import Crawl
 from gossamer.crawl.robots import AGENT
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import filters, partitions, scripted, site_view, sources, subscriptions
+from gossamer.frontier import filters, partitions, site_view, sources, subscriptions
 from gossamer.frontier.controls import why_it_rests
 from gossamer.frontier.extraction import Day, extraction_of
 from gossamer.frontier.inspect import stored_robots
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, for_part, gap
 from gossamer.frontier.removals import Removal, removal_of
-from gossamer.frontier.rulebook import rules_for
-from gossamer.frontier.scripted import Scripted
 from gossamer.frontier.site_view import Example, Site
 from gossamer.model.site import key64, site_of
 from gossamer.parse.rules import DocumentRule
@@ -27,6 +25,9 @@ from gossamer.robots.rules import Robots, lines_for
 from gossamer.robots.verdict import Answer, RobotsState, is_fresh, verdict
 from gossamer.search.results import Hit, Request
 from gossamer.settings import Settings
+from gossamer.tables import scripted
+from gossamer.tables.rulebook import rules_for
+from gossamer.tables.scripted import Scripted
 
 EXTRACTION_DAYS = 60
 """Days of which it is told how many pages gave no text."""

@@ -14,8 +14,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import index_place
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import delays, outbox, samples, vitals
-from gossamer.frontier.alarms import Sign
+from gossamer.frontier import vitals
 from gossamer.frontier.extraction import Drop, extraction_drops
 from gossamer.frontier.vitals import Activity, QuietFeed
 from gossamer.index import commits
@@ -23,6 +22,8 @@ from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted, noun
 from gossamer.notify.channel import shown
 from gossamer.settings import Settings
+from gossamer.tables import delays, outbox, samples
+from gossamer.tables.alarms import Sign
 
 log = logging.getLogger(__name__)
 

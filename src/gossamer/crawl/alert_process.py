@@ -20,8 +20,8 @@ from gossamer.crawl.logged import configure_logs
 from gossamer.crawl.sending import Delivery, send_due, tell_alarms
 from gossamer.database.database import Database, open_database
 from gossamer.errors import GossamerError
-from gossamer.frontier import alerts, outbox
 from gossamer.settings import Settings, load
+from gossamer.tables import alerts, outbox
 
 log = logging.getLogger(__name__)
 

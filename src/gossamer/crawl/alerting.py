@@ -36,8 +36,6 @@ import tantivy
 from gossamer.clock import Clock
 from gossamer.crawl.gathering import Gatherer
 from gossamer.database.database import Database
-from gossamer.frontier import alerts
-from gossamer.frontier.alerts import Alert, AlertHit
 from gossamer.frontier.removals import covered
 from gossamer.index import commits, schema
 from gossamer.notify.message import Item, item
@@ -49,6 +47,8 @@ from gossamer.search.query import parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, Request
 from gossamer.search.view import View
+from gossamer.tables import alerts
+from gossamer.tables.alerts import Alert, AlertHit
 
 log = logging.getLogger(__name__)
 

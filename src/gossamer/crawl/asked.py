@@ -12,9 +12,9 @@ from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.tally import PAUSE, Tally
 from gossamer.database.database import Database
-from gossamer.frontier import asked
-from gossamer.frontier.asked import Times, day_of, normalised
 from gossamer.search.results import Results
+from gossamer.tables import asked
+from gossamer.tables.asked import Times, day_of, normalised
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,6 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.parser_config import ParserConfig
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, StorageError, UsageError
-from gossamer.frontier.rulebook import load_rules
 from gossamer.model.counts import counted, noun
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import host_of, registrable_domain, site_of
@@ -29,6 +28,7 @@ from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import RuleBook
 from gossamer.scope.chain import ScopeConfig
 from gossamer.store.durable import storing, sync_file, sync_folder
+from gossamer.tables.rulebook import load_rules
 
 _TYPES = {
     ".txt": "text/plain", ".md": "text/plain", ".html": "text/html", ".htm": "text/html", ".pdf": "application/pdf",

@@ -8,8 +8,8 @@ from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.tally import PAUSE, Tally
 from gossamer.database.database import Database
-from gossamer.frontier import clicks
 from gossamer.revisit.config import RevisitConfig
+from gossamer.tables import clicks
 
 
 class StoredClicks(Tally[str]):

@@ -21,10 +21,10 @@ from gossamer.crawl.folder import MERGER, DataFolder
 from gossamer.database.database import Database
 from gossamer.database.lists import marks
 from gossamer.errors import BusyError, CorruptError
-from gossamer.frontier import holds
 from gossamer.store.compaction import FULL, CompactedSegment, compact, plan
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segment_folder import Segments, delete_segments
+from gossamer.tables import holds
 
 log = logging.getLogger(__name__)
 

@@ -20,11 +20,12 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.toml_text import toml_text
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import alerts, controls, filters, mirror_table, removals, rulebook, schedules
+from gossamer.frontier import controls, filters, mirror_table, removals
 from gossamer.frontier.filters import StoredFilter
 from gossamer.notify.channel import is_mail
 from gossamer.parse.rules import DocumentRule
 from gossamer.settings import FILE_NAME
+from gossamer.tables import alerts, rulebook, schedules
 
 FORMAT = 1
 

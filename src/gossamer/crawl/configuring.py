@@ -24,17 +24,7 @@ from gossamer.crawl.toml_text import toml_text
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
-from gossamer.frontier import (
-    alerts,
-    configured,
-    controls,
-    filters,
-    mirror_table,
-    removing,
-    restoring,
-    rulebook,
-    schedules,
-)
+from gossamer.frontier import controls, filters, mirror_table, removing, restoring
 from gossamer.frontier.fitting import refit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.decision import Decision as Verdict
@@ -45,6 +35,7 @@ from gossamer.search.query import parse
 from gossamer.search.results import Request
 from gossamer.settings import FILE_NAME, Settings, load
 from gossamer.store import durable
+from gossamer.tables import alerts, configured, rulebook, schedules
 
 _BORROWER = "config"
 

@@ -17,11 +17,7 @@ from gossamer.crawl.verdict import next_step, verdict_of
 from gossamer.database import schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier.accounts import accounts
-from gossamer.frontier.alerts import active
 from gossamer.frontier.inspect import segment_ids, status
-from gossamer.frontier.measures import newest_stored
-from gossamer.frontier.rulebook import load_rules
 from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted
@@ -32,6 +28,10 @@ from gossamer.scope.filters import Filters
 from gossamer.store import layout
 from gossamer.store.segment_folder import Segments, segment_bytes
 from gossamer.store.segments import check_segment
+from gossamer.tables.accounts import accounts
+from gossamer.tables.alerts import active
+from gossamer.tables.measures import newest_stored
+from gossamer.tables.rulebook import load_rules
 
 _SLACK = 120.0
 """Seconds that clocks are corrected by all the time."""

@@ -28,7 +28,6 @@ from gossamer.frontier.filters import list_filters
 from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.mirror_table import load_mirrors
 from gossamer.frontier.removals import removal_of, words_of
-from gossamer.frontier.rulebook import load_rules, rules_for
 from gossamer.frontier.stories import cluster_of
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted, noun
@@ -42,6 +41,7 @@ from gossamer.scope.automatic import SiteFilters
 from gossamer.scope.shape import path_shape
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
+from gossamer.tables.rulebook import load_rules, rules_for
 
 _FETCHED = (Outcome.DOCUMENT.value, Outcome.REDIRECT.value, Outcome.DUPLICATE.value, Outcome.ALIAS.value, None)
 _JOINED = {Outcome.REDIRECT: "redirect", Outcome.DUPLICATE: "duplicate", Outcome.ALIAS: "duplicate"}

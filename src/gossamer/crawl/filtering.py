@@ -18,11 +18,11 @@ from gossamer.crawl.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.frontier import filters
 from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, StoredFilter
-from gossamer.frontier.rulebook import load_rules
 from gossamer.parse.rules import RuleBook
 from gossamer.scope.automatic import FilterConfig
 from gossamer.scope.proposals import Proposal, useful_of
 from gossamer.scope.reachability import Walk
+from gossamer.tables.rulebook import load_rules
 
 
 def run_filters(

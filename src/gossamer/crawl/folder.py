@@ -35,8 +35,6 @@ from gossamer.crawl.guidance import guidance_of
 from gossamer.database.database import Database, Where, is_server, open_database, read_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import BusyError, ClockError, StorageError, UsageError
-from gossamer.frontier.clock_back import latest_written, turn_back
-from gossamer.frontier.rulebook import load_rules
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.privacy import keep_private
 from gossamer.scope.shape import path_shape
@@ -48,6 +46,8 @@ from gossamer.store.orphans import delete_orphans, survey
 from gossamer.store.place import PlaceMissing, open_place
 from gossamer.store.remote_segments import open_segments
 from gossamer.store.segment_folder import Segments
+from gossamer.tables.clock_back import latest_written, turn_back
+from gossamer.tables.rulebook import load_rules
 
 _CLOCK_SLACK = 120.0
 _ORPHAN_AGE = 6 * 3600.0

@@ -10,8 +10,8 @@ import logging
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
-from gossamer.frontier import forgetting, holds
 from gossamer.store.layout import time_of
+from gossamer.tables import forgetting, holds
 
 log = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier import outbox
-from gossamer.frontier.alerts import Alert
 from gossamer.model.counts import counted
 from gossamer.notify.channel import is_mail
 from gossamer.notify.message import MOST_ITEMS, Item, Message
+from gossamer.tables import outbox
+from gossamer.tables.alerts import Alert
 
 GATHERS = 60.0
 """Seconds from the first page of a message until it is sent."""

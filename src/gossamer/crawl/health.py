@@ -11,9 +11,9 @@ from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import verdict_of
 from gossamer.database.database import Database
-from gossamer.frontier import measures
 from gossamer.frontier.inspect import Status, status
 from gossamer.settings import Settings
+from gossamer.tables import measures
 
 LONGEST_LAG = 300.0
 """Seconds that results may wait for the index; it needs seconds, and minutes only while much is merged."""

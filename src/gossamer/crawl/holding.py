@@ -15,7 +15,7 @@ from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import holds
+from gossamer.tables import holds
 
 _RENEW = 30.0
 """Seconds between two renewals."""

@@ -7,10 +7,11 @@ import msgspec
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, GossamerError
-from gossamer.frontier import changes, measures
+from gossamer.frontier import changes
 from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted
+from gossamer.tables import measures
 
 
 class IndexStanding(msgspec.Struct, frozen=True):

@@ -30,8 +30,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_rows import StoredRows
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
-from gossamer.frontier import changes, forgetting
-from gossamer.frontier.delays import announced, note_searchable
+from gossamer.frontier import changes
 from gossamer.frontier.inspect import place_of, segment_ids
 from gossamer.index import commits
 from gossamer.index.anchors import AnchorStore
@@ -43,6 +42,8 @@ from gossamer.model.site import key64, site_of
 from gossamer.search.shards_config import ShardsConfig
 from gossamer.settings import load as load_settings
 from gossamer.store.durable import SegmentMissingError
+from gossamer.tables import forgetting
+from gossamer.tables.delays import announced, note_searchable
 
 log = logging.getLogger(__name__)
 

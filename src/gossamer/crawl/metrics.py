@@ -31,11 +31,11 @@ from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
 from gossamer.database import schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import delays, measures
 from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.revisits import Freshness, collection_freshness
 from gossamer.model.metric import Metric
 from gossamer.settings import Settings
+from gossamer.tables import delays, measures
 
 BOUNDS = tuple(float(2**power) for power in range(22))
 """Upper bounds of the delays, seconds: a second to 24 days, always the same, so that they can be added up."""

@@ -21,7 +21,6 @@ from gossamer.crawl.runner import SiteRunner
 from gossamer.crawl.seams import Parses, Renders, Runs
 from gossamer.database.database import Database
 from gossamer.fetch.browser import Rendered
-from gossamer.frontier import scripted
 from gossamer.frontier.politeness import gap
 from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
@@ -29,6 +28,7 @@ from gossamer.model.records import Kind, Parsed, ParseJob, Response, Task
 from gossamer.model.site import host_of, key64
 from gossamer.model.url import parse_base
 from gossamer.settings import Settings
+from gossamer.tables import scripted
 
 log = logging.getLogger(__name__)
 

@@ -20,12 +20,12 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.database.snapshots import fill_database
 from gossamer.errors import CorruptError, UsageError
-from gossamer.frontier import holds
 from gossamer.model.counts import counted, noun
 from gossamer.settings import load
 from gossamer.store import durable
 from gossamer.store.config import StorageConfig
 from gossamer.store.segment_folder import Segments
+from gossamer.tables import holds
 
 _UNFINISHED = ".restoring"
 """Ends the name of a folder that is not whole yet."""

@@ -11,10 +11,10 @@ from gossamer.clock import Clock
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import samples
 from gossamer.frontier.inspect import Status
 from gossamer.frontier.revisits import collection_freshness
 from gossamer.revisit.config import RevisitConfig
+from gossamer.tables import samples
 
 log = logging.getLogger(__name__)
 

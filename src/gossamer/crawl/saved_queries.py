@@ -9,13 +9,13 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import AddressPolicy
-from gossamer.frontier import alerts
-from gossamer.frontier.alerts import Alert
 from gossamer.notify.channel import check_channel, is_mail, target_of
 from gossamer.notify.config import AlertConfig
 from gossamer.notify.message import one_line
 from gossamer.search.query import parse, render
 from gossamer.search.results import Request
+from gossamer.tables import alerts
+from gossamer.tables.alerts import Alert
 
 _MOST_CHANNELS = 20
 _FILTERS = {"site": "site", "lang": "language", "page_type": "type", "category": "category", "since": "dated within a"}

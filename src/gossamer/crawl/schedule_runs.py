@@ -14,10 +14,10 @@ import msgspec
 
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import schedules
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import DEFAULT, words
 from gossamer.schedule.times import next_start, rhythm
+from gossamer.tables import schedules
 
 log = logging.getLogger(__name__)
 

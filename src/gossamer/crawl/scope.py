@@ -14,7 +14,6 @@ from gossamer.database.database import Database
 from gossamer.frontier import mirror_table
 from gossamer.frontier.filters import load_filters
 from gossamer.frontier.removals import filter_rule
-from gossamer.frontier.rulebook import load_rules, rules_version
 from gossamer.frontier.seed_redirects import redirected_sites
 from gossamer.model.decision import Decision
 from gossamer.model.url import Canonicalizer
@@ -22,6 +21,7 @@ from gossamer.parse.rules import RuleBook
 from gossamer.scope.chain import Chain, ScopeConfig
 from gossamer.scope.filters import DEFAULT_DENY_SUFFIXES
 from gossamer.settings import Settings
+from gossamer.tables.rulebook import load_rules, rules_version
 
 
 def scope_config(settings: Settings, database: Database, more_sites: Sequence[str] = ()) -> ScopeConfig:

@@ -14,7 +14,6 @@ from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import WAY_IN, AddressPolicy
-from gossamer.frontier import configured
 from gossamer.frontier.contract import Added
 from gossamer.frontier.inspect import find_url, stored_robots
 from gossamer.frontier.politeness import is_servers_wish
@@ -30,6 +29,7 @@ from gossamer.scope.automatic import RULE as AUTOMATIC
 from gossamer.scope.hosts import HostScope
 from gossamer.scope.reach import Reach
 from gossamer.settings import FILE_NAME, ScopeSettings, Settings
+from gossamer.tables import configured
 
 
 def check_reachable(seeds: Sequence[Seed], settings: Settings, way_in: str = WAY_IN) -> None:

@@ -20,14 +20,14 @@ from gossamer.crawl.gathering import decoded, encoded
 from gossamer.crawl.saved_queries import webhook_guard
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import alarms, outbox
-from gossamer.frontier.alarms import Alarm, Sign
-from gossamer.frontier.outbox import Waiting
 from gossamer.notify.channel import check_channel, is_mail, shown
 from gossamer.notify.mail import compose, send_mail, sender_of
 from gossamer.notify.message import Message, one_line
 from gossamer.notify.webhook import Webhooks, system_addresses
 from gossamer.settings import Settings
+from gossamer.tables import alarms, outbox
+from gossamer.tables.alarms import Alarm, Sign
+from gossamer.tables.outbox import Waiting
 
 log = logging.getLogger(__name__)
 

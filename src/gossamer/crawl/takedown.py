@@ -25,13 +25,14 @@ from gossamer.crawl.gathering import decoded, encoded
 from gossamer.crawl.indexing import IndexPlace, index_lock, index_place
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, GossamerError, UsageError
-from gossamer.frontier import changes, outbox, removals, removing, restoring
+from gossamer.frontier import changes, removals, removing, restoring
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
 from gossamer.model.site import host_of, site_of
 from gossamer.notify.message import Message
 from gossamer.settings import Settings
+from gossamer.tables import outbox
 
 log = logging.getLogger(__name__)
 

@@ -20,10 +20,10 @@ from gossamer.crawl.compacting import SegmentsHeldError, SegmentsReplacedError, 
 from gossamer.crawl.folder import THINNER, DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
-from gossamer.frontier import holds
 from gossamer.jobs.url_table import follow, merged_segments
 from gossamer.store.erasing import SUPERSEDED, erase, superseded, visits_of
 from gossamer.store.layout import new_segment_id, role_of, time_of
+from gossamer.tables import holds
 
 log = logging.getLogger(__name__)
 

@@ -22,11 +22,11 @@ from gossamer.crawl.schedule_runs import Standing, standing
 from gossamer.crawl.tasks import Task
 from gossamer.database.database import Database
 from gossamer.errors import DatabaseError, GossamerError
-from gossamer.frontier import schedules
 from gossamer.frontier.seed_list import has_seeds
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import longest, words
 from gossamer.schedule.times import rhythm
+from gossamer.tables import schedules
 
 log = logging.getLogger(__name__)
 

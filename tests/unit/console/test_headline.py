@@ -14,7 +14,7 @@ from gossamer.console.pages.overview import notes_of
 from gossamer.console.seed_standing import SeedStanding
 from gossamer.crawl.schedule_runs import Standing
 from gossamer.frontier.inspect import Status
-from gossamer.frontier.schedules import Run
+from gossamer.tables.schedules import Run
 
 NOW = 1_700_000_000.0
 NOBODY = Plan("", None, False)

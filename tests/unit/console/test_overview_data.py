@@ -14,11 +14,12 @@ from gossamer.console.overview_data import Watch, overview, service_levels
 from gossamer.console.pages.overview import errors_of, levels_of
 from gossamer.database.database import Database, open_database
 from gossamer.errors import BusyError
-from gossamer.frontier import controls, samples
-from gossamer.frontier.samples import DAY, HOUR, MINUTE, Figures
+from gossamer.frontier import controls
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64
 from gossamer.settings import Settings
+from gossamer.tables import samples
+from gossamer.tables.samples import DAY, HOUR, MINUTE, Figures
 from gossamer.testing import FakeClock
 from gossamer.web.service import Services
 

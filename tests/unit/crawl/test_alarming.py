@@ -10,13 +10,13 @@ import pytest
 from gossamer.crawl import alarming
 from gossamer.crawl.alert_process import Duty
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import alarms, outbox
 from gossamer.frontier.extraction import Drop
 from gossamer.frontier.vitals import Activity, QuietFeed
 from gossamer.notify.config import AlertConfig
 from gossamer.revisit import polls
 from gossamer.revisit.polls import Habit
 from gossamer.settings import Settings
+from gossamer.tables import alarms, outbox
 from gossamer.testing import FakeClock
 from gossamer.testing.receiver import Receiver
 

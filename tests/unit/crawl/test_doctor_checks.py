@@ -22,11 +22,11 @@ from gossamer.crawl.folder import DataFolder, check_clock
 from gossamer.crawl.indexer_process import catch_up
 from gossamer.crawl.indexing import Indexer
 from gossamer.crawl.pending import Committer, Pending, Result
-from gossamer.frontier import accounts
 from gossamer.frontier.contract import SiteReport, Visit
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, PageRow, Response
 from gossamer.settings import FILE_NAME, Settings
+from gossamer.tables import accounts
 from gossamer.testing import FakeClock
 from gossamer.testing.postgres import PostgresServer
 

@@ -17,7 +17,6 @@ from gossamer.frontier import filters
 from gossamer.frontier.contract import Batch, Budgets, Guidance, SiteReport, Visit
 from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN
 from gossamer.frontier.politeness import PolitenessConfig
-from gossamer.frontier.rulebook import load_rules, save_rules
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Link, PageRow, Via
@@ -27,6 +26,7 @@ from gossamer.scope.automatic import AutomaticRule, FilterConfig, is_probe
 from gossamer.scope.shape import path_shape
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import SegmentWriter
+from gossamer.tables.rulebook import load_rules, save_rules
 
 NOW = 1_700_000_000.0
 CONFIG = FilterConfig(probe=0)

@@ -12,7 +12,6 @@ from gossamer.crawl import compacting
 from gossamer.crawl.compacting import LARGE, compact_once, large_are_due, merge_large
 from gossamer.crawl.folder import MERGER, DataFolder
 from gossamer.database.database import Database
-from gossamer.frontier import holds
 from gossamer.frontier.inspect import place_of, segment_ids
 from gossamer.model.records import PageRow
 from gossamer.settings import load
@@ -20,6 +19,7 @@ from gossamer.store.compaction import ENOUGH, compact, size_class
 from gossamer.store.config import StorageConfig
 from gossamer.store.layout import new_segment_id, role_of, worker_of
 from gossamer.store.segments import SegmentWriter, iter_pages
+from gossamer.tables import holds
 
 NOW = 1_700_000_000.0
 

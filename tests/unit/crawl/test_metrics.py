@@ -14,7 +14,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.health import problems
 from gossamer.crawl.metrics import METRICS, CrawlCollector, text
 from gossamer.database.database import Database
-from gossamer.frontier import controls, delays
+from gossamer.frontier import controls
 from gossamer.frontier.contract import Batch, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
@@ -22,6 +22,7 @@ from gossamer.model.records import Discovered
 from gossamer.model.site import key64
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
+from gossamer.tables import delays
 from gossamer.testing import FakeClock
 from gossamer.testing.postgres import PostgresServer
 

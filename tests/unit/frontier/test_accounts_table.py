@@ -10,7 +10,7 @@ import pytest
 
 from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
-from gossamer.frontier import accounts, logins, passwords
+from gossamer.tables import accounts, logins, passwords
 
 PASSWORD = "orb-weaver-99"
 MOST = 3

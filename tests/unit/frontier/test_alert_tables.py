@@ -10,12 +10,12 @@ from gossamer.crawl.gathering import MOST_WAITING, Gatherer, decoded
 from gossamer.crawl.sending import send_due, tell_alarms
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import alarms, alerts, outbox
-from gossamer.frontier.alarms import Sign
-from gossamer.frontier.alerts import Alert, AlertHit
 from gossamer.frontier.changes import next_change
 from gossamer.notify.channel import NotTakenError
 from gossamer.notify.message import Item, Message
+from gossamer.tables import alarms, alerts, outbox
+from gossamer.tables.alarms import Sign
+from gossamer.tables.alerts import Alert, AlertHit
 from gossamer.testing import FakeClock
 
 NOW = 1_700_000_000.0

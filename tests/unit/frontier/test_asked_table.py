@@ -9,11 +9,11 @@ import pytest
 from gossamer.crawl.asked import StoredAsked
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
-from gossamer.frontier import asked, evaluations
-from gossamer.frontier.asked import DAY, AskedQuery, DayVolume, Times, normalised
-from gossamer.frontier.evaluations import EvaluationResult, RankingResult, WorstQuery
 from gossamer.search.results import Request, Results, ShardsAnswered
 from gossamer.settings import Settings
+from gossamer.tables import asked, evaluations
+from gossamer.tables.asked import DAY, AskedQuery, DayVolume, Times, normalised
+from gossamer.tables.evaluations import EvaluationResult, RankingResult, WorstQuery
 from gossamer.testing import FakeClock
 
 TODAY = 19_675

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gossamer.database.database import Database
-from gossamer.frontier import audit
-from gossamer.frontier.audit import Filter
+from gossamer.tables import audit
+from gossamer.tables.audit import Filter
 
 
 def test_the_newest_line_comes_first(db: Database) -> None:

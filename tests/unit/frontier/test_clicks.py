@@ -13,7 +13,6 @@ from gossamer.database.database import Database, open_database
 from gossamer.database.schema import QUEUED, SCHEDULED
 from gossamer.dedup.near.registry import near_method
 from gossamer.errors import GossamerError
-from gossamer.frontier.clicks import record
 from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, SiteReport, Visit
 from gossamer.frontier.operate import recrawl, remove
 from gossamer.frontier.politeness import PolitenessConfig
@@ -23,6 +22,7 @@ from gossamer.model.records import Discovered
 from gossamer.model.site import site_of
 from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.scope.shape import path_shape
+from gossamer.tables.clicks import record
 
 NOW, DAY = 1_700_000_000.0, 86_400.0
 CONFIG = RevisitConfig()

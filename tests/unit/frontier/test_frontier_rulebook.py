@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gossamer.database.database import Database, open_database
-from gossamer.frontier.rulebook import load_rules, remove_rules, rules_for, rules_version, save_rules
 from gossamer.parse.rules import DocumentRule
+from gossamer.tables.rulebook import load_rules, remove_rules, rules_for, rules_version, save_rules
 
 NEWS = DocumentRule("a.org", ("/news/{id}",), name="news", text=("#t",), category="новости")
 BLOG = DocumentRule("a.org", ("/blog/{id}",), name="blog")

@@ -13,11 +13,11 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.sampling import Sampler
 from gossamer.database.database import Database
 from gossamer.errors import StorageError
-from gossamer.frontier import delays, samples
 from gossamer.frontier.inspect import status
-from gossamer.frontier.samples import DAY, HOUR, MINUTE, Figures
 from gossamer.revisit.config import RevisitConfig
 from gossamer.store.config import StorageConfig
+from gossamer.tables import delays, samples
+from gossamer.tables.samples import DAY, HOUR, MINUTE, Figures
 from gossamer.testing import FakeClock
 
 NOW = 1_700_000_000.0 // HOUR * HOUR

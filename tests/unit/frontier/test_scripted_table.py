@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gossamer.database.database import Database
-from gossamer.frontier import scripted
-from gossamer.frontier.scripted import DAY, REST, TRIES, Scripted, claim, note, of_site
+from gossamer.tables import scripted
+from gossamer.tables.scripted import DAY, REST, TRIES, Scripted, claim, note, of_site
 
 NOW = 20_000.0 * DAY + 100
 SITE, OTHER = 1, 2

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from gossamer.console.context import Asked, Console, Done
 from gossamer.errors import UsageError
-from gossamer.frontier import accounts, logins, passwords
+from gossamer.tables import accounts, logins, passwords
 
 PATH = "/console/accounts"
 

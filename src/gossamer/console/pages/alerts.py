@@ -16,10 +16,10 @@ from gossamer.crawl.gathering import decoded
 from gossamer.crawl.saved_queries import described, request_of, save_query
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import alarms, alerts, outbox
-from gossamer.frontier.alerts import Alert, Found
-from gossamer.frontier.outbox import Waiting
 from gossamer.search.results import Request
+from gossamer.tables import alarms, alerts, outbox
+from gossamer.tables.alerts import Alert, Found
+from gossamer.tables.outbox import Waiting
 
 PATH = "/console/alerts"
 _HITS = 50

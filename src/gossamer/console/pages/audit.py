@@ -6,8 +6,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.console.context import Asked, Console
-from gossamer.frontier import audit
-from gossamer.frontier.audit import Filter
+from gossamer.tables import audit
+from gossamer.tables.audit import Filter
 
 PATH = "/console/audit"
 SHOWN = 50

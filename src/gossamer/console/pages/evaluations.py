@@ -10,9 +10,9 @@ from starlette.routing import Route
 
 from gossamer.console.context import Asked, Console
 from gossamer.console.series import Chart
-from gossamer.frontier import evaluations
-from gossamer.frontier.evaluations import Evaluation, RankingResult, WorstQuery
 from gossamer.search.results import Request
+from gossamer.tables import evaluations
+from gossamer.tables.evaluations import Evaluation, RankingResult, WorstQuery
 
 PATH = "/console/evaluations"
 SHOWN = 20

@@ -13,10 +13,10 @@ from gossamer.console.words import duration
 from gossamer.crawl.schedule_runs import Standing, plan_of, require_entry, standing
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import schedules
 from gossamer.jobs.run import JOBS
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words
+from gossamer.tables import schedules
 
 PATH = "/console/jobs"
 _RUNS = 50

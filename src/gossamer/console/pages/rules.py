@@ -21,11 +21,11 @@ from gossamer.crawl.trial_process import Trials
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.fitting import refit
-from gossamer.frontier.rulebook import load_rules, remove_rules, save_rules
 from gossamer.model.counts import counted, noun
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.toml import write_rules
 from gossamer.settings import Settings
+from gossamer.tables.rulebook import load_rules, remove_rules, save_rules
 
 PATH = "/console/rules"
 _DOMAINS = 200

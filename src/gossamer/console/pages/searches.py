@@ -8,9 +8,9 @@ from starlette.routing import Route
 from gossamer.console.context import Asked, Console
 from gossamer.console.series import Chart
 from gossamer.console.why_nothing import why
-from gossamer.frontier import asked as asked_table
-from gossamer.frontier.asked import DAY, day_of
 from gossamer.search.results import Request
+from gossamer.tables import asked as asked_table
+from gossamer.tables.asked import DAY, day_of
 
 PATH = "/console/searches"
 WINDOWS = {"1": "Today", "7": "7 days", "30": "30 days"}

@@ -38,7 +38,6 @@ from gossamer.database.database import Database, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.discover.seeds import Seed
 from gossamer.frontier.inspect import Status, status
-from gossamer.frontier.rulebook import load_rules, save_rules
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.lab.simulation.playback import AtOnce, LoggingReporter, NoHeart, RecordedNetwork, RecordedPages, Visited
 from gossamer.lab.simulation.virtual_time import VirtualClock, run_virtually
@@ -48,6 +47,7 @@ from gossamer.model.site import key64
 from gossamer.priority.product import Product
 from gossamer.scope.shape import path_shape
 from gossamer.settings import Settings
+from gossamer.tables.rulebook import load_rules, save_rules
 
 WORKER = "simulated"
 _LOOKS = 40_000

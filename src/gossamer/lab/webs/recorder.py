@@ -30,7 +30,6 @@ import pyarrow as pa
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.inspect import segment_ids
-from gossamer.frontier.rulebook import load_rules
 from gossamer.lab.webs.files import fit_of
 from gossamer.lab.webs.known_urls import KINDS, KnownUrls, keys_of, read_known
 from gossamer.lab.webs.ragged import Ragged
@@ -41,6 +40,7 @@ from gossamer.model.records import Kind, Via
 from gossamer.parse.rules import DocumentRule
 from gossamer.robots.verdict import RobotsState
 from gossamer.store.durable import SegmentMissingError
+from gossamer.tables.rulebook import load_rules
 
 _TRIES = 5
 """How often a crawl is read again of which a segment was merged into another meanwhile."""

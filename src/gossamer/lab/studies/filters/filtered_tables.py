@@ -24,7 +24,6 @@ from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.frontier import filters
 from gossamer.frontier.filtered_queue import names
 from gossamer.frontier.filters import ACTIVE, WITHDRAWN, StoredFilter
-from gossamer.frontier.rulebook import load_rules
 from gossamer.lab.simulation.measures import first_useful
 from gossamer.lab.simulation.settings_of import one_pass
 from gossamer.lab.simulation.simulator import Simulated, recorded_links, simulate
@@ -34,6 +33,7 @@ from gossamer.parse.rules import RuleBook
 from gossamer.scope.automatic import RULE, FilterConfig, FilterKind
 from gossamer.scope.proposals import Groups
 from gossamer.scope.reachability import Walk
+from gossamer.tables.rulebook import load_rules
 
 STRATEGY = "fit * breadth"
 LOOKS = 40

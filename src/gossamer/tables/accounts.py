@@ -13,7 +13,7 @@ import msgspec
 
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import logins, passwords
+from gossamer.tables import logins, passwords
 
 Role = Literal["reader", "operator"]
 ROLES: tuple[Role, ...] = get_args(Role)

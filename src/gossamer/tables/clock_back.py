@@ -13,9 +13,9 @@ from collections.abc import Callable
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier import holds
 from gossamer.revisit.polls import Habit
 from gossamer.robots.verdict import RobotsState
+from gossamer.tables import holds
 
 _DAY = 86_400
 _PLANS = {

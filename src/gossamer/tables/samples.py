@@ -13,8 +13,8 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier import delays
 from gossamer.frontier.inspect import Status
+from gossamer.tables import delays
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 """Seconds; the first two are spans of rows."""
