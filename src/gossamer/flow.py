@@ -38,7 +38,7 @@ FLOW: tuple[Stage, ...] = (
     Stage("categories", "categories", "title, text", "a category, or none", "unsure is an answer"),
     Stage("fingerprint", "dedup", "text", "content hash, fingerprint", "equal texts have equal hashes"),
     Stage("store", "store", "Result", "segments", "synced before they count"),
-    Stage("clusters", "frontier/clusters.py", "fingerprints", "clusters", "a document is in one; lookups are bounded"),
+    Stage("clusters", "frontier/copies/clusters.py", "fingerprints", "clusters", "a document is in one"),
     Stage("report", "frontier/recording.py", "Batch", "the frontier database", "one transaction decides and records"),
     Stage("jobs", "jobs", "all segments", "graph, clusters, shards", "a task may run any number of times, anywhere"),
     Stage("engine", "engine", "tasks", "their results", "the same on one core and on a cluster"),

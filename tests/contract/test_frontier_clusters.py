@@ -9,7 +9,7 @@ from frontier_kit import LEASE, MAKERS, NAMES, Crew, Hand, Make, make_sql, page,
 
 from gossamer.frontier import operate
 from gossamer.frontier.contract import Budgets, Verdict
-from gossamer.frontier.copying import LOWERED
+from gossamer.frontier.copies.copying import LOWERED
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 

@@ -13,10 +13,10 @@ from frontier_kit import LEASE, NEAR, Crew, Hand, make_sql, page, requeue_all
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIN_TURNED, MIRROR_RULE
 from gossamer.errors import UsageError
-from gossamer.frontier import mirror_table
 from gossamer.frontier.contract import Budgets
+from gossamer.frontier.copies import mirror_table
+from gossamer.frontier.copies.mirror_table import Mirror, load_mirrors
 from gossamer.frontier.inspect import find_url
-from gossamer.frontier.mirror_table import Mirror, load_mirrors
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
@@ -239,7 +239,7 @@ def test_pages_of_a_mirror_that_are_under_way_when_it_is_found_count_no_more(cre
 
 
 def test_a_batch_without_copies_asks_the_database_nothing(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gossamer.frontier.mirrors import find_mirrors
+    from gossamer.frontier.copies.mirrors import find_mirrors
 
     hand = start(crew, ONE, paths=numbered(3))
     tasks = hand.tasks(*(ONE + path for path in numbered(3)))

@@ -25,8 +25,8 @@ from inside import fails, gossamer
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import open_database, read_database
 from gossamer.engine.contract import Engine, InlineEngine
-from gossamer.frontier.mirror_compare import compare
-from gossamer.frontier.mirror_table import active
+from gossamer.frontier.copies.mirror_compare import compare
+from gossamer.frontier.copies.mirror_table import active
 from gossamer.index import schema
 from gossamer.index.shards import Cut
 from gossamer.jobs import mirror_search, near_clusters, prefix_statistics, vocabulary

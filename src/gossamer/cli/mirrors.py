@@ -12,8 +12,8 @@ from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
-from gossamer.frontier import mirror_table
-from gossamer.frontier.mirror_table import REJECTED, UNDECIDED, Mirror
+from gossamer.frontier.copies import mirror_table
+from gossamer.frontier.copies.mirror_table import REJECTED, UNDECIDED, Mirror
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.tables.audit import note

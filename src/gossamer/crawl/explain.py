@@ -23,10 +23,10 @@ from gossamer.errors import GossamerError
 from gossamer.frontier import inspect
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.controls import why_it_rests
-from gossamer.frontier.copying import lowered_by, yield_of
+from gossamer.frontier.copies.copying import lowered_by, yield_of
+from gossamer.frontier.copies.mirror_table import load_mirrors
 from gossamer.frontier.filters import list_filters
 from gossamer.frontier.inspect import UrlRecord
-from gossamer.frontier.mirror_table import load_mirrors
 from gossamer.frontier.removals import removal_of, words_of
 from gossamer.frontier.stories import cluster_of
 from gossamer.index.folder import IndexFolder

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.database.database import Database
-from gossamer.frontier import mirror_table
+from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.filters import load_filters
 from gossamer.frontier.removals import filter_rule
 from gossamer.frontier.seed_redirects import redirected_sites

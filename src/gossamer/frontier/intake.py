@@ -23,7 +23,7 @@ from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import QUEUED, REFUSED
 from gossamer.frontier import removals
 from gossamer.frontier.contract import Added, Budgets, Guidance
-from gossamer.frontier.copying import COPYING_RULE, Yields
+from gossamer.frontier.copies.copying import COPYING_RULE, Yields
 from gossamer.frontier.depths import follow_anew, note_shorter_ways
 from gossamer.frontier.partitions import Plans
 from gossamer.frontier.prefixes import PrefixTally

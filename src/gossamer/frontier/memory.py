@@ -27,8 +27,8 @@ from gossamer.frontier.contract import (
     Visit,
     WritePages,
 )  # fmt: skip
-from gossamer.frontier.copying import COPIES, LOWERINGS, is_trap, lowered_by
-from gossamer.frontier.duplicates import loop_of, loop_reason
+from gossamer.frontier.copies.copying import COPIES, LOWERINGS, is_trap, lowered_by
+from gossamer.frontier.copies.duplicates import loop_of, loop_reason
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Discovered, Kind, Task, Via

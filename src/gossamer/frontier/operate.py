@@ -13,7 +13,7 @@ from gossamer.database.schema import DONE, REFUSED, REMOVED, SCHEDULED
 from gossamer.errors import UsageError
 from gossamer.frontier import removing
 from gossamer.frontier.changes import next_change, note_departures
-from gossamer.frontier.clusters import leave
+from gossamer.frontier.copies.clusters import leave
 from gossamer.frontier.filtered_queue import count_urls
 from gossamer.frontier.recording import requeue, wake
 from gossamer.frontier.removing import HANDFUL, handfuls_of

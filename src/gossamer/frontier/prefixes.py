@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from gossamer.database.database import Database
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.copying import COPIES
+from gossamer.frontier.copies.copying import COPIES
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.scope.statistics import prefix_of

@@ -13,7 +13,7 @@ from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier import removals
 from gossamer.frontier.contract import Batch, Verdict, Visit
-from gossamer.frontier.duplicates import JOINED, STANDS, lost_its_text, stands
+from gossamer.frontier.copies.duplicates import JOINED, STANDS, lost_its_text, stands
 from gossamer.frontier.queueing import count_levels, enqueue
 from gossamer.frontier.revisits import Planned
 from gossamer.model.outcome import Outcome

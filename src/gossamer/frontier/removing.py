@@ -16,8 +16,8 @@ from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier import removals
 from gossamer.frontier.changes import next_change, note_departures
-from gossamer.frontier.clusters import leave
-from gossamer.frontier.duplicates import domain_key
+from gossamer.frontier.copies.clusters import leave
+from gossamer.frontier.copies.duplicates import domain_key
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import count_levels
 from gossamer.frontier.recording import change_tally, unschedule, wake

@@ -19,10 +19,8 @@ from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
 from gossamer.frontier import (
     changes,
-    clusters,
     controls,
     depths,
-    duplicates,
     handing_out,
     leases,
     naming,
@@ -42,10 +40,11 @@ from gossamer.frontier.contract import (
     WritePages,
 )
 from gossamer.frontier.controls import Directions
-from gossamer.frontier.copying import LOWERINGS, count_copies, lowered_shapes
+from gossamer.frontier.copies import clusters, duplicates
+from gossamer.frontier.copies.copying import LOWERINGS, count_copies, lowered_shapes
+from gossamer.frontier.copies.mirrors import find_mirrors
 from gossamer.frontier.extraction import Extraction
 from gossamer.frontier.intake import Intake
-from gossamer.frontier.mirrors import find_mirrors
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes
 from gossamer.frontier.replanning import replan_visits

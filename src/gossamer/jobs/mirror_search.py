@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIN_SAME, Evidence, SiteFacts, declare, follow
-from gossamer.frontier.mirror_table import active, is_rejected, scheme_of
+from gossamer.frontier.copies.mirror_table import active, is_rejected, scheme_of
 from gossamer.jobs.context import JobContext, numbered, put_table, run_stage
 from gossamer.jobs.mirror_signs import MirrorTask, Pair, Signs, compare_paths, count_pairs, pages_by_path
 from gossamer.jobs.url_table import export_urls

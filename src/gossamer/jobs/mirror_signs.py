@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from gossamer.database.schema import DONE
 from gossamer.dedup.mirrors import MIN_SAME
 from gossamer.engine.exchange import partition_of, write_parts
-from gossamer.frontier.duplicates import JOINED
-from gossamer.frontier.mirror_compare import ALIKE, EQUAL, Page, likeness
+from gossamer.frontier.copies.duplicates import JOINED
+from gossamer.frontier.copies.mirror_compare import ALIKE, EQUAL, Page, likeness
 from gossamer.jobs.context import get_table, part_table
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of

@@ -22,7 +22,7 @@ import pyarrow as pa
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.engine.exchange import partition_of, write_parts
-from gossamer.frontier.copying import COPIES
+from gossamer.frontier.copies.copying import COPIES
 from gossamer.jobs.context import JobContext, get_table, numbered, part_table, put_table, run_stage
 from gossamer.jobs.url_table import UrlFiles, export_urls
 from gossamer.model.outcome import Outcome

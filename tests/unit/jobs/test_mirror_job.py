@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from stored_kit import KINDS, Stored, row
 
-from gossamer.frontier.mirror_compare import compare
-from gossamer.frontier.mirror_table import Mirror, write
+from gossamer.frontier.copies.mirror_compare import compare
+from gossamer.frontier.copies.mirror_table import Mirror, write
 from gossamer.jobs.mirror_search import MirrorPair, MirrorReport, mirror_search
 
 

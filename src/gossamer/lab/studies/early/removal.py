@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from gossamer.frontier import duplicates
 from gossamer.frontier.contract import Batch, Lease, SiteReport, Visit
+from gossamer.frontier.copies import duplicates
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter

@@ -23,9 +23,9 @@ from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.dedup.mirrors import MIN_SAME, MIN_TURNED, Declared, Evidence, SiteFacts, declare, follow
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.duplicates import STANDS
-from gossamer.frontier.mirror_compare import compare, is_twin
-from gossamer.frontier.mirror_table import FOUND, Mirror, active, end, is_rejected, main_of, scheme_of, write
+from gossamer.frontier.copies.duplicates import STANDS
+from gossamer.frontier.copies.mirror_compare import compare, is_twin
+from gossamer.frontier.copies.mirror_table import FOUND, Mirror, active, end, is_rejected, main_of, scheme_of, write
 from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of

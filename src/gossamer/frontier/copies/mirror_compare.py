@@ -16,7 +16,7 @@ import msgspec
 from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE
-from gossamer.frontier.duplicates import JOINED
+from gossamer.frontier.copies.duplicates import JOINED
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
 

@@ -16,7 +16,7 @@ from gossamer.database.database import Database
 from gossamer.database.schema import DONE, REFUSED
 from gossamer.dedup.mirrors import MIN_SAME, MIRROR_RULE, follow, resolve
 from gossamer.errors import UsageError
-from gossamer.frontier.duplicates import STANDS
+from gossamer.frontier.copies.duplicates import STANDS
 from gossamer.frontier.recording import requeue
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
