@@ -25,7 +25,7 @@ from gossamer.crawl.gathering import encoded
 from gossamer.database.database import Database
 from gossamer.frontier import controls, filters, subscriptions
 from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
-from gossamer.frontier.inspect import all_urls
+from gossamer.frontier.views.inspect import all_urls
 from gossamer.model.site import key64
 from gossamer.notify.message import Item, Message
 from gossamer.parse.rules import DocumentRule

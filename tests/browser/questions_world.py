@@ -25,7 +25,7 @@ from inside import gossamer
 from time_kit import DAY, HOUR, later
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier.inspect import all_urls
+from gossamer.frontier.views.inspect import all_urls
 from gossamer.tables import delays, samples
 from gossamer.testing import FakeWeb, Reply, Site
 

@@ -18,7 +18,7 @@ from console_kit import PASSWORDS, ConsoleUnderTest, small_console
 from playwright.sync_api import Page, expect
 from questions_world import COMPLAINT, MAINTENANCE, World, questions_world
 
-from gossamer.frontier.inspect import all_urls
+from gossamer.frontier.views.inspect import all_urls
 
 pytestmark = pytest.mark.timeout(1200)  # the first test waits for three crawls
 

@@ -8,10 +8,10 @@ import pytest
 from frontier_kit import Crew, page, place_of_database, sql_on
 
 from gossamer.database.database import Database, open_database
-from gossamer.frontier.backlog import slowest
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.backlog import slowest
 
 pytestmark = pytest.mark.usefixtures("dialect")
 CONFIG = PolitenessConfig(delay=2.0)

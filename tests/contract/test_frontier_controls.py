@@ -13,8 +13,8 @@ from gossamer.errors import UsageError
 from gossamer.frontier import controls, politeness
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.controls import Controls, Paused, PausedSite
-from gossamer.frontier.inspect import status
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import status
 from gossamer.model.outcome import Outcome
 
 SITE, OTHER = "www.one.org", "two.org"

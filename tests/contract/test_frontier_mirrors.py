@@ -16,8 +16,8 @@ from gossamer.errors import UsageError
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.copies.mirror_table import Mirror, load_mirrors
-from gossamer.frontier.inspect import find_url
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import find_url
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 

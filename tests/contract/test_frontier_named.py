@@ -13,10 +13,10 @@ from frontier_kit import DELAY, LEASE, NAMES, NO, POLITENESS, SQL_MAKERS, Crew, 
 from gossamer.crawl.seeding import drop_seeds
 from gossamer.frontier import operate, politeness
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.inspect import find_url, site_clock, status
 from gossamer.frontier.politeness import SiteClock
 from gossamer.frontier.seed_redirects import redirected_sites
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import find_url, site_clock, status
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.settings import Settings

@@ -10,10 +10,10 @@ from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
 from gossamer.database.database import Database, open_database
 from gossamer.frontier.contract import Budgets, Guidance, Visit
-from gossamer.frontier.inspect import find_url
 from gossamer.frontier.sources import Source, list_sources, only_polls_until
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import list_all
+from gossamer.frontier.views.inspect import find_url
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import key64

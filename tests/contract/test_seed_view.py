@@ -12,10 +12,10 @@ from frontier_kit import LEASE, NAMES, SQL_MAKERS, Crew, page, pages
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import judge_all
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.inspect import is_paced, next_due_where_answered, status
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, pace
-from gossamer.frontier.seed_view import SeedView, documents_by_domain, seed_urls, seed_views
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import is_paced, next_due_where_answered, status
+from gossamer.frontier.views.seed_view import SeedView, documents_by_domain, seed_urls, seed_views
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Via
 from gossamer.settings import ScopeSettings, Settings

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from frontier_kit import LEASE, NAMES, SQL_MAKERS, Crew, pages
 
-from gossamer.frontier import vitals
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views import vitals
 
 
 @pytest.fixture(params=SQL_MAKERS, ids=NAMES[1:])

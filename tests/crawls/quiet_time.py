@@ -21,8 +21,8 @@ from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.thread import DatabaseThread
 from gossamer.crawl.worker import Session, Tools
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver
-from gossamer.frontier.inspect import status
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import status
 from gossamer.lab.simulation.playback import NoHeart
 from gossamer.lab.simulation.virtual_time import VirtualClock
 from gossamer.settings import Settings

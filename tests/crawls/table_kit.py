@@ -8,7 +8,7 @@ from typing import Any
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.schema import DONE, QUEUED, SCHEDULED
-from gossamer.frontier import table_statistics
+from gossamer.frontier.views import table_statistics
 from gossamer.model.records import LEVELS
 from gossamer.scope.shape import path_shape
 

@@ -15,7 +15,7 @@ from gossamer.crawl import compacting, exporting, holding
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
-from gossamer.frontier import inspect
+from gossamer.frontier.views import inspect
 from gossamer.store import segments
 from gossamer.tables import holds
 from gossamer.testing import FakeClock, FakeWeb

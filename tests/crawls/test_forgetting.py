@@ -20,7 +20,7 @@ from gossamer.crawl.indexing import IndexBehindError, Indexer
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier import changes
-from gossamer.frontier.inspect import place_of
+from gossamer.frontier.views.inspect import place_of
 from gossamer.index.folder import IndexFolder
 from gossamer.store.layout import new_segment_id
 from gossamer.tables import forgetting, holds

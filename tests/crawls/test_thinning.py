@@ -20,7 +20,7 @@ from gossamer.crawl.folder import THINNER, DataFolder
 from gossamer.crawl.thinning import thin_out, thinning_every
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.views.inspect import segment_ids
 from gossamer.settings import load
 from gossamer.store.erasing import SUPERSEDED, erase, superseded
 from gossamer.store.layout import new_segment_id

@@ -18,7 +18,7 @@ from crawl_kit import command_of, descendants
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.errors import GossamerError
-from gossamer.frontier.inspect import status
+from gossamer.frontier.views.inspect import status
 
 ROLES = {
     "worker_process": "worker", "parser_process": "parser", "indexer_process": "indexer", "cli crawl": "crawl",

@@ -13,8 +13,8 @@ from web_kit import DOCUMENTS, PATIENCE, SETTINGS, MemoryService
 from gossamer.crawl.clicks import StoredClicks
 from gossamer.crawl.folder import DataFolder
 from gossamer.frontier.contract import Batch, SiteReport, Visit
-from gossamer.frontier.inspect import UrlRecord, find_url
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import UrlRecord, find_url
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.settings import Settings

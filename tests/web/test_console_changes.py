@@ -21,7 +21,7 @@ from gossamer.clock import SystemClock
 from gossamer.console.settings_form import GROUPS
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
-from gossamer.frontier import seed_list
+from gossamer.frontier.views import seed_list
 from gossamer.settings import NetworkSettings, Settings, load
 from gossamer.tables import audit, schedules
 

@@ -16,7 +16,7 @@ from console_kit import ConsoleUnderTest, small_console
 from gossamer.database.database import Database
 from gossamer.frontier import filters
 from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
-from gossamer.frontier.inspect import all_urls, find_url
+from gossamer.frontier.views.inspect import all_urls, find_url
 from gossamer.model.records import Discovered
 from gossamer.model.site import site_of
 from gossamer.scope.automatic import Evidence, FilterConfig, is_probe

@@ -8,7 +8,7 @@ import pytest
 from console_kit import ConsoleUnderTest, console_of, log_in
 from crawl_kit import crawl
 
-from gossamer.frontier.inspect import find_url
+from gossamer.frontier.views.inspect import find_url
 from gossamer.tables import audit
 from gossamer.testing import FakeWeb
 from gossamer.testing.postgres import PostgresServer

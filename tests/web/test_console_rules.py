@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from console_kit import ConsoleUnderTest, small_console
 
-from gossamer.frontier.inspect import all_urls, find_url
+from gossamer.frontier.views.inspect import all_urls, find_url
 from gossamer.parse.rules import DocumentRule
 from gossamer.tables import audit
 from gossamer.tables.rulebook import load_rules, save_rules

@@ -16,7 +16,7 @@ from web_kit import PATIENCE
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.frontier import removals
-from gossamer.frontier.inspect import all_urls, find_url
+from gossamer.frontier.views.inspect import all_urls, find_url
 from gossamer.tables import audit
 
 START = "/start.html"

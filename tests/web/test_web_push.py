@@ -25,9 +25,9 @@ from gossamer.database.database import Database
 from gossamer.discover.websub import PushConfig
 from gossamer.errors import DatabaseError
 from gossamer.frontier import subscriptions
-from gossamer.frontier.inspect import find_url
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import Subscription
+from gossamer.frontier.views.inspect import find_url
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import site_of
 from gossamer.settings import CrawlSettings, NetworkSettings, Settings

@@ -22,7 +22,7 @@ import pytest
 from gossamer.clock import Clock
 from gossamer.crawl.reader import SharedReader
 from gossamer.errors import GossamerError
-from gossamer.frontier.stories import Cluster, Story, StoryPage
+from gossamer.frontier.views.stories import Cluster, Story, StoryPage
 from gossamer.model.records import PageRow
 from gossamer.search.overview import Outline, overview, phrases
 from gossamer.search.results import (

@@ -10,7 +10,7 @@ from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.stories import Story, StoryPage, largest_clusters, story_of
+from gossamer.frontier.views.stories import Story, StoryPage, largest_clusters, story_of
 from gossamer.model.counts import counted, noun
 
 _MAX = 10_000

@@ -45,9 +45,9 @@ from gossamer.crawl.supervisor import Supervisor
 from gossamer.crawl.takedown import carry_on
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import BusyError, OperationError, UsageError
-from gossamer.frontier.backlog import Backlog, slowest
-from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.politeness import LONGEST_PACE
+from gossamer.frontier.views.backlog import Backlog, slowest
+from gossamer.frontier.views.inspect import Status, status
 from gossamer.model.url import Canonicalizer
 from gossamer.scope.reach import Sitemaps
 

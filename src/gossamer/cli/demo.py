@@ -29,7 +29,7 @@ from gossamer.database.database import Database
 from gossamer.demo.web import DemoWeb
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import OperationError
-from gossamer.frontier.inspect import all_urls
+from gossamer.frontier.views.inspect import all_urls
 from gossamer.model.counts import counted
 from gossamer.web.service import Services
 

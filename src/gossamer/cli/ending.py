@@ -9,7 +9,7 @@ import msgspec
 
 from gossamer.cli.common import DEFAULT_DATA, duration
 from gossamer.console.words import counted
-from gossamer.frontier.inspect import Status
+from gossamer.frontier.views.inspect import Status
 
 
 class Run(msgspec.Struct, frozen=True):

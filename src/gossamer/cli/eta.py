@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gossamer.cli.common import duration
-from gossamer.frontier.backlog import Backlog
+from gossamer.frontier.views.backlog import Backlog
 
 _WORTH_SAYING = 1.0
 """Seconds; "at least" less than that says nothing."""

@@ -20,8 +20,8 @@ from gossamer.cli.common import err, out, size
 from gossamer.cli.eta import Forecast, Work, forecast
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.supervisor import Phase
-from gossamer.frontier.backlog import Backlog
-from gossamer.frontier.inspect import Status
+from gossamer.frontier.views.backlog import Backlog
+from gossamer.frontier.views.inspect import Status
 from gossamer.model.counts import counted
 from gossamer.model.records import LEVELS
 

@@ -18,7 +18,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import plan_of
 from gossamer.crawl.unattended import Unattended
 from gossamer.errors import UsageError
-from gossamer.frontier.seed_list import has_seeds
+from gossamer.frontier.views.seed_list import has_seeds
 from gossamer.model.counts import counted
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words

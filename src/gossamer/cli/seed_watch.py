@@ -12,8 +12,8 @@ from gossamer.clock import Clock
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import Judge, SeedVerdict
 from gossamer.database.database import Database
-from gossamer.frontier.inspect import Status
-from gossamer.frontier.seed_view import seed_urls, seed_views
+from gossamer.frontier.views.inspect import Status
+from gossamer.frontier.views.seed_view import seed_urls, seed_views
 from gossamer.settings import Settings
 
 _EVERY = 2.0

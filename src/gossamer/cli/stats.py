@@ -13,7 +13,7 @@ from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database, require_crawl
 from gossamer.errors import UsageError
-from gossamer.frontier import table_statistics
+from gossamer.frontier.views import table_statistics
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.scope.shape import path_shape

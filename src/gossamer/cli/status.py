@@ -16,10 +16,10 @@ from gossamer.crawl.health import problems
 from gossamer.crawl.indexed import index_standing
 from gossamer.database.database import Database
 from gossamer.errors import OperationError
-from gossamer.frontier.backlog import slowest
 from gossamer.frontier.controls import paused_sites
-from gossamer.frontier.inspect import Status, segment_ids, status, waiting_sites
 from gossamer.frontier.revisits import collection_freshness
+from gossamer.frontier.views.backlog import slowest
+from gossamer.frontier.views.inspect import Status, segment_ids, status, waiting_sites
 from gossamer.model.counts import counted
 from gossamer.settings import Settings
 from gossamer.store.segments import check_segment

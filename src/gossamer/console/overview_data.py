@@ -19,10 +19,10 @@ from gossamer.crawl.indexed import IndexStanding, index_standing
 from gossamer.crawl.reader import SharedReader
 from gossamer.database.database import Database
 from gossamer.frontier import controls
-from gossamer.frontier.backlog import slowest
-from gossamer.frontier.inspect import Status, Waiting, status, waiting_sites
 from gossamer.frontier.revisits import Freshness, collection_freshness
-from gossamer.frontier.site_list import Machine, machines
+from gossamer.frontier.views.backlog import slowest
+from gossamer.frontier.views.inspect import Status, Waiting, status, waiting_sites
+from gossamer.frontier.views.site_list import Machine, machines
 from gossamer.tables import delays, samples
 from gossamer.tables.delays import Delays
 from gossamer.tables.samples import DAY, HOUR

@@ -18,7 +18,7 @@ from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import SeedVerdict, Verdict, verdict_of
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier.seed_view import documents
+from gossamer.frontier.views.seed_view import documents
 from gossamer.settings import Settings
 
 _GOOD_FOR = 10.0

@@ -11,13 +11,14 @@ from gossamer.console.context import Crawl
 from gossamer.crawl.robots import AGENT
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import filters, partitions, site_view, sources, subscriptions
+from gossamer.frontier import filters, partitions, sources, subscriptions
 from gossamer.frontier.controls import why_it_rests
 from gossamer.frontier.extraction import Day, extraction_of
-from gossamer.frontier.inspect import stored_robots
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, for_part, gap
 from gossamer.frontier.removals import Removal, removal_of
-from gossamer.frontier.site_view import Example, Site
+from gossamer.frontier.views import site_view
+from gossamer.frontier.views.inspect import stored_robots
+from gossamer.frontier.views.site_view import Example, Site
 from gossamer.model.site import key64, site_of
 from gossamer.parse.rules import DocumentRule
 from gossamer.partition.assignment import Assignment

@@ -16,12 +16,12 @@ from gossamer.crawl.findable import Indexed
 from gossamer.database.database import Database
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError, UsageError
-from gossamer.frontier import url_search
 from gossamer.frontier.changes import last_change
-from gossamer.frontier.inspect import UrlRecord, find_url
 from gossamer.frontier.removals import Removal, removal_of
-from gossamer.frontier.stories import Story
-from gossamer.frontier.url_search import KnownUrl
+from gossamer.frontier.views import url_search
+from gossamer.frontier.views.inspect import UrlRecord, find_url
+from gossamer.frontier.views.stories import Story
+from gossamer.frontier.views.url_search import KnownUrl
 from gossamer.model.records import Via
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer

@@ -14,7 +14,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.raw_pages import StoredPage, html_of
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
-from gossamer.frontier.inspect import UrlRecord, place_of, segment_ids
+from gossamer.frontier.views.inspect import UrlRecord, place_of, segment_ids
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import PageRow
 from gossamer.parse.limits import ParseLimits

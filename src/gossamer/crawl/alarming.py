@@ -14,9 +14,9 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import index_place
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import vitals
 from gossamer.frontier.extraction import Drop, extraction_drops
-from gossamer.frontier.vitals import Activity, QuietFeed
+from gossamer.frontier.views import vitals
+from gossamer.frontier.views.vitals import Activity, QuietFeed
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted, noun

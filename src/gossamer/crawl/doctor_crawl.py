@@ -17,7 +17,7 @@ from gossamer.crawl.verdict import next_step, verdict_of
 from gossamer.database import schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier.inspect import segment_ids, status
+from gossamer.frontier.views.inspect import segment_ids, status
 from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted

@@ -20,15 +20,15 @@ from gossamer.crawl.shy_links import shy_links
 from gossamer.database.database import Database
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError
-from gossamer.frontier import inspect
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.controls import why_it_rests
 from gossamer.frontier.copies.copying import lowered_by, yield_of
 from gossamer.frontier.copies.mirror_table import load_mirrors
 from gossamer.frontier.filters import list_filters
-from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.removals import removal_of, words_of
-from gossamer.frontier.stories import cluster_of
+from gossamer.frontier.views import inspect
+from gossamer.frontier.views.inspect import UrlRecord
+from gossamer.frontier.views.stories import cluster_of
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome

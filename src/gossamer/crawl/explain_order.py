@@ -7,9 +7,9 @@ import numpy as np
 
 from gossamer.database.database import Database
 from gossamer.frontier.contract import Guidance
-from gossamer.frontier.inspect import UrlRecord
 from gossamer.frontier.revisits import Revisits, estimator_of, weight_of
 from gossamer.frontier.standing import link_values
+from gossamer.frontier.views.inspect import UrlRecord
 from gossamer.model.counts import counted
 from gossamer.model.records import LEVELS, Discovered, Kind, Via
 from gossamer.model.site import key64

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.crawl.explain_order import Factor
-from gossamer.frontier.inspect import UrlRecord
+from gossamer.frontier.views.inspect import UrlRecord
 from gossamer.model.decision import Decision
 
 

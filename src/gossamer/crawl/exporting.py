@@ -16,8 +16,8 @@ from gossamer.crawl.holding import held
 from gossamer.database.database import Database
 from gossamer.database.schema import REMOVED
 from gossamer.errors import CorruptError, GossamerError, OperationError
-from gossamer.frontier import inspect
 from gossamer.frontier.removals import Covered, covered
+from gossamer.frontier.views import inspect
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.schema import LINKS_SCHEMA, PAGES_SCHEMA
 from gossamer.store.segments import open_links, open_pages

@@ -12,7 +12,7 @@ import re
 import msgspec
 
 from gossamer.crawl.explanation import Explanation
-from gossamer.frontier.inspect import UrlRecord
+from gossamer.frontier.views.inspect import UrlRecord
 from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome
 from gossamer.scope.automatic import RULE as AUTOMATIC

@@ -11,7 +11,7 @@ from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import verdict_of
 from gossamer.database.database import Database
-from gossamer.frontier.inspect import Status, status
+from gossamer.frontier.views.inspect import Status, status
 from gossamer.settings import Settings
 from gossamer.tables import measures
 

@@ -31,7 +31,7 @@ from gossamer.crawl.stored_rows import StoredRows
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
 from gossamer.frontier import changes
-from gossamer.frontier.inspect import place_of, segment_ids
+from gossamer.frontier.views.inspect import place_of, segment_ids
 from gossamer.index import commits
 from gossamer.index.anchors import AnchorStore
 from gossamer.index.document import IndexPage, build

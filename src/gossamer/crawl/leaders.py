@@ -12,7 +12,7 @@ from gossamer.clock import Clock, SystemClock
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.reader import SharedReader
 from gossamer.errors import GossamerError
-from gossamer.frontier.stories import representatives
+from gossamer.frontier.views.stories import representatives
 
 _REST = 5.0
 """Seconds without questions after one that was not answered."""

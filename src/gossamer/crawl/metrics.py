@@ -31,8 +31,8 @@ from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
 from gossamer.database import schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.revisits import Freshness, collection_freshness
+from gossamer.frontier.views.inspect import Status, status
 from gossamer.model.metric import Metric
 from gossamer.settings import Settings
 from gossamer.tables import delays, measures

@@ -18,7 +18,7 @@ from gossamer.crawl.holding import held
 from gossamer.database.database import Database
 from gossamer.engine.contract import Engine
 from gossamer.errors import CorruptError, UsageError
-from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.views.inspect import segment_ids
 from gossamer.graph.config import RankConfig
 from gossamer.graph.pagerank import Rules
 from gossamer.jobs.anchor_texts import collect_anchor_texts

@@ -15,10 +15,10 @@ from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import WAY_IN, AddressPolicy
 from gossamer.frontier.contract import Added
-from gossamer.frontier.inspect import find_url, stored_robots
 from gossamer.frontier.politeness import is_servers_wish
 from gossamer.frontier.seed_redirects import chain_from, redirected_sites
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import find_url, stored_robots
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import host_of, origin_of, site_of

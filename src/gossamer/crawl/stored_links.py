@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
-from gossamer.frontier.inspect import place_of
+from gossamer.frontier.views.inspect import place_of
 from gossamer.model.site import key64, site_of
 from gossamer.scope.reachability import Graph
 from gossamer.store.durable import SegmentMissingError

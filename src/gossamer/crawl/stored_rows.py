@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier import changes
-from gossamer.frontier.inspect import place_of
+from gossamer.frontier.views.inspect import place_of
 from gossamer.index.document import IndexPage
 from gossamer.jobs.index_build import telling_links
 from gossamer.model.site import key64, site_of

@@ -17,9 +17,10 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.reader import SharedReader
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
-from gossamer.frontier import changes, inspect, stories
+from gossamer.frontier import changes
 from gossamer.frontier.removals import covered
-from gossamer.frontier.stories import Story
+from gossamer.frontier.views import inspect, stories
+from gossamer.frontier.views.stories import Story
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.history import Comparison, History, PageVisit, compare, newest_two, read_history

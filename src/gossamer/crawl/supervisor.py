@@ -30,10 +30,10 @@ from gossamer.crawl.sampling import Sampler
 from gossamer.crawl.thinning import thinning_every
 from gossamer.crawl.turns import Turns
 from gossamer.errors import GossamerError, OperationError, StorageError
-from gossamer.frontier.inspect import Status, is_paced, next_due_where_answered, status
 from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.sources import only_polls_until
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import Status, is_paced, next_due_where_answered, status
 from gossamer.settings import Settings
 from gossamer.store.compaction import FULL
 

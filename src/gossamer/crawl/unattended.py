@@ -22,7 +22,7 @@ from gossamer.crawl.schedule_runs import Standing, standing
 from gossamer.crawl.tasks import Task
 from gossamer.database.database import Database
 from gossamer.errors import DatabaseError, GossamerError
-from gossamer.frontier.seed_list import has_seeds
+from gossamer.frontier.views.seed_list import has_seeds
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import longest, words
 from gossamer.schedule.times import rhythm

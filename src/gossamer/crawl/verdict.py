@@ -21,7 +21,7 @@ from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.fetch.guard import AddressPolicy, network_of
 from gossamer.frontier.politeness import LONGEST_PACE
-from gossamer.frontier.seed_view import (
+from gossamer.frontier.views.seed_view import (
     SeedView,
     UrlState,
     documents,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier.inspect import Status
+from gossamer.frontier.views.inspect import Status
 from gossamer.tables import delays
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400

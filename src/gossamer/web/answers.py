@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from gossamer.dedup.difference import Change
-from gossamer.frontier.stories import Story
+from gossamer.frontier.views.stories import Story
 from gossamer.model.site import site_of
 from gossamer.search.results import (
     Facets,

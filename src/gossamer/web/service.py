@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
-from gossamer.frontier.stories import Story
+from gossamer.frontier.views.stories import Story
 from gossamer.search.results import Hit, IndexState, Overview, Request, Results, ScoreExplanation, StoredPage
 from gossamer.store.history import History
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gossamer.errors import OperationError
-from gossamer.frontier.stories import Story
+from gossamer.frontier.views.stories import Story
 from gossamer.search.rounds import Nodes, Rounds
 from gossamer.store.history import History
 from gossamer.web.service import StoryService

@@ -6,7 +6,7 @@ import pytest
 
 from gossamer.cli.eta import Work, forecast
 from gossamer.cli.progress import levels_of
-from gossamer.frontier.backlog import Backlog
+from gossamer.frontier.views.backlog import Backlog
 
 NOW = 1_700_000_000.0
 

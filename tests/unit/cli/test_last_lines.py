@@ -9,7 +9,7 @@ import msgspec
 
 from gossamer.cli.ending import Run, last_lines
 from gossamer.cli.seed_lines import commands_for
-from gossamer.frontier.inspect import Status
+from gossamer.frontier.views.inspect import Status
 
 NOW = 1_700_000_000.0
 

@@ -13,7 +13,7 @@ from gossamer.console.overview_data import Activity, Look
 from gossamer.console.pages.overview import notes_of
 from gossamer.console.seed_standing import SeedStanding
 from gossamer.crawl.schedule_runs import Standing
-from gossamer.frontier.inspect import Status
+from gossamer.frontier.views.inspect import Status
 from gossamer.tables.schedules import Run
 
 NOW = 1_700_000_000.0

@@ -11,7 +11,7 @@ from gossamer.crawl import alarming
 from gossamer.crawl.alert_process import Duty
 from gossamer.crawl.folder import DataFolder
 from gossamer.frontier.extraction import Drop
-from gossamer.frontier.vitals import Activity, QuietFeed
+from gossamer.frontier.views.vitals import Activity, QuietFeed
 from gossamer.notify.config import AlertConfig
 from gossamer.revisit import polls
 from gossamer.revisit.polls import Habit

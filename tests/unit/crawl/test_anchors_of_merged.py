@@ -11,7 +11,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import Indexer
 from gossamer.database.database import Database
 from gossamer.frontier.changes import next_change
-from gossamer.frontier.inspect import place_of
+from gossamer.frontier.views.inspect import place_of
 from gossamer.index.anchors import AnchorStore
 from gossamer.index.folder import IndexFolder
 from gossamer.model.records import Link, PageRow

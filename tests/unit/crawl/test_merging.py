@@ -12,7 +12,7 @@ from gossamer.crawl import compacting
 from gossamer.crawl.compacting import LARGE, compact_once, large_are_due, merge_large
 from gossamer.crawl.folder import MERGER, DataFolder
 from gossamer.database.database import Database
-from gossamer.frontier.inspect import place_of, segment_ids
+from gossamer.frontier.views.inspect import place_of, segment_ids
 from gossamer.model.records import PageRow
 from gossamer.settings import load
 from gossamer.store.compaction import ENOUGH, compact, size_class

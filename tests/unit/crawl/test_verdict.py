@@ -10,7 +10,7 @@ import pytest
 
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import Judge, SeedVerdict, Verdict
-from gossamer.frontier.seed_view import SeedView, SiteState, UrlState
+from gossamer.frontier.views.seed_view import SeedView, SiteState, UrlState
 from gossamer.model.outcome import MEANING, Count, Outcome, count_of
 from gossamer.robots.verdict import Kind, RobotsConfig, RobotsState, after_fetch
 from gossamer.settings import BrowserConfig, CrawlSettings, Settings

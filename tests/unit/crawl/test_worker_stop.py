@@ -19,7 +19,7 @@ from gossamer.crawl.thread import DatabaseThread
 from gossamer.crawl.worker import Worker
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import StorageError
-from gossamer.frontier.inspect import status
+from gossamer.frontier.views.inspect import status
 from gossamer.settings import Settings
 from gossamer.testing import FakeWeb
 

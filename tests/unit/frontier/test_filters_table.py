@@ -11,12 +11,13 @@ import pytest
 from gossamer.database.database import Database, open_database
 from gossamer.database.schema import QUEUED, REFUSED
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier import filters, table_statistics
+from gossamer.frontier import filters
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
 from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
-from gossamer.frontier.inspect import status
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views import table_statistics
+from gossamer.frontier.views.inspect import status
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind
 from gossamer.scope.automatic import AutomaticRule, Evidence, FilterKind

@@ -13,7 +13,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.sampling import Sampler
 from gossamer.database.database import Database
 from gossamer.errors import StorageError
-from gossamer.frontier.inspect import status
+from gossamer.frontier.views.inspect import status
 from gossamer.revisit.config import RevisitConfig
 from gossamer.store.config import StorageConfig
 from gossamer.tables import delays, samples

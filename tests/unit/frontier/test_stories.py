@@ -13,7 +13,7 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.leaders import StoredLeaders
 from gossamer.database.database import Database, open_database
 from gossamer.database.schema import DONE, REMOVED
-from gossamer.frontier import stories
+from gossamer.frontier.views import stories
 from gossamer.model.site import key64, site_of
 from gossamer.testing import FakeClock
 

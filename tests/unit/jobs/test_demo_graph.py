@@ -12,7 +12,7 @@ from history_kit import Expected, Seen
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.engine.contract import InlineEngine
-from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.views.inspect import segment_ids
 from gossamer.jobs.link_graph import GraphSource, build_graph
 from gossamer.model.records import Link
 from gossamer.store.place import LocalPlace

@@ -12,8 +12,8 @@ from gossamer.database.database import open_database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.engine.contract import InlineEngine
 from gossamer.errors import UsageError
-from gossamer.frontier import table_statistics
 from gossamer.frontier.prefixes import PrefixTally
+from gossamer.frontier.views import table_statistics
 from gossamer.jobs.prefix_statistics import counted_leaves, kept_counters, prefix_statistics, rebuild_counters
 from gossamer.jobs.url_table import export_urls
 from gossamer.model.outcome import Outcome

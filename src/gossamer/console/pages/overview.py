@@ -16,8 +16,8 @@ from gossamer.crawl.indexed import index_standing
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import controls
-from gossamer.frontier.inspect import Status
-from gossamer.frontier.seed_list import has_seeds
+from gossamer.frontier.views.inspect import Status
+from gossamer.frontier.views.seed_list import has_seeds
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS
 

@@ -11,9 +11,9 @@ from gossamer.console.pages.sites import STATE_KINDS, STATE_WORDS, outcome_words
 from gossamer.crawl.seeding import drop_seeds
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import seed_list, site_list
-from gossamer.frontier.seed_list import NamedSeed
-from gossamer.frontier.site_list import SiteRow
+from gossamer.frontier.views import seed_list, site_list
+from gossamer.frontier.views.seed_list import NamedSeed
+from gossamer.frontier.views.site_list import SiteRow
 
 PATH = "/console/seeds"
 _SHOWN = 50

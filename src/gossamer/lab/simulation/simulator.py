@@ -37,8 +37,8 @@ from gossamer.crawl.worker import Pace, Session, Tools
 from gossamer.database.database import Database, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.discover.seeds import Seed
-from gossamer.frontier.inspect import Status, status
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import Status, status
 from gossamer.lab.simulation.playback import AtOnce, LoggingReporter, NoHeart, RecordedNetwork, RecordedPages, Visited
 from gossamer.lab.simulation.virtual_time import VirtualClock, run_virtually
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
-from gossamer.frontier.inspect import segment_ids
+from gossamer.frontier.views.inspect import segment_ids
 from gossamer.lab.webs.files import fit_of
 from gossamer.lab.webs.known_urls import KINDS, KnownUrls, keys_of, read_known
 from gossamer.lab.webs.ragged import Ragged

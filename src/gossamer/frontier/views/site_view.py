@@ -12,7 +12,7 @@ import msgspec
 
 from gossamer.database.database import Database
 from gossamer.frontier import operate
-from gossamer.frontier.site_list import ERROR_LIST, ERRORS, State, state_of
+from gossamer.frontier.views.site_list import ERROR_LIST, ERRORS, State, state_of
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 

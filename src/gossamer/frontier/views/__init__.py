@@ -1,0 +1,1 @@
+"""Read-only views of the tables for status, explanations and the console."""
