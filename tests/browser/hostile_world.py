@@ -23,8 +23,9 @@ from gossamer.cli.common import settings_of_crawl
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.gathering import encoded
 from gossamer.database.database import Database
-from gossamer.frontier import controls, filters, subscriptions
-from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.frontier import subscriptions
+from gossamer.frontier.steering import controls, filters
+from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.views.inspect import all_urls
 from gossamer.model.site import key64
 from gossamer.notify.message import Item, Message

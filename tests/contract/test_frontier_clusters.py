@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from frontier_kit import LEASE, MAKERS, NAMES, Crew, Hand, Make, make_sql, page, prints, requeue_all
 
-from gossamer.frontier import operate
 from gossamer.frontier.contract import Budgets, Verdict
 from gossamer.frontier.copies.copying import LOWERED
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import operate
 from gossamer.model.outcome import Outcome
 
 ONE, TWO, THREE = "https://one.org/", "https://two.org/", "https://three.org/"

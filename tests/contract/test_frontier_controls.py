@@ -10,10 +10,11 @@ from frontier_kit import DELAY, LEASE, MAKERS, NAMES, POLITENESS, SQL_MAKERS, Cr
 
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import controls, politeness
+from gossamer.frontier import politeness
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.controls import Controls, Paused, PausedSite
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import controls
+from gossamer.frontier.steering.controls import Controls, Paused, PausedSite
 from gossamer.frontier.views.inspect import status
 from gossamer.model.outcome import Outcome
 

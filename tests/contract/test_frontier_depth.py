@@ -12,8 +12,8 @@ from frontier_kit import NO, NOW, ONCE, Crew, Hand, page, place_of_database, sql
 
 from gossamer.database.database import open_database
 from gossamer.frontier.contract import Budgets
-from gossamer.frontier.operate import recrawl_url
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering.operate import recrawl_url
 from gossamer.frontier.views.inspect import find_url
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task, Via

@@ -9,8 +9,8 @@ from frontier_kit import LEASE, Crew, page, pages, place_of_database, sql_on
 
 from gossamer.database.database import Database, open_database
 from gossamer.frontier.contract import Budgets, Guidance
-from gossamer.frontier.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.views.inspect import find_url, status
 from gossamer.model.decision import refuse
 from gossamer.model.outcome import Outcome

@@ -11,11 +11,12 @@ import pytest
 from frontier_kit import DELAY, LEASE, NAMES, NO, POLITENESS, SQL_MAKERS, Crew, Hand, page, pages
 
 from gossamer.crawl.seeding import drop_seeds
-from gossamer.frontier import operate, politeness
+from gossamer.frontier import politeness
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import SiteClock
-from gossamer.frontier.seed_redirects import redirected_sites
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import operate
+from gossamer.frontier.steering.seed_redirects import redirected_sites
 from gossamer.frontier.views.inspect import find_url, site_clock, status
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via

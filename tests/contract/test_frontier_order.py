@@ -10,8 +10,8 @@ from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
 from gossamer.database.database import Database, open_database
 from gossamer.frontier.contract import Budgets, Guidance
-from gossamer.frontier.fitting import refit
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering.fitting import refit
 from gossamer.frontier.views.inspect import status
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Via

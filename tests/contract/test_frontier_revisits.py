@@ -12,9 +12,9 @@ from frontier_kit import NOW, Crew, Hand, page, pages, place_of_database, sql_on
 from gossamer.database.database import open_database
 from gossamer.errors import LeaseLost
 from gossamer.frontier.contract import Budgets, Guidance
-from gossamer.frontier.operate import recrawl, remove
 from gossamer.frontier.revisits import collection_freshness
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering.operate import recrawl, remove
 from gossamer.frontier.views.inspect import find_url, status
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS

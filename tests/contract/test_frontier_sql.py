@@ -28,10 +28,10 @@ from hypothesis import HealthCheck, given, settings
 
 from gossamer.database.database import Where, open_database, read_database
 from gossamer.errors import LeaseLost
-from gossamer.frontier import operate
 from gossamer.frontier.contract import Added, Budgets, Verdict
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import operate
 from gossamer.frontier.views import inspect
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of

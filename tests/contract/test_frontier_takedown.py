@@ -11,11 +11,11 @@ from frontier_kit import LEASE, Crew, Hand, dump_tables, make_sql, page, pages
 from gossamer.database.database import Database
 from gossamer.database.schema import QUEUED
 from gossamer.errors import UsageError
-from gossamer.frontier import operate, removals, removing, restoring
 from gossamer.frontier.changes import departed, documents, last_change
 from gossamer.frontier.contract import Budgets, Verdict
 from gossamer.frontier.recording import requeue
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import operate, removals, removing, restoring
 from gossamer.frontier.views import url_search
 from gossamer.frontier.views.inspect import find_url, status
 from gossamer.model.outcome import Outcome

@@ -34,9 +34,10 @@ from gossamer.database.database import Database, DatabaseLost, open_database
 from gossamer.database.postgres import PostgresDatabase
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import DatabaseError, LeaseLost
-from gossamer.frontier import leases, operate, partitions
+from gossamer.frontier import leases, partitions
 from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import operate
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind
 from gossamer.model.site import site_of

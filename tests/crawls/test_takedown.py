@@ -20,7 +20,7 @@ from gossamer.crawl.raw_pages import StoredPage, html_of, newest_html
 from gossamer.crawl.stories import StoredStories
 from gossamer.crawl.takedown import covering, take_down, take_down_within
 from gossamer.errors import UsageError
-from gossamer.frontier import removals
+from gossamer.frontier.steering import removals
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.index.folder import IndexFolder
 from gossamer.model.records import Discovered

@@ -12,7 +12,7 @@ from gossamer.clock import SystemClock
 from gossamer.crawl import indexing
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import Indexer
-from gossamer.frontier import removing
+from gossamer.frontier.steering import removing
 from gossamer.testing import FakeWeb
 
 

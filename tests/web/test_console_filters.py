@@ -14,8 +14,8 @@ import pytest
 from console_kit import ConsoleUnderTest, small_console
 
 from gossamer.database.database import Database
-from gossamer.frontier import filters
-from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.views.inspect import all_urls, find_url
 from gossamer.model.records import Discovered
 from gossamer.model.site import site_of

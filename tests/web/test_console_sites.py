@@ -9,7 +9,7 @@ import httpx
 import pytest
 from console_kit import ConsoleUnderTest, small_console
 
-from gossamer.frontier import controls
+from gossamer.frontier.steering import controls
 from gossamer.frontier.views import site_view
 from gossamer.model.site import key64
 from gossamer.tables.audit import entries

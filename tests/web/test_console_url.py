@@ -15,7 +15,7 @@ from crawl_kit import wait_until
 from web_kit import PATIENCE
 
 from gossamer.crawl.folder import DataFolder
-from gossamer.frontier import removals
+from gossamer.frontier.steering import removals
 from gossamer.frontier.views.inspect import all_urls, find_url
 from gossamer.tables import audit
 

@@ -16,8 +16,8 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_links import stored_in
 from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
-from gossamer.frontier import filters
-from gossamer.frontier.filters import StoredFilter
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.tables.audit import note

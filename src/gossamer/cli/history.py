@@ -16,7 +16,7 @@ from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.dedup.difference import Change, Piece, folded
 from gossamer.errors import UsageError
-from gossamer.frontier.removals import removal_of
+from gossamer.frontier.steering.removals import removal_of
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
 from gossamer.store.history import Comparison, compare_pages, visit

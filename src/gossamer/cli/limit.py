@@ -8,8 +8,8 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, seconds
 from gossamer.cli.pause import named, opened
-from gossamer.frontier import controls
-from gossamer.frontier.controls import Controls
+from gossamer.frontier.steering import controls
+from gossamer.frontier.steering.controls import Controls
 from gossamer.model.counts import counted
 from gossamer.tables.audit import note
 

@@ -11,7 +11,7 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
-from gossamer.frontier import controls
+from gossamer.frontier.steering import controls
 from gossamer.model.site import site_of
 from gossamer.tables.audit import note
 

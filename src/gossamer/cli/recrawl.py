@@ -12,7 +12,7 @@ from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import operate
+from gossamer.frontier.steering import operate
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
 from gossamer.store.segment_folder import delete_segments

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
 from gossamer.cli.pause import named, opened
-from gossamer.frontier import controls
+from gossamer.frontier.steering import controls
 from gossamer.tables.audit import note
 
 

@@ -20,7 +20,7 @@ from gossamer.crawl.rule_trial import Trial, try_rules
 from gossamer.crawl.suggesting import suggest
 from gossamer.database.database import Database, open_database
 from gossamer.errors import StorageError, UsageError
-from gossamer.frontier.fitting import refit
+from gossamer.frontier.steering.fitting import refit
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import host_of, site_of
 from gossamer.parse.rules import DocumentRule, RuleBook, problem_of

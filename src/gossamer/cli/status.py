@@ -16,8 +16,8 @@ from gossamer.crawl.health import problems
 from gossamer.crawl.indexed import index_standing
 from gossamer.database.database import Database
 from gossamer.errors import OperationError
-from gossamer.frontier.controls import paused_sites
 from gossamer.frontier.revisits import collection_freshness
+from gossamer.frontier.steering.controls import paused_sites
 from gossamer.frontier.views.backlog import slowest
 from gossamer.frontier.views.inspect import Status, segment_ids, status, waiting_sites
 from gossamer.model.counts import counted

@@ -25,7 +25,7 @@ from gossamer.console.sessions import Sessions
 from gossamer.console.words import capitalised
 from gossamer.crawl.takedown import carry_on
 from gossamer.errors import GossamerError, UsageError
-from gossamer.frontier import removals
+from gossamer.frontier.steering import removals
 from gossamer.settings import Settings
 from gossamer.tables import alarms, audit
 from gossamer.web.app import Extension

@@ -20,7 +20,7 @@ from gossamer.crawl.configuring import save_settings
 from gossamer.crawl.schedule_runs import Standing, plan_of, standing
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import controls
+from gossamer.frontier.steering import controls
 from gossamer.frontier.views.site_list import machines
 from gossamer.schedule.plan import words
 from gossamer.settings import FILE_NAME, OWN_SECTIONS, Settings, describe, is_named

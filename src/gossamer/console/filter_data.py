@@ -14,9 +14,9 @@ import msgspec
 
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
-from gossamer.frontier import filters
-from gossamer.frontier.filtered_queue import names
-from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.filtered_queue import names
+from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64

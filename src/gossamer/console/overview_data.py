@@ -18,8 +18,8 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexed import IndexStanding, index_standing
 from gossamer.crawl.reader import SharedReader
 from gossamer.database.database import Database
-from gossamer.frontier import controls
 from gossamer.frontier.revisits import Freshness, collection_freshness
+from gossamer.frontier.steering import controls
 from gossamer.frontier.views.backlog import slowest
 from gossamer.frontier.views.inspect import Status, Waiting, status, waiting_sites
 from gossamer.frontier.views.site_list import Machine, machines

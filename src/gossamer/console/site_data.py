@@ -11,11 +11,12 @@ from gossamer.console.context import Crawl
 from gossamer.crawl.robots import AGENT
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier import filters, partitions, sources, subscriptions
-from gossamer.frontier.controls import why_it_rests
+from gossamer.frontier import partitions, sources, subscriptions
 from gossamer.frontier.extraction import Day, extraction_of
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, for_part, gap
-from gossamer.frontier.removals import Removal, removal_of
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.controls import why_it_rests
+from gossamer.frontier.steering.removals import Removal, removal_of
 from gossamer.frontier.views import site_view
 from gossamer.frontier.views.inspect import stored_robots
 from gossamer.frontier.views.site_view import Example, Site

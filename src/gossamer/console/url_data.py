@@ -17,7 +17,7 @@ from gossamer.database.database import Database
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError, UsageError
 from gossamer.frontier.changes import last_change
-from gossamer.frontier.removals import Removal, removal_of
+from gossamer.frontier.steering.removals import Removal, removal_of
 from gossamer.frontier.views import url_search
 from gossamer.frontier.views.inspect import UrlRecord, find_url
 from gossamer.frontier.views.stories import Story

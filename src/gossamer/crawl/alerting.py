@@ -36,7 +36,7 @@ import tantivy
 from gossamer.clock import Clock
 from gossamer.crawl.gathering import Gatherer
 from gossamer.database.database import Database
-from gossamer.frontier.removals import covered
+from gossamer.frontier.steering.removals import covered
 from gossamer.index import commits, schema
 from gossamer.notify.message import Item, item
 from gossamer.search.building import Builder

@@ -20,9 +20,9 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.toml_text import toml_text
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import controls, filters, removals
 from gossamer.frontier.copies import mirror_table
-from gossamer.frontier.filters import StoredFilter
+from gossamer.frontier.steering import controls, filters, removals
+from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.notify.channel import is_mail
 from gossamer.parse.rules import DocumentRule
 from gossamer.settings import FILE_NAME

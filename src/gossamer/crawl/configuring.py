@@ -24,10 +24,10 @@ from gossamer.crawl.toml_text import toml_text
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
-from gossamer.frontier import controls, filters, removing, restoring
 from gossamer.frontier.copies import mirror_table
-from gossamer.frontier.fitting import refit
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import controls, filters, removing, restoring
+from gossamer.frontier.steering.fitting import refit
 from gossamer.model.decision import Decision as Verdict
 from gossamer.model.url import Canonicalizer
 from gossamer.notify.channel import check_channel

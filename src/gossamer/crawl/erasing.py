@@ -14,7 +14,7 @@ from gossamer.crawl.compacting import COMPACTOR, replace
 from gossamer.crawl.folder import MERGER, THINNER, DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
-from gossamer.frontier.removals import Covered
+from gossamer.frontier.steering.removals import Covered
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.store.erasing import ERASED, erase, of_urls, visits_of
 from gossamer.store.layout import new_segment_id, role_of

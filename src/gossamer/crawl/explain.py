@@ -21,11 +21,11 @@ from gossamer.database.database import Database
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError
 from gossamer.frontier.changes import last_change
-from gossamer.frontier.controls import why_it_rests
 from gossamer.frontier.copies.copying import lowered_by, yield_of
 from gossamer.frontier.copies.mirror_table import load_mirrors
-from gossamer.frontier.filters import list_filters
-from gossamer.frontier.removals import removal_of, words_of
+from gossamer.frontier.steering.controls import why_it_rests
+from gossamer.frontier.steering.filters import list_filters
+from gossamer.frontier.steering.removals import removal_of, words_of
 from gossamer.frontier.views import inspect
 from gossamer.frontier.views.inspect import UrlRecord
 from gossamer.frontier.views.stories import cluster_of

@@ -16,7 +16,7 @@ from gossamer.crawl.holding import held
 from gossamer.database.database import Database
 from gossamer.database.schema import REMOVED
 from gossamer.errors import CorruptError, GossamerError, OperationError
-from gossamer.frontier.removals import Covered, covered
+from gossamer.frontier.steering.removals import Covered, covered
 from gossamer.frontier.views import inspect
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.schema import LINKS_SCHEMA, PAGES_SCHEMA

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from gossamer.crawl.filter_proposals import silent_parameters
 from gossamer.crawl.site_table import SiteTable
 from gossamer.database.database import Database
-from gossamer.frontier import filters
-from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.model.counts import counted, noun
 from gossamer.scope.automatic import Evidence, FilterConfig, FilterKind, Fits
 from gossamer.scope.proposals import Proposal, useful_of

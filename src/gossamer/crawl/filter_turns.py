@@ -14,7 +14,7 @@ from time import process_time
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier.filters import SHADOW
+from gossamer.frontier.steering.filters import SHADOW
 from gossamer.scope.automatic import FilterConfig
 
 _GROWN = 0.01

@@ -16,8 +16,8 @@ from gossamer.crawl.filter_turns import Turns
 from gossamer.crawl.site_table import SiteTable, read_table
 from gossamer.crawl.stored_links import LinksOf
 from gossamer.database.database import Database
-from gossamer.frontier import filters
-from gossamer.frontier.filters import ACTIVE, OFF, PROPOSED, SHADOW, StoredFilter
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, StoredFilter
 from gossamer.parse.rules import RuleBook
 from gossamer.scope.automatic import FilterConfig
 from gossamer.scope.proposals import Proposal, useful_of

@@ -25,7 +25,7 @@ from gossamer.discover.websub import PushConfig
 from gossamer.errors import GossamerError
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Request, Resolver, user_agent
 from gossamer.frontier import subscriptions
-from gossamer.frontier.controls import directions, paused
+from gossamer.frontier.steering.controls import directions, paused
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Response
 from gossamer.model.site import site_of

@@ -16,7 +16,7 @@ from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.fetch.decode import decode as decode_content
 from gossamer.fetch.limits import Trouble
-from gossamer.frontier.removals import removal_of
+from gossamer.frontier.steering.removals import removal_of
 from gossamer.frontier.views.inspect import place_of, segment_ids
 from gossamer.model.site import host_of, key64, site_of
 from gossamer.parse.charset import decode as decode_charset

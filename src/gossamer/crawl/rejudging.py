@@ -31,9 +31,9 @@ from gossamer.database.database import Database
 from gossamer.database.schema import DONE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.errors import GossamerError
-from gossamer.frontier.operate import recrawl_outcomes
-from gossamer.frontier.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering.operate import recrawl_outcomes
+from gossamer.frontier.steering.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.database.database import Database
 from gossamer.frontier.copies import mirror_table
-from gossamer.frontier.filters import load_filters
-from gossamer.frontier.removals import filter_rule
-from gossamer.frontier.seed_redirects import redirected_sites
+from gossamer.frontier.steering.filters import load_filters
+from gossamer.frontier.steering.removals import filter_rule
+from gossamer.frontier.steering.seed_redirects import redirected_sites
 from gossamer.model.decision import Decision
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import RuleBook

@@ -16,8 +16,8 @@ from gossamer.errors import UsageError
 from gossamer.fetch.guard import WAY_IN, AddressPolicy
 from gossamer.frontier.contract import Added
 from gossamer.frontier.politeness import is_servers_wish
-from gossamer.frontier.seed_redirects import chain_from, redirected_sites
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering.seed_redirects import chain_from, redirected_sites
 from gossamer.frontier.views.inspect import find_url, stored_robots
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via

@@ -18,7 +18,7 @@ from gossamer.crawl.reader import SharedReader
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier import changes
-from gossamer.frontier.removals import covered
+from gossamer.frontier.steering.removals import covered
 from gossamer.frontier.views import inspect, stories
 from gossamer.frontier.views.stories import Story
 from gossamer.model.site import key64, site_of

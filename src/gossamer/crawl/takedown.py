@@ -25,7 +25,8 @@ from gossamer.crawl.gathering import decoded, encoded
 from gossamer.crawl.indexing import IndexPlace, index_lock, index_place
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, GossamerError, UsageError
-from gossamer.frontier import changes, removals, removing, restoring
+from gossamer.frontier import changes
+from gossamer.frontier.steering import removals, removing, restoring
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter

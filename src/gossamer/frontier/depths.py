@@ -16,7 +16,7 @@ from gossamer.database.lists import marks
 from gossamer.database.schema import DONE
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.recording import requeue
-from gossamer.frontier.refused import refused_urls
+from gossamer.frontier.steering.refused import refused_urls
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.scope.reach import DEPTH_RULE, SITEMAPS_RULE, Reach

@@ -21,7 +21,6 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import QUEUED, REFUSED
-from gossamer.frontier import removals
 from gossamer.frontier.contract import Added, Budgets, Guidance
 from gossamer.frontier.copies.copying import COPYING_RULE, Yields
 from gossamer.frontier.depths import follow_anew, note_shorter_ways
@@ -30,6 +29,7 @@ from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import INSERT_QUEUE, count_levels, numbered_rows
 from gossamer.frontier.seen import SeenCache, sighting
 from gossamer.frontier.standing import Gifts, levels_of_new
+from gossamer.frontier.steering import removals
 from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.errors import LeaseLost
-from gossamer.frontier import controls, politeness
+from gossamer.frontier import politeness
 from gossamer.frontier.contract import Budgets, Lease, SiteReport
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.queueing import LATER
+from gossamer.frontier.steering import controls
 from gossamer.model.site import key64
 
 _CLAIMED = """SELECT p.site_id, p.part, p.token, COALESCE(x.parts, 1), s.name, s.address,

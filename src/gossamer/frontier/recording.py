@@ -11,11 +11,11 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
-from gossamer.frontier import removals
 from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.copies.duplicates import JOINED, STANDS, lost_its_text, stands
 from gossamer.frontier.queueing import count_levels, enqueue
 from gossamer.frontier.revisits import Planned
+from gossamer.frontier.steering import removals
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Task
 from gossamer.model.site import key64, site_of

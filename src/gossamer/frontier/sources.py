@@ -22,10 +22,11 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE
-from gossamer.frontier import controls, subscriptions
+from gossamer.frontier import subscriptions
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, gap
 from gossamer.frontier.queueing import move_revisits
+from gossamer.frontier.steering import controls
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Discovered, Kind
 from gossamer.model.site import key64

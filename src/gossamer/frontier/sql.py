@@ -17,17 +17,7 @@ from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.errors import LeaseLost
-from gossamer.frontier import (
-    changes,
-    controls,
-    depths,
-    handing_out,
-    leases,
-    naming,
-    partitions,
-    recording,
-    seed_redirects,
-)
+from gossamer.frontier import changes, depths, handing_out, leases, partitions, recording
 from gossamer.frontier.contract import (
     Added,
     Batch,
@@ -39,7 +29,6 @@ from gossamer.frontier.contract import (
     Visit,
     WritePages,
 )
-from gossamer.frontier.controls import Directions
 from gossamer.frontier.copies import clusters, duplicates
 from gossamer.frontier.copies.copying import LOWERINGS, count_copies, lowered_shapes
 from gossamer.frontier.copies.mirrors import find_mirrors
@@ -47,11 +36,13 @@ from gossamer.frontier.extraction import Extraction
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes
-from gossamer.frontier.replanning import replan_visits
 from gossamer.frontier.revisits import NOT_COUNTED, Planned, Revisits
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sources import Sources, note_hubs
 from gossamer.frontier.standing import collect_gifts, raise_known
+from gossamer.frontier.steering import controls, naming, seed_redirects
+from gossamer.frontier.steering.controls import Directions
+from gossamer.frontier.steering.replanning import replan_visits
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gossamer.engine.exchange import PartWriter, range_of
-from gossamer.frontier.removals import Covered
+from gossamer.frontier.steering.removals import Covered
 from gossamer.jobs.link_work import Ints, Task, column
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64

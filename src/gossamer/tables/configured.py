@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gossamer.database.database import Database
-from gossamer.frontier.filters import StoredFilter
+from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.model.site import key64
 
 

@@ -14,7 +14,7 @@ from gossamer.console.overview_data import Watch, overview, service_levels
 from gossamer.console.pages.overview import errors_of, levels_of
 from gossamer.database.database import Database, open_database
 from gossamer.errors import BusyError
-from gossamer.frontier import controls
+from gossamer.frontier.steering import controls
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64
 from gossamer.settings import Settings

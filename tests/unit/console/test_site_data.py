@@ -11,10 +11,10 @@ from gossamer.console import series
 from gossamer.console.site_data import delay_of, robots_view, site_page
 from gossamer.database.database import Database
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier import controls
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import controls
 from gossamer.frontier.views import site_view
 from gossamer.frontier.views.site_list import ORDERS, STATES, SiteRow, Wanted, count_sites, list_sites
 from gossamer.model.outcome import Outcome

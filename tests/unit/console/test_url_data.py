@@ -12,11 +12,11 @@ from gossamer.console.context import Crawl
 from gossamer.console.url_data import as_url, life, matches, ranked
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.takedown import take_down
-from gossamer.frontier import controls
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.contract import Batch, SiteReport, Visit
 from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import controls
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter

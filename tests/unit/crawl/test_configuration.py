@@ -32,7 +32,7 @@ from gossamer.crawl.configuring import bring
 from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.toml_text import toml_text
 from gossamer.errors import UsageError
-from gossamer.frontier.filters import StoredFilter
+from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.parse.rules import DocumentRule
 from gossamer.scope.automatic import Evidence
 

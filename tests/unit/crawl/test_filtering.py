@@ -13,11 +13,11 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_links import stored_in
 from gossamer.database.database import open_database
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier import filters
 from gossamer.frontier.contract import Batch, Budgets, Guidance, SiteReport, Visit
-from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.filters import ACTIVE, OFF, SHADOW, WITHDRAWN
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Link, PageRow, Via
 from gossamer.parse.rules import DocumentRule, RuleBook

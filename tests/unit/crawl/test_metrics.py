@@ -14,9 +14,9 @@ from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.health import problems
 from gossamer.crawl.metrics import METRICS, CrawlCollector, text
 from gossamer.database.database import Database
-from gossamer.frontier import controls
 from gossamer.frontier.contract import Batch, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import controls
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.model.site import key64

@@ -14,9 +14,9 @@ from gossamer.database.schema import QUEUED, SCHEDULED
 from gossamer.dedup.near.registry import near_method
 from gossamer.errors import GossamerError
 from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, SiteReport, Visit
-from gossamer.frontier.operate import recrawl, remove
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering.operate import recrawl, remove
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.model.site import site_of

@@ -11,11 +11,11 @@ import pytest
 from gossamer.database.database import Database, open_database
 from gossamer.database.schema import QUEUED, REFUSED
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier import filters
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
-from gossamer.frontier.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
 from gossamer.frontier.views import table_statistics
 from gossamer.frontier.views.inspect import status
 from gossamer.model.outcome import Outcome
@@ -177,7 +177,7 @@ def test_a_visit_that_was_under_way_does_not_upset_the_counters(frontier: SqlFro
 
 def test_many_rows_leave_and_return_in_handfuls(frontier: SqlFrontier, monkeypatch: pytest.MonkeyPatch) -> None:
     db = frontier.db
-    monkeypatch.setattr("gossamer.frontier.filtered_queue._HANDFUL", 7)
+    monkeypatch.setattr("gossamer.frontier.steering.filtered_queue._HANDFUL", 7)
     assert filters.activate(db, stored(), fits, 0, NOW) == 39
     check_counters(db)
     assert filters.end(db, only(db), OFF, NOW) == 39

@@ -13,11 +13,11 @@ from hypothesis import given
 from gossamer.database.database import Database, open_database
 from gossamer.database.schema import QUEUED, REMOVED
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier import removals, removing, restoring
 from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
-from gossamer.frontier.removals import Covered, filter_rule
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import removals, removing, restoring
+from gossamer.frontier.steering.removals import Covered, filter_rule
 from gossamer.frontier.views import table_statistics
 from gossamer.frontier.views.inspect import status
 from gossamer.model.decision import refuse

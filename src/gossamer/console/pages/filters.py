@@ -16,7 +16,7 @@ from gossamer.console.context import Asked, Console, Done
 from gossamer.crawl.filtering import switch
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.filters import StoredFilter, list_filters
+from gossamer.frontier.steering.filters import StoredFilter, list_filters
 from gossamer.model.counts import counted
 from gossamer.scope.automatic import FilterConfig
 from gossamer.settings import load

@@ -15,7 +15,7 @@ from gossamer.console.overview_data import Look, Watch, overview
 from gossamer.crawl.indexed import index_standing
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier import controls
+from gossamer.frontier.steering import controls
 from gossamer.frontier.views.inspect import Status
 from gossamer.frontier.views.seed_list import has_seeds
 from gossamer.model.outcome import Outcome

@@ -20,7 +20,7 @@ from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.trial_process import Trials
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.fitting import refit
+from gossamer.frontier.steering.fitting import refit
 from gossamer.model.counts import counted, noun
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.toml import write_rules

@@ -16,9 +16,9 @@ from gossamer.console.site_data import EXTRACTION_DAYS, newest_documents, remova
 from gossamer.crawl.reader import SharedReader
 from gossamer.crawl.takedown import take_down_within
 from gossamer.errors import UsageError
-from gossamer.frontier import controls
 from gossamer.frontier.extraction import extraction_of
 from gossamer.frontier.politeness import SiteClock, gap
+from gossamer.frontier.steering import controls
 from gossamer.frontier.views import site_list, site_view
 from gossamer.frontier.views.site_list import ORDERS, STATES, SiteRow, Wanted
 from gossamer.model.counts import counted

@@ -15,8 +15,8 @@ from gossamer.console.url_data import LONG_PATIENCE, PATIENCE, Life, life, match
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.takedown import covering, restore, take_down_within
 from gossamer.errors import UsageError
-from gossamer.frontier.operate import recrawl_url
-from gossamer.frontier.removals import words_of
+from gossamer.frontier.steering.operate import recrawl_url
+from gossamer.frontier.steering.removals import words_of
 from gossamer.model.counts import counted
 
 _WAIT = 10.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier import controls
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, for_part, gap
+from gossamer.frontier.steering import controls
 
 _WAITING = f"""SELECT s.name, s.address, s.crawl_delay, s.trouble, s.least_delay, s.not_before,
     COALESCE(x.parts, 1) AS parts, s.known - COALESCE(v.urls, 0) AS waiting FROM sites s

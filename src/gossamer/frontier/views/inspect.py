@@ -15,8 +15,8 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import marks
 from gossamer.database.schema import STATE_NAMES
-from gossamer.frontier import controls
 from gossamer.frontier.politeness import PACE
+from gossamer.frontier.steering import controls
 from gossamer.model.outcome import Count, Outcome, count_of
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64, site_of

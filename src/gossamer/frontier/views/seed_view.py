@@ -12,7 +12,7 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import STATE_NAMES
-from gossamer.frontier import controls
+from gossamer.frontier.steering import controls
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier import operate
+from gossamer.frontier.steering import operate
 from gossamer.frontier.views.site_list import ERROR_LIST, ERRORS, State, state_of
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64

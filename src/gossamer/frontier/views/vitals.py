@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.frontier import controls
+from gossamer.frontier.steering import controls
 from gossamer.revisit.polls import Habit
 
 _MOST_FEEDS = 200_000

@@ -21,9 +21,9 @@ from gossamer.crawl.site_table import SiteTable, read_table
 from gossamer.crawl.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
-from gossamer.frontier import filters
-from gossamer.frontier.filtered_queue import names
-from gossamer.frontier.filters import ACTIVE, WITHDRAWN, StoredFilter
+from gossamer.frontier.steering import filters
+from gossamer.frontier.steering.filtered_queue import names
+from gossamer.frontier.steering.filters import ACTIVE, WITHDRAWN, StoredFilter
 from gossamer.lab.simulation.measures import first_useful
 from gossamer.lab.simulation.settings_of import one_pass
 from gossamer.lab.simulation.simulator import Simulated, recorded_links, simulate

@@ -11,12 +11,12 @@ from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, REFUSED, REMOVED, SCHEDULED
 from gossamer.errors import UsageError
-from gossamer.frontier import removing
 from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.copies.clusters import leave
-from gossamer.frontier.filtered_queue import count_urls
 from gossamer.frontier.recording import requeue, wake
-from gossamer.frontier.removing import HANDFUL, handfuls_of
+from gossamer.frontier.steering import removing
+from gossamer.frontier.steering.filtered_queue import count_urls
+from gossamer.frontier.steering.removing import HANDFUL, handfuls_of
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, site_of
 from gossamer.scope.shape import path_shape

@@ -20,7 +20,7 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import REFUSED
-from gossamer.frontier.filtered_queue import empty_queue, names, refill_queue
+from gossamer.frontier.steering.filtered_queue import empty_queue, names, refill_queue
 from gossamer.model.site import key64
 from gossamer.scope.automatic import RULE, AutomaticFilter, Evidence, FilterKind, Fits, SiteFilters, reason_of
 

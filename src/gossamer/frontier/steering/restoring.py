@@ -12,11 +12,11 @@ from functools import partial
 from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, REFUSED, REMOVED
-from gossamer.frontier import removals
-from gossamer.frontier.filtered_queue import count_urls
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.recording import requeue
-from gossamer.frontier.removing import TURNED_AWAY, Gone, handfuls_of, silent, sites_of, sweep_queue
+from gossamer.frontier.steering import removals
+from gossamer.frontier.steering.filtered_queue import count_urls
+from gossamer.frontier.steering.removing import TURNED_AWAY, Gone, handfuls_of, silent, sites_of, sweep_queue
 from gossamer.model.records import LEVELS
 from gossamer.scope.shape import path_shape
 

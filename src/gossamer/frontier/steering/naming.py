@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
-from gossamer.frontier.operate import again
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, asked_again
 from gossamer.frontier.queueing import enqueue
-from gossamer.frontier.seed_redirects import chain_from
+from gossamer.frontier.steering.operate import again
+from gossamer.frontier.steering.seed_redirects import chain_from
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import key64, site_of
 
