@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pyarrow.parquet as pq
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.parse.rules import RuleBook
 from gossamer.tables.rulebook import load_rules
 

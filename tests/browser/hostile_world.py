@@ -20,8 +20,8 @@ from crawl_kit import run, settings_of, write_settings
 from inside import gossamer
 
 from gossamer.cli.common import settings_of_crawl
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.gathering import encoded
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier import subscriptions
 from gossamer.frontier.steering import controls, filters

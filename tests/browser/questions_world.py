@@ -24,7 +24,7 @@ from crawl_kit import run, settings_of, write_settings
 from inside import gossamer
 from time_kit import DAY, HOUR, later
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.frontier.views.inspect import all_urls
 from gossamer.tables import delays, samples
 from gossamer.testing import FakeWeb, Reply, Site

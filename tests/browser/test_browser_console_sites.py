@@ -39,7 +39,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleUnderTe
 def give_a_past(data: Path) -> None:
     """Half an hour at two pages a second, up to five minutes ago, and nothing else: a crawl that ran over the turn of
     a minute has figures of its own."""
-    from gossamer.crawl.folder import DataFolder
+    from gossamer.data.folder import DataFolder
 
     now, db = SystemClock().now(), DataFolder(data).open_database()
     try:

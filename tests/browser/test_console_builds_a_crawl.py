@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from console_kit import PASSWORDS, make_accounts
 from crawl_kit import PATIENCE, descendants, kill, settings_of, start, wait_until, write_settings
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.tables import audit
 from gossamer.testing import FakeWeb
 

@@ -20,7 +20,7 @@ from s3_kit import BUCKET, Answer, Asked, Store, running_store
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import PATIENCE, run, settings_of, wait_until, workers_of, write_settings
 
-from gossamer.crawl.folder import DataFolder, note_settings
+from gossamer.data.folder import DataFolder, note_settings
 from gossamer.errors import UsageError
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig

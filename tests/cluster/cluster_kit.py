@@ -17,7 +17,7 @@ import pyarrow.parquet
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import GOSSAMER, descendants, exported, kill
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.store.layout import PAGES, worker_of
 from gossamer.testing import Log
 from gossamer.testing.postgres import PostgresServer

@@ -24,7 +24,7 @@ from machines_kit import Machine, Switch
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import PATIENCE, run, settings_of, wait_until, write_settings
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.testing import FakeWeb, Log, violations
 from gossamer.testing.log import Request
 

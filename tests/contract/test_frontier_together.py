@@ -25,10 +25,10 @@ from frontier_kit import (
 )
 
 from gossamer.clock import CorrectedClock, SystemClock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.heartbeat import Heartbeat
 from gossamer.crawl.seeding import add_seeds
 from gossamer.crawl.worker import Worker
+from gossamer.data.folder import DataFolder
 from gossamer.database import schema
 from gossamer.database.database import Database, DatabaseLost, open_database
 from gossamer.database.postgres import PostgresDatabase

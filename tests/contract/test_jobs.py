@@ -22,7 +22,7 @@ from crawl_kit import crawl
 from index_kit import Contents, contents
 from inside import fails, gossamer
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import open_database, read_database
 from gossamer.engine.contract import Engine, InlineEngine
 from gossamer.frontier.copies.mirror_compare import compare

@@ -14,12 +14,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer
 from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.thread import DatabaseThread
 from gossamer.crawl.worker import Session, Tools
+from gossamer.data.folder import DataFolder
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import status

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.schema import DONE, QUEUED, SCHEDULED
 from gossamer.frontier.views import table_statistics
 from gossamer.model.records import LEVELS

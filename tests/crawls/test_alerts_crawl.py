@@ -234,7 +234,7 @@ import os, signal, sys
 from pathlib import Path
 import {module} as module
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.crawl.indexing import Indexer
 
 def die(*arguments):

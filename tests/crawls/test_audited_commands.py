@@ -7,7 +7,7 @@ from pathlib import Path
 from crawl_kit import write_settings
 from inside import gossamer
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.settings import Settings
 from gossamer.tables import audit
 

@@ -32,12 +32,12 @@ from crawl_kit import (
 from table_kit import problems
 
 from gossamer.crawl import backup as backup_module
-from gossamer.crawl import holding
 from gossamer.crawl.backup import back_up, verify
 from gossamer.crawl.backup_files import copy_segment, read_manifest, write_manifest
 from gossamer.crawl.compacting import SegmentsHeldError, compact_once, swap
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.restoring import restore
+from gossamer.data import holding
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database, read_database
 from gossamer.database.snapshots import copy_database, table_names
 from gossamer.errors import BusyError, CorruptError, StorageError, UsageError

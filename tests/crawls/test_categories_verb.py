@@ -11,7 +11,7 @@ from crawl_kit import crawl, exported
 from inside import fails, gossamer
 
 from gossamer.crawl.categorising import categoriser, save_model
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.testing import FakeWeb
 
 FOOD = "Fry the onions in butter, add salt and pepper, boil the soup and bake the bread in a hot oven".split()

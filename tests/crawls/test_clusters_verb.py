@@ -18,8 +18,8 @@ from web_kit import serving
 
 from gossamer.cli.history import marked
 from gossamer.cli.serve import open_service, open_stories
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stories import StoredStories
+from gossamer.data.folder import DataFolder
 from gossamer.dedup.difference import Piece
 from gossamer.errors import BusyError
 from gossamer.settings import load

@@ -11,8 +11,9 @@ import pytest
 from crawl_kit import crawl, unmerged, wait_until
 
 from gossamer.cli.main import main
-from gossamer.crawl import compacting, exporting, holding
-from gossamer.crawl.folder import DataFolder
+from gossamer.crawl import compacting
+from gossamer.data import exporting, holding
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
 from gossamer.frontier.views import inspect

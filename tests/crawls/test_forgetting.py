@@ -14,9 +14,9 @@ from index_kit import contents
 
 from gossamer.clock import SystemClock
 from gossamer.crawl import compacting
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.forgetting import KEPT, forget_old_changes
 from gossamer.crawl.indexing import IndexBehindError, Indexer
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier import changes

@@ -12,7 +12,7 @@ from crawl_kit import crawl, exported, run, settings_of, write_settings
 from index_kit import contents
 from inside import fails, gossamer
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.testing import FakeWeb, Site
 
 

@@ -13,7 +13,7 @@ import pytest
 from crawl_kit import crawl
 from inside import gossamer
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.lab.webs.ragged import nothing as no_links
 from gossamer.lab.webs.recorder import record
 from gossamer.lab.webs.web import Facts, RecordedWeb, load_web, save_web

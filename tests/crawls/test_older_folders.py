@@ -17,8 +17,8 @@ from crawl_kit import exported, run
 from table_kit import problems
 
 from gossamer.crawl.backup import back_up
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.restoring import restore
+from gossamer.data.folder import DataFolder
 from gossamer.database import schema
 from gossamer.database.database import open_database, read_database
 from gossamer.testing import FakeClock

@@ -14,7 +14,7 @@ from crawl_kit import PATIENCE, descendants, exported, kill, run, settings_of, s
 from inside import fails, gossamer
 from table_kit import problems
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.tables.audit import entries
 from gossamer.testing import FakeWeb, violations
 

@@ -17,7 +17,7 @@ from inside import gossamer
 from time_kit import DAY, crawl_later, later
 
 from gossamer.crawl import compacting
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import UsageError
 from gossamer.lab.webs.recorder import record

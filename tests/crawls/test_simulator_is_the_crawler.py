@@ -14,8 +14,8 @@ import pytest
 from msgspec.structs import replace
 from quiet_time import crawl_quietly
 
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.seeding import add_seeds
+from gossamer.data.folder import DataFolder
 from gossamer.discover.seeds import Seed
 from gossamer.lab.simulation.simulator import Simulated, simulate
 from gossamer.lab.webs.recorder import record

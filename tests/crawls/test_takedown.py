@@ -14,11 +14,11 @@ from index_kit import contents
 from inside import fails, gossamer
 
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import MERGER, THINNER, DataFolder
 from gossamer.crawl.gathering import decoded, encoded
-from gossamer.crawl.raw_pages import StoredPage, html_of, newest_html
 from gossamer.crawl.stories import StoredStories
 from gossamer.crawl.takedown import covering, take_down, take_down_within
+from gossamer.data.folder import MERGER, THINNER, DataFolder
+from gossamer.data.raw_pages import StoredPage, html_of, newest_html
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import removals
 from gossamer.frontier.views.inspect import segment_ids

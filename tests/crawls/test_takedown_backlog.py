@@ -10,8 +10,8 @@ from index_kit import contents
 
 from gossamer.clock import SystemClock
 from gossamer.crawl import indexing
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import Indexer
+from gossamer.data.folder import DataFolder
 from gossamer.frontier.steering import removing
 from gossamer.testing import FakeWeb
 

@@ -14,10 +14,10 @@ import pytest
 from crawl_kit import PATIENCE, crawl, exported, run, settings_of, write_settings
 
 from gossamer.clock import SystemClock
-from gossamer.crawl import exporting
 from gossamer.crawl.compacting import SegmentsHeldError, SegmentsReplacedError, replace
-from gossamer.crawl.folder import THINNER, DataFolder
 from gossamer.crawl.thinning import thin_out, thinning_every
+from gossamer.data import exporting
+from gossamer.data.folder import THINNER, DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.views.inspect import segment_ids

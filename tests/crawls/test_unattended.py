@@ -30,7 +30,7 @@ from crawl_kit import (
 
 from gossamer.clock import WallClock
 from gossamer.crawl import tasks, unattended
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import open_database, read_database
 from gossamer.schedule.config import Schedule
 from gossamer.tables import schedules

@@ -30,7 +30,7 @@ sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import GOSSAMER, PATIENCE, crawl, exported, run, settings_of, unmerged, write_settings
 from inside import Done, fails, gossamer
 
-from gossamer.crawl import folder as folder_module
+from gossamer.data import folder as folder_module
 from gossamer.database.database import open_database
 from gossamer.testing import FakeWeb
 

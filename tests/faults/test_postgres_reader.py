@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from gossamer.crawl import reader
-from gossamer.crawl.reader import SharedReader
+from gossamer.data import reader
+from gossamer.data.reader import SharedReader
 from gossamer.database.database import Database, open_database
 from gossamer.errors import BusyError
 from gossamer.testing.postgres import PostgresServer

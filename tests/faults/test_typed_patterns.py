@@ -23,7 +23,7 @@ from console_kit import client_of, log_in, make_accounts, serving_console
 from crawl_kit import crawl, run
 from web_kit import PATIENCE, without_haste
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.parse.rules import DocumentRule
 from gossamer.tables.rulebook import save_rules
 from gossamer.testing import FakeWeb

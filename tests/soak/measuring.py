@@ -16,7 +16,7 @@ import msgspec
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import command_of, descendants
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.inspect import status
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gossamer import logs
 from gossamer.cli.main import main
-from gossamer.crawl.logged import log_settings
+from gossamer.data.logged import log_settings
 from gossamer.settings import FILE_NAME, LogSettings
 
 log = logging.getLogger("gossamer.test")

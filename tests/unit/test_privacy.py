@@ -13,7 +13,7 @@ from gossamer.cli.init import command as init
 from gossamer.clock import SystemClock
 from gossamer.crawl.doctor import Patient
 from gossamer.crawl.doctor_crawl import privacy
-from gossamer.crawl.folder import DataFolder, remember_storage
+from gossamer.data.folder import DataFolder, remember_storage
 from gossamer.privacy import exposed
 from gossamer.settings import load
 

@@ -11,7 +11,7 @@ import msgspec
 from web_kit import DOCUMENTS, PATIENCE, SETTINGS, MemoryService
 
 from gossamer.crawl.clicks import StoredClicks
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.frontier.contract import Batch, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import UrlRecord, find_url

@@ -29,7 +29,7 @@ from gossamer.cli.serve import open_service, open_stories
 from gossamer.clock import Clock, SystemClock
 from gossamer.console.app import open_console
 from gossamer.console.context import Crawl
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.settings import ConsoleSettings
 from gossamer.tables import accounts
 from gossamer.testing import FakeWeb

@@ -11,7 +11,7 @@ from console_kit import ConsoleUnderTest
 
 from gossamer.cli.main import main
 from gossamer.console.pages.evaluations import compare
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.tables import evaluations
 from gossamer.tables.evaluations import Evaluation, EvaluationResult, RankingResult, WorstQuery
 

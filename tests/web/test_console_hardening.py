@@ -15,7 +15,7 @@ import pytest
 from console_kit import PASSWORDS, client_of, csrf, log_in, make_accounts
 from whole_server_kit import WholeServer, whole_server
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.frontier.views.inspect import all_urls
 from gossamer.model.site import site_of
 from gossamer.web.guard import MAX_FORM, SECURITY_HEADERS

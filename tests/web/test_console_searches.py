@@ -19,7 +19,7 @@ from gossamer.cli.observing import observing
 from gossamer.cli.serve import open_service
 from gossamer.clock import SystemClock
 from gossamer.console.why_nothing import why
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.tables import asked
 from gossamer.tables.asked import DAY, Times, day_of
 from gossamer.testing import FakeClock

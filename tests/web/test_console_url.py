@@ -14,7 +14,7 @@ from console_kit import ConsoleUnderTest, console_of, small_console
 from crawl_kit import wait_until
 from web_kit import PATIENCE
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.frontier.steering import removals
 from gossamer.frontier.views.inspect import all_urls, find_url
 from gossamer.tables import audit

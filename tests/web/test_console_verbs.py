@@ -22,7 +22,7 @@ from web_kit import PATIENCE, SETTINGS, MemoryService
 
 from gossamer.cli import serve as verb
 from gossamer.cli.common import operator_name
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.tables import accounts, audit
 from gossamer.web.app import Extension
 

@@ -18,9 +18,9 @@ import msgspec
 import pytest
 from web_kit import PATIENCE, SETTINGS, MemoryService
 
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.pushed import StoredPush
 from gossamer.crawl.pushing import HubCaller, run_once
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.discover.websub import PushConfig
 from gossamer.errors import DatabaseError

@@ -27,7 +27,7 @@ from gossamer.clock import SystemClock
 from gossamer.console.app import open_console
 from gossamer.console.context import Crawl
 from gossamer.crawl.clicks import StoredClicks
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
 from gossamer.web.service import Services

@@ -16,7 +16,7 @@ from cyclopts import App, Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.tables import accounts, audit, passwords

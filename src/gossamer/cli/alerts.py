@@ -22,10 +22,10 @@ from gossamer.cli.common import (
     settings_of_crawl,
 )
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.gathering import decoded
 from gossamer.crawl.saved_queries import described, request_of, save_query
 from gossamer.crawl.sending import Delivery, probe
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.errors import OperationError, UsageError
 from gossamer.notify.channel import check_channel, check_mail, check_webhook

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.tables.audit import Filter, entries
 from gossamer.web.views import timestamp
 

@@ -11,7 +11,7 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print
 from gossamer.clock import SystemClock
 from gossamer.crawl.backup import back_up, verify
 from gossamer.crawl.backup_files import Manifest
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import require_crawl
 from gossamer.model.counts import counted
 

@@ -16,7 +16,7 @@ from gossamer.categories.training import PRECISION, train
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.crawl import categorising
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted, noun
 

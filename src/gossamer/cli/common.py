@@ -17,7 +17,7 @@ from rich.console import Console
 
 from gossamer import settings as settings_file
 from gossamer.cli.usage import no_option
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 
 Data = Annotated[Path, Parameter(name="--data", help="The folder that holds settings, database, segments and index.")]

@@ -24,8 +24,8 @@ from gossamer.console.origins import in_force, sources
 from gossamer.crawl import configuration
 from gossamer.crawl.configuration import Configuration
 from gossamer.crawl.configuring import bring, check
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import plan_of
+from gossamer.data.folder import DataFolder
 from gossamer.errors import StorageError, UsageError
 from gossamer.model.counts import counted
 from gossamer.tables.audit import note

@@ -32,17 +32,17 @@ from gossamer.cli.seed_watch import SeedWatch
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.children import Child
-from gossamer.crawl.folder import DataFolder, check_clock, note_settings, remember_storage
 from gossamer.crawl.heartbeat import set_by_database
 from gossamer.crawl.indexed import index_damage
 from gossamer.crawl.rejudging import rejudge
 from gossamer.crawl.schemes import choose_schemes
 from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds, readmit
 from gossamer.crawl.splitting import split_sites
-from gossamer.crawl.stored_links import stored_in
-from gossamer.crawl.stored_ranks import check_reachable_ranks
 from gossamer.crawl.supervisor import Supervisor
 from gossamer.crawl.takedown import carry_on
+from gossamer.data.folder import DataFolder, check_clock, note_settings, remember_storage
+from gossamer.data.stored_links import stored_in
+from gossamer.data.stored_ranks import check_reachable_ranks
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import BusyError, OperationError, UsageError
 from gossamer.frontier.politeness import LONGEST_PACE

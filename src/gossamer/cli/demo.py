@@ -21,10 +21,10 @@ from gossamer.cli.operating import operating
 from gossamer.cli.rank import rank_crawl
 from gossamer.cli.serve import open_service, open_stories
 from gossamer.cli.serve import serve as serve_page
-from gossamer.crawl import exporting
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.ranked_pages import RankedPages
-from gossamer.crawl.stored_ranks import rank_place
+from gossamer.data import exporting
+from gossamer.data.folder import DataFolder
+from gossamer.data.stored_ranks import rank_place
 from gossamer.database.database import Database
 from gossamer.demo.web import DemoWeb
 from gossamer.discover.seeds import read_seeds

@@ -17,7 +17,7 @@ from gossamer.cli.common import DEFAULT_DATA, Debug, Json, err, out, print_json,
 from gossamer.cli.search import open_searcher
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError, StorageError, UsageError
 from gossamer.evaluate.collections import Collection, load, sample
 from gossamer.evaluate.metrics import first_relevant

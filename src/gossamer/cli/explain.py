@@ -9,7 +9,7 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.explain import as_json, explain
 from gossamer.crawl.explain_order import Factor
 from gossamer.crawl.explanation import Explanation
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 
 
 def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:

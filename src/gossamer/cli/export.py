@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug
-from gossamer.crawl import exporting
-from gossamer.crawl.folder import DataFolder
+from gossamer.data import exporting
+from gossamer.data.folder import DataFolder
 from gossamer.errors import CorruptError, StorageError, UsageError
 from gossamer.model.cells import FORMULA, as_cell
 from gossamer.model.counts import counted

@@ -12,8 +12,8 @@ from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.filter_look import Report
 from gossamer.crawl.filtering import all_sites, run_filters, switch
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.stored_links import stored_in
+from gossamer.data.folder import DataFolder
+from gossamer.data.stored_links import stored_in
 from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import filters

@@ -15,9 +15,9 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segme
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import SystemClock
 from gossamer.crawl.alert_child import AlertProcess
-from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.crawl.indexer_process import catch_up, follow
 from gossamer.crawl.indexing import Indexer, index_lock, index_place
+from gossamer.data.folder import DataFolder, remember_storage
 from gossamer.database.database import open_database, require_crawl
 from gossamer.errors import BusyError
 from gossamer.index.folder import IndexFolder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gossamer import settings
 from gossamer.cli.common import DEFAULT_DATA, Debug, out
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import StorageError, UsageError
 
 

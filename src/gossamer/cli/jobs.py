@@ -24,7 +24,7 @@ from gossamer.cli.common import (
     size,
 )
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.engine.config import open_engine
 from gossamer.errors import UsageError

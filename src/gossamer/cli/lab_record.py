@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, size
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.lab.webs.files import web_of_files
 from gossamer.lab.webs.made_up.news import news_web

@@ -18,7 +18,7 @@ from gossamer import __version__
 from gossamer.cli.common import DEFAULT_DATA, Debug, Json, duration, err, out, print_json, seconds, settings_of_crawl
 from gossamer.cli.lab_options import DEFAULT_OUT, Out, check_out
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.lab.reports import publish
 from gossamer.lab.reports.report import Table as Figures

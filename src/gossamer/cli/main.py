@@ -16,7 +16,7 @@ from cyclopts import App, CycloptsError
 from gossamer import __version__, logs
 from gossamer.cli.common import DEFAULT_DATA, err, out
 from gossamer.cli.usage import sentence_of
-from gossamer.crawl.logged import configure_logs
+from gossamer.data.logged import configure_logs
 from gossamer.errors import GossamerError, UsageError
 
 VERBS = (

@@ -9,7 +9,7 @@ from cyclopts import App
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier.copies import mirror_table

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from gossamer.clock import SystemClock
 from gossamer.crawl.asked import StoredAsked
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.metrics import CrawlCollector
-from gossamer.crawl.reader import SharedReader
+from gossamer.data.folder import DataFolder
+from gossamer.data.reader import SharedReader
 from gossamer.settings import Settings
 from gossamer.web.app import Extension
 

@@ -13,7 +13,7 @@ from gossamer.cli.common import err, settings_of_crawl
 from gossamer.clock import Clock, SystemClock
 from gossamer.console.app import ROOT, open_console
 from gossamer.console.context import Crawl
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError
 from gossamer.settings import Settings
 from gossamer.tables import accounts, audit

@@ -14,9 +14,9 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_n
 from gossamer.cli.crawl import run_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.partitioning import PartPlan, SitePlan, nothing_stored, plan_site, read_site
-from gossamer.crawl.stored_links import stored_in
+from gossamer.data.folder import DataFolder
+from gossamer.data.stored_links import stored_in
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions

@@ -18,8 +18,8 @@ from rich.text import Text
 from gossamer import logs
 from gossamer.cli.common import err, out, size
 from gossamer.cli.eta import Forecast, Work, forecast
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.supervisor import Phase
+from gossamer.data.folder import DataFolder
 from gossamer.frontier.views.backlog import Backlog
 from gossamer.frontier.views.inspect import Status
 from gossamer.model.counts import counted

@@ -18,7 +18,7 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print
 from gossamer.cli.rank import rank_crawl
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.ranked_pages import RankedPages
-from gossamer.crawl.stored_ranks import rank_place
+from gossamer.data.stored_ranks import rank_place
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted
 from gossamer.priority.qrank.explain import Explanation, explained

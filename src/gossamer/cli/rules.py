@@ -13,11 +13,11 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, 
 from gossamer.cli.usage import no_option
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.guidance import guidance_of
-from gossamer.crawl.raw_pages import Html, html_from_bytes, newest_html
 from gossamer.crawl.rule_trial import Trial, try_rules
 from gossamer.crawl.suggesting import suggest
+from gossamer.data.folder import DataFolder
+from gossamer.data.guidance import guidance_of
+from gossamer.data.raw_pages import Html, html_from_bytes, newest_html
 from gossamer.database.database import Database, open_database
 from gossamer.errors import StorageError, UsageError
 from gossamer.frontier.steering.fitting import refit

@@ -14,9 +14,9 @@ from gossamer.cli.operating import first_account
 from gossamer.cli.signals import told_to_end
 from gossamer.cli.usage import sentence_of
 from gossamer.clock import SystemClock, WallClock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import plan_of
 from gossamer.crawl.unattended import Unattended
+from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier.views.seed_list import has_seeds
 from gossamer.model.counts import counted

@@ -23,9 +23,9 @@ from gossamer.cli.common import (
 )
 from gossamer.cli.run import check_commands
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.schedule_runs import Standing, plan_of, require_entry, standing
 from gossamer.crawl.tasks import Task
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import OperationError, UsageError
 from gossamer.schedule.config import Schedule

@@ -18,12 +18,12 @@ from gossamer.cli.observing import observing
 from gossamer.cli.operating import operating
 from gossamer.clock import SystemClock
 from gossamer.crawl.clicks import StoredClicks
-from gossamer.crawl.folder import DataFolder, remember_storage
 from gossamer.crawl.indexing import index_place
 from gossamer.crawl.leaders import StoredLeaders
 from gossamer.crawl.pushed import StoredPush
-from gossamer.crawl.stored_ranks import stored_ranks
 from gossamer.crawl.stories import StoredStories
+from gossamer.data.folder import DataFolder, remember_storage
+from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, require_crawl
 from gossamer.errors import UsageError
 from gossamer.frontier.views import table_statistics

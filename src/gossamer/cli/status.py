@@ -11,9 +11,9 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, 
 from gossamer.cli.progress import described, levels_of
 from gossamer.cli.seed_lines import as_json, commands_for, lines_of, read_verdict, sum_of_requests
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.health import problems
 from gossamer.crawl.indexed import index_standing
+from gossamer.data.folder import DataFolder, options_of
 from gossamer.database.database import Database
 from gossamer.errors import OperationError
 from gossamer.frontier.revisits import collection_freshness

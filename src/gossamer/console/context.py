@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from gossamer.clock import Clock
 from gossamer.console.seed_standing import SeedStandings
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.reader import SharedReader
+from gossamer.data.folder import DataFolder
+from gossamer.data.reader import SharedReader
 from gossamer.database.database import Database
 from gossamer.settings import Settings
 from gossamer.web.links import Links

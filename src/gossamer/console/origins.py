@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from gossamer import settings as settings_file
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.settings import (
     OWN_SECTIONS,
     Described,

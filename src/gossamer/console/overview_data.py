@@ -14,9 +14,9 @@ from typing import Literal
 import msgspec
 
 from gossamer.console.context import Crawl
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexed import IndexStanding, index_standing
-from gossamer.crawl.reader import SharedReader
+from gossamer.data.folder import DataFolder
+from gossamer.data.reader import SharedReader
 from gossamer.database.database import Database
 from gossamer.frontier.revisits import Freshness, collection_freshness
 from gossamer.frontier.steering import controls

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 import msgspec
 
 from gossamer.console.words import capitalised
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.raw_pages import newest_html, sites_named
 from gossamer.crawl.rule_trial import Trial
 from gossamer.crawl.trial_process import TrialAnswer, TrialJob, Trials
+from gossamer.data.folder import DataFolder
+from gossamer.data.raw_pages import newest_html, sites_named
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError, UsageError
 from gossamer.model.site import host_of, key64, registrable_domain, site_of

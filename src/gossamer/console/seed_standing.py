@@ -13,9 +13,9 @@ from threading import Lock, Thread
 import msgspec
 
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder, options_of
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import SeedVerdict, Verdict, verdict_of
+from gossamer.data.folder import DataFolder, options_of
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.seed_view import documents

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gossamer.console.context import Crawl, Visitor
-from gossamer.crawl.reader import SharedReader
+from gossamer.data.reader import SharedReader
 from gossamer.errors import GossamerError, UsageError
 from gossamer.settings import ConsoleSettings
 from gossamer.tables import accounts, audit, logins

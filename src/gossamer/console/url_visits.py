@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.raw_pages import StoredPage, html_of
+from gossamer.data.folder import DataFolder
+from gossamer.data.raw_pages import StoredPage, html_of
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
 from gossamer.frontier.views.inspect import UrlRecord, place_of, segment_ids

@@ -10,8 +10,8 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import index_place
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.extraction import Drop, extraction_drops

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from gossamer.clock import Clock, SystemClock, WallClock
 from gossamer.crawl.alarming import look
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.logged import configure_logs
 from gossamer.crawl.sending import Delivery, send_due, tell_alarms
+from gossamer.data.folder import DataFolder
+from gossamer.data.logged import configure_logs
 from gossamer.database.database import Database, open_database
 from gossamer.errors import GossamerError
 from gossamer.settings import Settings, load

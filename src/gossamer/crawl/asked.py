@@ -9,8 +9,8 @@ import logging
 from collections import Counter
 
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.tally import PAUSE, Tally
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.search.results import Results
 from gossamer.tables import asked

@@ -22,9 +22,9 @@ import msgspec
 from gossamer.clock import Clock
 from gossamer.crawl import backup_files as files
 from gossamer.crawl.backup_files import Item, Manifest
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.holding import held
 from gossamer.crawl.index_copy import copy_index
+from gossamer.data.folder import DataFolder
+from gossamer.data.holding import held
 from gossamer.database.database import read_database
 from gossamer.database.snapshots import check_file, copy_database
 from gossamer.errors import BusyError, CorruptError, GossamerError, OperationError, UsageError

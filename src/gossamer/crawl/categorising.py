@@ -15,9 +15,9 @@ import msgspec
 from gossamer.categories.examples import Example, examples_from_pages
 from gossamer.categories.model import SOURCE, Model, model_of
 from gossamer.categories.tokens import MAX_CHARS
-from gossamer.crawl.exporting import pages as stored_pages
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.parser_config import ParserConfig
+from gossamer.data.exporting import pages as stored_pages
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, StorageError, UsageError
 from gossamer.model.counts import counted, noun

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from gossamer.crawl import exporting
-from gossamer.crawl.folder import DataFolder
+from gossamer.data import exporting
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.dedup.near.contract import NearMethod
 from gossamer.dedup.near.registry import NEED_STATISTICS, near_method

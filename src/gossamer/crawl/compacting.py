@@ -17,7 +17,7 @@ from collections.abc import Set
 
 import msgspec
 
-from gossamer.crawl.folder import MERGER, DataFolder
+from gossamer.data.folder import MERGER, DataFolder
 from gossamer.database.database import Database
 from gossamer.database.lists import marks
 from gossamer.errors import BusyError, CorruptError

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.toml_text import toml_text
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.copies import mirror_table

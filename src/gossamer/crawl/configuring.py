@@ -15,12 +15,12 @@ import msgspec
 from msgspec.structs import replace
 
 from gossamer.crawl.configuration import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.seeding import add_seeds, drop_seeds
 from gossamer.crawl.takedown import drop_from_index
 from gossamer.crawl.toml_edit import edited
 from gossamer.crawl.toml_text import toml_text
+from gossamer.data.folder import DataFolder
+from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import msgspec
 
 from gossamer.clock import environment_with_clock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.signs import Listener
 from gossamer.crawl.worker_process import Job
+from gossamer.data.folder import DataFolder
 from gossamer.errors import OperationError, UsageError
 from gossamer.settings import Settings
 

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.settings import Settings

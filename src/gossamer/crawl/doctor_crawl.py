@@ -9,11 +9,11 @@ from pathlib import Path
 import tantivy
 
 from gossamer.crawl.doctor import Check, Finding, Patient, bad, ok, warn
-from gossamer.crawl.folder import options_of
 from gossamer.crawl.health import LONGEST_LAG
 from gossamer.crawl.indexed import index_lag, index_standing
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import next_step, verdict_of
+from gossamer.data.folder import options_of
 from gossamer.database import schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gossamer.crawl.compacting import COMPACTOR, replace
-from gossamer.crawl.folder import MERGER, THINNER, DataFolder
+from gossamer.data.folder import MERGER, THINNER, DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier.steering.removals import Covered

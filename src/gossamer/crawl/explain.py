@@ -11,12 +11,12 @@ import msgspec
 from gossamer.crawl.explain_order import priority_factors, revisit_factors
 from gossamer.crawl.explanation import Explanation
 from gossamer.crawl.findable import Indexed, findable
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.crawl.shy_links import shy_links
+from gossamer.data.folder import DataFolder
+from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError

@@ -14,7 +14,7 @@ from gossamer.crawl.filter_look import Look, Report
 from gossamer.crawl.filter_proposals import propose
 from gossamer.crawl.filter_turns import Turns
 from gossamer.crawl.site_table import SiteTable, read_table
-from gossamer.crawl.stored_links import LinksOf
+from gossamer.data.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, StoredFilter

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.store.layout import time_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, GossamerError
 from gossamer.frontier import changes

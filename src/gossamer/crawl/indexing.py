@@ -26,8 +26,8 @@ import tantivy
 from gossamer.clock import Clock
 from gossamer.crawl.alerting import Alerting
 from gossamer.crawl.categorising import categoriser
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.stored_rows import StoredRows
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
 from gossamer.frontier import changes

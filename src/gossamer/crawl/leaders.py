@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gossamer.clock import Clock, SystemClock
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.reader import SharedReader
+from gossamer.data.folder import DataFolder
+from gossamer.data.reader import SharedReader
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.stories import representatives
 

@@ -26,8 +26,8 @@ from prometheus_client.registry import Collector
 
 from gossamer import __version__
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
+from gossamer.data.folder import DataFolder
 from gossamer.database import schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError

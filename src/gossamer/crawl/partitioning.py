@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from gossamer.crawl.stored_links import Ends, LinksOf
+from gossamer.data.stored_links import Ends, LinksOf
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.errors import UsageError

@@ -14,8 +14,8 @@ from threading import Lock
 from urllib.parse import urljoin
 
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.scope import LiveScope
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import identity, require_crawl
 from gossamer.discover import websub
 from gossamer.discover.feed_values import FeedLimits

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.holding import held
+from gossamer.data.folder import DataFolder
+from gossamer.data.holding import held
 from gossamer.database.database import Database
 from gossamer.engine.contract import Engine
 from gossamer.errors import CorruptError, UsageError

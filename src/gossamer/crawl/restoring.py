@@ -16,7 +16,7 @@ import msgspec
 from gossamer.clock import Clock
 from gossamer.crawl import backup_files as files
 from gossamer.crawl.backup_files import Item, Manifest
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.database.snapshots import fill_database
 from gossamer.errors import CorruptError, UsageError

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.revisits import collection_freshness

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pyarrow.compute as pc
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError
 from gossamer.store.segments import open_links
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.crawl.stored_links import Ends, SiteLinks
+from gossamer.data.stored_links import Ends, SiteLinks
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.model.outcome import Outcome

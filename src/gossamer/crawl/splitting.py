@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from gossamer.crawl.partitioning import mended, proposed
-from gossamer.crawl.stored_links import LinksOf
+from gossamer.data.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions

@@ -13,8 +13,8 @@ from threading import Lock
 from typing import TypeVar
 
 from gossamer.clock import Clock, SystemClock
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.reader import SharedReader
+from gossamer.data.folder import DataFolder
+from gossamer.data.reader import SharedReader
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier import changes

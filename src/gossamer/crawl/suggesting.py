@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.raw_pages import StoredPage, documents_of, html_of, sites_named
+from gossamer.data.folder import DataFolder
+from gossamer.data.raw_pages import StoredPage, documents_of, html_of, sites_named
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted, noun

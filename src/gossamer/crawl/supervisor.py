@@ -23,12 +23,12 @@ from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.children import Child
 from gossamer.crawl.compacting import LARGE, compact_once, large_are_due
 from gossamer.crawl.crew import Crew
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.forgetting import FORGET_EVERY
 from gossamer.crawl.pushing import HubCaller
 from gossamer.crawl.sampling import Sampler
 from gossamer.crawl.thinning import thinning_every
 from gossamer.crawl.turns import Turns
+from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError, OperationError, StorageError
 from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.sources import only_polls_until

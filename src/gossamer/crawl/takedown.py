@@ -20,9 +20,9 @@ import msgspec
 
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.gathering import decoded, encoded
 from gossamer.crawl.indexing import IndexPlace, index_lock, index_place
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, GossamerError, UsageError
 from gossamer.frontier import changes

@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database, require_crawl
 from gossamer.errors import GossamerError
 

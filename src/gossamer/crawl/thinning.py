@@ -17,7 +17,7 @@ from array import array
 import numpy as np
 
 from gossamer.crawl.compacting import SegmentsHeldError, SegmentsReplacedError, all_count, replace
-from gossamer.crawl.folder import THINNER, DataFolder
+from gossamer.data.folder import THINNER, DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
 from gossamer.jobs.url_table import follow, merged_segments

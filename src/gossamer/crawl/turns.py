@@ -16,8 +16,8 @@ from pathlib import Path
 from gossamer.clock import SystemClock, environment_with_clock
 from gossamer.courtesy import give_way
 from gossamer.crawl.children import Child
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.logged import configure_logs
+from gossamer.data.folder import DataFolder
+from gossamer.data.logged import configure_logs
 from gossamer.database.database import Database, open_database
 from gossamer.errors import GossamerError
 from gossamer.settings import Settings, load

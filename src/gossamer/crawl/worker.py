@@ -31,8 +31,6 @@ from gossamer.crawl.addresses import AddressBook
 from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.categorising import model_bytes
 from gossamer.crawl.channel import Address, Channel, Rest
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.heartbeat import Heartbeat, set_by_database
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer, Pending, Result
@@ -43,6 +41,8 @@ from gossamer.crawl.runner import SiteRunner, job_of
 from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.seams import Beats, Commits, Fetches, Parses, Renders, Resolves, Runs
 from gossamer.crawl.thread import DatabaseThread
+from gossamer.data.folder import DataFolder
+from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError, LeaseLost
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver, user_agent

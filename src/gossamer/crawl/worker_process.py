@@ -21,9 +21,9 @@ import msgspec
 from gossamer import logs
 from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.signs import give_signs
 from gossamer.crawl.worker import Worker, run_worker
+from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError
 from gossamer.settings import Settings
 

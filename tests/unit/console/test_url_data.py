@@ -10,8 +10,8 @@ import pytest
 
 from gossamer.console.context import Crawl
 from gossamer.console.url_data import as_url, life, matches, ranked
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.takedown import take_down
+from gossamer.data.folder import DataFolder
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.contract import Batch, SiteReport, Visit
 from gossamer.frontier.copies import mirror_table

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gossamer.crawl import alarming
 from gossamer.crawl.alert_process import Duty
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.frontier.extraction import Drop
 from gossamer.frontier.views.vitals import Activity, QuietFeed
 from gossamer.notify.config import AlertConfig

@@ -7,8 +7,8 @@ import pytest
 from gossamer.clock import SystemClock
 from gossamer.crawl import indexing
 from gossamer.crawl.compacting import replace
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexing import Indexer
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.changes import next_change
 from gossamer.frontier.views.inspect import place_of

@@ -29,8 +29,8 @@ from gossamer.crawl.configuration import (
     without_secrets,
 )
 from gossamer.crawl.configuring import bring
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.toml_text import toml_text
+from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.parse.rules import DocumentRule

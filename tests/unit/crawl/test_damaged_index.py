@@ -11,8 +11,8 @@ sys.path.append(str(Path(__file__).parents[1] / "search"))
 from searcher_kit import SmallIndex, page
 
 from gossamer.cli.crawl import warn_of_damage
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.indexed import index_standing
+from gossamer.data.folder import DataFolder
 from gossamer.index import checksums
 from gossamer.settings import Settings
 

@@ -9,8 +9,8 @@ import pytest
 
 from gossamer.crawl.filter_look import Report
 from gossamer.crawl.filtering import all_sites, run_filters, switch
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.stored_links import stored_in
+from gossamer.data.folder import DataFolder
+from gossamer.data.stored_links import stored_in
 from gossamer.database.database import open_database
 from gossamer.dedup.near.registry import near_method
 from gossamer.frontier.contract import Batch, Budgets, Guidance, SiteReport, Visit

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl.folder import DataFolder, check_clock, note_settings
+from gossamer.data.folder import DataFolder, check_clock, note_settings
 from gossamer.errors import BusyError, ClockError
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.records import Discovered
@@ -38,7 +38,7 @@ def test_one_crawl_at_a_time(folder: DataFolder) -> None:
 
 
 def test_a_worker_is_alive_while_its_process_is(folder: DataFolder) -> None:
-    code = "from gossamer.crawl.folder import DataFolder; from pathlib import Path; import sys\n"
+    code = "from gossamer.data.folder import DataFolder; from pathlib import Path; import sys\n"
     code += "with DataFolder(Path(sys.argv[1])).worker_lock('w1'): print('held', flush=True); sys.stdin.read()"
     process = subprocess.Popen([sys.executable, "-c", code, str(folder.root)],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from gossamer.crawl import compacting
 from gossamer.crawl.compacting import LARGE, compact_once, large_are_due, merge_large
-from gossamer.crawl.folder import MERGER, DataFolder
+from gossamer.data.folder import MERGER, DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import place_of, segment_ids
 from gossamer.model.records import PageRow

@@ -10,9 +10,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gossamer.cli.main import main
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.health import problems
 from gossamer.crawl.metrics import METRICS, CrawlCollector, text
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.contract import Batch, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier

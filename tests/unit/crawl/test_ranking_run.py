@@ -11,9 +11,9 @@ import pytest
 
 from gossamer.clock import SystemClock
 from gossamer.crawl import compacting
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.ranking_run import run_ranking
 from gossamer.crawl.turns import Turns
+from gossamer.data.folder import DataFolder
 from gossamer.engine.contract import InlineEngine
 from gossamer.errors import UsageError
 from gossamer.graph.config import RankConfig

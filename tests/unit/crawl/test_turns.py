@@ -10,8 +10,8 @@ import pytest
 
 from gossamer.clock import SystemClock
 from gossamer.crawl import turns as turns_module
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.turns import Turns
+from gossamer.data.folder import DataFolder
 
 DONE, FAILING = "gossamer.crawl.forget_process", "gossamer.crawl.no_such_process"
 WEEK = 7 * 86_400.0

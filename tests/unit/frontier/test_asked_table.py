@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.crawl.asked import StoredAsked
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.search.results import Request, Results, ShardsAnswered
 from gossamer.settings import Settings

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.sampling import Sampler
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import StorageError
 from gossamer.frontier.views.inspect import status

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl.folder import DataFolder
 from gossamer.crawl.leaders import StoredLeaders
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.database.schema import DONE, REMOVED
 from gossamer.frontier.views import stories

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from history_kit import Expected, Seen
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.engine.contract import InlineEngine
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.jobs.link_graph import GraphSource, build_graph

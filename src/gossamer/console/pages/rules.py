@@ -16,8 +16,8 @@ from starlette.routing import Route
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.rule_desk import LONGEST, SHOWN, Draft, Tried, read_draft, try_draft
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.trial_process import Trials
+from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering.fitting import refit

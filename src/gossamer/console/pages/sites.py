@@ -13,8 +13,8 @@ from starlette.routing import Route
 from gossamer.console import series, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.site_data import EXTRACTION_DAYS, newest_documents, removal, site_page
-from gossamer.crawl.reader import SharedReader
 from gossamer.crawl.takedown import take_down_within
+from gossamer.data.reader import SharedReader
 from gossamer.errors import UsageError
 from gossamer.frontier.extraction import extraction_of
 from gossamer.frontier.politeness import SiteClock, gap

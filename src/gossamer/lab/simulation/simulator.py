@@ -27,13 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.crawl.filtering import run_filters
-from gossamer.crawl.guidance import guidance_of
 from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.seeding import add_seeds
 from gossamer.crawl.splitting import split_sites
-from gossamer.crawl.stored_links import Keys, LinksOf, SiteLinks
 from gossamer.crawl.supervisor import SPLIT_EVERY, is_over
 from gossamer.crawl.worker import Pace, Session, Tools
+from gossamer.data.guidance import guidance_of
+from gossamer.data.stored_links import Keys, LinksOf, SiteLinks
 from gossamer.database.database import Database, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.discover.seeds import Seed

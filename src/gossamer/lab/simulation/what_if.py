@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from gossamer.crawl.guidance import guidance_of
+from gossamer.data.guidance import guidance_of
 from gossamer.errors import UsageError
 from gossamer.lab.parallel import each
 from gossamer.lab.reports.report import Cell, Figure, Panel, Report, Series, Table

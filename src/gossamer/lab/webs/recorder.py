@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.lab.webs.files import fit_of

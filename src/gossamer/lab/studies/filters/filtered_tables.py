@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from gossamer.crawl.filter_proposals import seed_proposals
 from gossamer.crawl.filtering import all_sites, run_filters
 from gossamer.crawl.site_table import SiteTable, read_table
-from gossamer.crawl.stored_links import LinksOf
+from gossamer.data.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.frontier.steering import filters

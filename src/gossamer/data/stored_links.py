@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import place_of
 from gossamer.model.site import key64, site_of

@@ -31,7 +31,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.crawl.guidance import guidance_of
+from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database, Where, is_server, open_database, read_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import BusyError, ClockError, StorageError, UsageError

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.clock import SystemClock
-from gossamer.crawl.folder import DataFolder
-from gossamer.crawl.holding import held
+from gossamer.data.folder import DataFolder
+from gossamer.data.holding import held
 from gossamer.database.database import Database
 from gossamer.database.schema import REMOVED
 from gossamer.errors import CorruptError, GossamerError, OperationError

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from threading import Event, Thread
 
 from gossamer.clock import Clock
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.tables import holds

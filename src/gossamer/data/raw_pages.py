@@ -11,7 +11,7 @@ from collections import defaultdict
 import msgspec
 import pyarrow as pa
 
-from gossamer.crawl.folder import DataFolder
+from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.fetch.decode import decode as decode_content
