@@ -10,7 +10,6 @@ import msgspec
 import pytest
 from frontier_kit import DELAY, LEASE, NAMES, NO, POLITENESS, SQL_MAKERS, Crew, Hand, page, pages
 
-from gossamer.crawl.seeding import drop_seeds
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import SiteClock
@@ -21,6 +20,7 @@ from gossamer.frontier.views.inspect import find_url, site_clock, status
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.settings import Settings
+from gossamer.supervise.seeding import drop_seeds
 from gossamer.tables.configured import forget_seeds
 
 SITE = "www.one.org"

@@ -26,7 +26,6 @@ from frontier_kit import (
 
 from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.heartbeat import Heartbeat
-from gossamer.crawl.seeding import add_seeds
 from gossamer.crawl.worker import Worker
 from gossamer.data.folder import DataFolder
 from gossamer.database import schema
@@ -44,6 +43,7 @@ from gossamer.model.site import site_of
 from gossamer.partition.assignment import Assignment, one_part
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
+from gossamer.supervise.seeding import add_seeds
 from gossamer.testing import FakeClock, FakeWeb, Log, violations
 from gossamer.testing.postgres import PostgresServer
 from gossamer.testing.schema import back_to_version_5

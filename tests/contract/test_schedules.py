@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from frontier_kit import place_of_database
 
-from gossamer.crawl.schedule_runs import standing
 from gossamer.database.database import Database, open_database
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.times import rhythm
+from gossamer.supervise.schedule_runs import standing
 from gossamer.tables import holds, schedules
 
 NOW = 1_800_000_000.0

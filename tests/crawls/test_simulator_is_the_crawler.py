@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 from quiet_time import crawl_quietly
 
-from gossamer.crawl.seeding import add_seeds
 from gossamer.data.folder import DataFolder
 from gossamer.discover.seeds import Seed
 from gossamer.lab.simulation.simulator import Simulated, simulate
@@ -23,6 +22,7 @@ from gossamer.lab.webs.web import RecordedWeb
 from gossamer.model.site import site_of
 from gossamer.parse.rules import DocumentRule
 from gossamer.settings import Settings
+from gossamer.supervise.seeding import add_seeds
 from gossamer.tables.rulebook import save_rules
 from gossamer.testing import FakeWeb, Site
 

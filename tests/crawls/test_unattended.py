@@ -29,10 +29,10 @@ from crawl_kit import (
 )
 
 from gossamer.clock import WallClock
-from gossamer.crawl import tasks, unattended
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import open_database, read_database
 from gossamer.schedule.config import Schedule
+from gossamer.supervise import tasks, unattended
 from gossamer.tables import schedules
 from gossamer.testing import FakeWeb
 

@@ -19,7 +19,6 @@ import pytest
 from web_kit import PATIENCE, SETTINGS, MemoryService
 
 from gossamer.crawl.pushed import StoredPush
-from gossamer.crawl.pushing import HubCaller, run_once
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.discover.websub import PushConfig
@@ -31,6 +30,7 @@ from gossamer.frontier.views.inspect import find_url
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import site_of
 from gossamer.settings import CrawlSettings, NetworkSettings, Settings
+from gossamer.supervise.pushing import HubCaller, run_once
 from gossamer.testing.clock import FakeClock
 from gossamer.testing.hub import Hub, Manners
 from gossamer.web import push as door

@@ -24,10 +24,10 @@ from gossamer.console.origins import in_force, sources
 from gossamer.crawl import configuration
 from gossamer.crawl.configuration import Configuration
 from gossamer.crawl.configuring import bring, check
-from gossamer.crawl.schedule_runs import plan_of
 from gossamer.data.folder import DataFolder
 from gossamer.errors import StorageError, UsageError
 from gossamer.model.counts import counted
+from gossamer.supervise.schedule_runs import plan_of
 from gossamer.tables.audit import note
 
 command = App(name="config", help="Settings in force; settings, rules, filters, limits and alerts as one file.")

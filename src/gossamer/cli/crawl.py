@@ -31,14 +31,9 @@ from gossamer.cli.seed_lines import as_json, commands_for, print_verdict, read_v
 from gossamer.cli.seed_watch import SeedWatch
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import CorrectedClock, SystemClock
-from gossamer.crawl.children import Child
 from gossamer.crawl.heartbeat import set_by_database
 from gossamer.crawl.indexed import index_damage
-from gossamer.crawl.rejudging import rejudge
-from gossamer.crawl.schemes import choose_schemes
-from gossamer.crawl.seeding import add_seeds, check_reachable, earlier_seeds, readmit
 from gossamer.crawl.splitting import split_sites
-from gossamer.crawl.supervisor import Supervisor
 from gossamer.crawl.takedown import carry_on
 from gossamer.data.folder import DataFolder, check_clock, note_settings, remember_storage
 from gossamer.data.stored_links import stored_in
@@ -50,6 +45,11 @@ from gossamer.frontier.views.backlog import Backlog, slowest
 from gossamer.frontier.views.inspect import Status, status
 from gossamer.model.url import Canonicalizer
 from gossamer.scope.reach import Sitemaps
+from gossamer.supervise.children import Child
+from gossamer.supervise.rejudging import rejudge
+from gossamer.supervise.schemes import choose_schemes
+from gossamer.supervise.seeding import add_seeds, check_reachable, earlier_seeds, readmit
+from gossamer.supervise.supervisor import Supervisor
 
 Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)]
 

@@ -14,7 +14,6 @@ from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segments, err, out, print_json
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import SystemClock
-from gossamer.crawl.alert_child import AlertProcess
 from gossamer.crawl.indexer_process import catch_up, follow
 from gossamer.crawl.indexing import Indexer, index_lock, index_place
 from gossamer.data.folder import DataFolder, remember_storage
@@ -24,6 +23,7 @@ from gossamer.index.folder import IndexFolder
 from gossamer.jobs.index_build import install_shard
 from gossamer.model.counts import counted
 from gossamer.store.place import open_place
+from gossamer.supervise.alert_child import AlertProcess
 
 Flag = Annotated[bool, Parameter(negative="")]
 

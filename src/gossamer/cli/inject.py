@@ -21,13 +21,13 @@ from gossamer.cli.common import (
     settings_of_crawl,
 )
 from gossamer.clock import SystemClock
-from gossamer.crawl.schemes import choose_schemes
-from gossamer.crawl.seeding import add_seeds, check_addresses
 from gossamer.data.folder import DataFolder
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import UsageError
 from gossamer.model.records import Kind
 from gossamer.model.url import Canonicalizer
+from gossamer.supervise.schemes import choose_schemes
+from gossamer.supervise.seeding import add_seeds, check_addresses
 from gossamer.tables.audit import note
 
 

@@ -18,12 +18,12 @@ from rich.text import Text
 from gossamer import logs
 from gossamer.cli.common import err, out, size
 from gossamer.cli.eta import Forecast, Work, forecast
-from gossamer.crawl.supervisor import Phase
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.views.backlog import Backlog
 from gossamer.frontier.views.inspect import Status
 from gossamer.model.counts import counted
 from gossamer.model.records import LEVELS
+from gossamer.supervise.supervisor import Phase
 
 _WINDOW = 10.0
 """Seconds over which the pace is measured."""

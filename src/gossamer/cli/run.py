@@ -14,8 +14,6 @@ from gossamer.cli.operating import first_account
 from gossamer.cli.signals import told_to_end
 from gossamer.cli.usage import sentence_of
 from gossamer.clock import SystemClock, WallClock
-from gossamer.crawl.schedule_runs import plan_of
-from gossamer.crawl.unattended import Unattended
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier.views.seed_list import has_seeds
@@ -24,6 +22,8 @@ from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words
 from gossamer.schedule.times import rhythm
 from gossamer.settings import Settings, load
+from gossamer.supervise.schedule_runs import plan_of
+from gossamer.supervise.unattended import Unattended
 from gossamer.tables.accounts import FIRST
 
 
@@ -58,7 +58,7 @@ def command(
     if not has_plan(settings):
         out.print(f"No schedules in the settings of {data}: running `crawl --watch` and `serve`.", markup=False)
     # What is started again or killed is worth a line, whatever other commands keep to themselves.
-    logging.getLogger("gossamer.crawl.unattended").setLevel(logging.WARNING)
+    logging.getLogger("gossamer.supervise.unattended").setLevel(logging.WARNING)
 
     def tell(name: str, line: str) -> None:
         if not quiet:

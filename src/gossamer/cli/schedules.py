@@ -23,14 +23,14 @@ from gossamer.cli.common import (
 )
 from gossamer.cli.run import check_commands
 from gossamer.clock import SystemClock
-from gossamer.crawl.schedule_runs import Standing, plan_of, require_entry, standing
-from gossamer.crawl.tasks import Task
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import OperationError, UsageError
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words
 from gossamer.settings import load
+from gossamer.supervise.schedule_runs import Standing, plan_of, require_entry, standing
+from gossamer.supervise.tasks import Task
 from gossamer.tables import schedules
 from gossamer.tables.audit import note
 

@@ -6,9 +6,9 @@ import time
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, out, settings_of_crawl
 from gossamer.cli.signals import told_to_end
-from gossamer.crawl.crew import Crew
 from gossamer.data.folder import DataFolder, remember_storage
 from gossamer.errors import UsageError
+from gossamer.supervise.crew import Crew
 
 _TICK = 0.2
 _AGAIN = 2.0

@@ -10,14 +10,14 @@ import msgspec
 from gossamer.console import changing
 from gossamer.console.context import Crawl
 from gossamer.console.words import counted
-from gossamer.crawl.schemes import choose_schemes
-from gossamer.crawl.seeding import add_seeds, check_reachable, way_by_file
 from gossamer.discover.seeds import Seed, named_seed
 from gossamer.errors import UsageError
 from gossamer.frontier.contract import Added
 from gossamer.model.records import Kind
 from gossamer.model.url import Canonicalizer
 from gossamer.settings import Settings, load
+from gossamer.supervise.schemes import choose_schemes
+from gossamer.supervise.seeding import add_seeds, check_reachable, way_by_file
 
 _MOST = 1000
 """Seeds that are taken at once; a file of more goes to `gossamer inject`."""

@@ -15,7 +15,6 @@ import msgspec
 from msgspec.structs import replace
 
 from gossamer.crawl.configuration import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
-from gossamer.crawl.seeding import add_seeds, drop_seeds
 from gossamer.crawl.takedown import drop_from_index
 from gossamer.crawl.toml_edit import edited
 from gossamer.crawl.toml_text import toml_text
@@ -36,6 +35,7 @@ from gossamer.search.query import parse
 from gossamer.search.results import Request
 from gossamer.settings import FILE_NAME, Settings, load
 from gossamer.store import durable
+from gossamer.supervise.seeding import add_seeds, drop_seeds
 from gossamer.tables import alerts, configured, rulebook, schedules
 
 _BORROWER = "config"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gossamer.crawl.forgetting import forget_old_changes
-from gossamer.crawl.turns import take_turn
+from gossamer.supervise.turns import take_turn
 
 if __name__ == "__main__":
     take_turn(lambda folder, db, _settings, now: forget_old_changes(folder, db, now))

@@ -12,8 +12,8 @@ from gossamer.console.headline import clock, headline
 from gossamer.console.overview_data import Activity, Look
 from gossamer.console.pages.overview import notes_of
 from gossamer.console.seed_standing import SeedStanding
-from gossamer.crawl.schedule_runs import Standing
 from gossamer.frontier.views.inspect import Status
+from gossamer.supervise.schedule_runs import Standing
 from gossamer.tables.schedules import Run
 
 NOW = 1_700_000_000.0

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl import children
-from gossamer.crawl.children import Child
+from gossamer.supervise import children
+from gossamer.supervise.children import Child
 
 
 def watched(child: Child, until: str, caplog: pytest.LogCaptureFixture, times: int = 1) -> None:
@@ -27,7 +27,7 @@ def test_one_that_failed_is_tried_again_and_goes_on_when_its_trouble_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(children, "_FIRST_WAIT", 0.1)
-    caplog.set_level(logging.INFO, "gossamer.crawl.children")
+    caplog.set_level(logging.INFO, "gossamer.supervise.children")
     source = tmp_path / "one.py"
     child = Child("helper", "py_compile", [str(source)])
     for _ in range(2):
@@ -38,7 +38,7 @@ def test_one_that_failed_is_tried_again_and_goes_on_when_its_trouble_is_over(
 
 
 def test_one_that_was_killed_is_started_again(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "gossamer.crawl.children")
+    caplog.set_level(logging.INFO, "gossamer.supervise.children")
     child = Child("helper", "http.server", ["--bind", "127.0.0.1", "0"], speaks=True)
     watched(child, "the helper started", caplog)
     os.kill(child_pids(caplog)[0], signal.SIGKILL)

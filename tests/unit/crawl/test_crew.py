@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.crawl.crew import check_memory
 from gossamer.errors import UsageError
+from gossamer.supervise.crew import check_memory
 
 
 def test_as_many_workers_as_fit_into_memory_and_no_more() -> None:

@@ -12,7 +12,6 @@ import pytest
 from gossamer.clock import SystemClock
 from gossamer.crawl import compacting
 from gossamer.crawl.ranking_run import run_ranking
-from gossamer.crawl.turns import Turns
 from gossamer.data.folder import DataFolder
 from gossamer.engine.contract import InlineEngine
 from gossamer.errors import UsageError
@@ -25,6 +24,7 @@ from gossamer.store.layout import new_segment_id
 from gossamer.store.place import LocalPlace
 from gossamer.store.segment_folder import delete_segments
 from gossamer.store.segments import SegmentWriter
+from gossamer.supervise.turns import Turns
 
 A, B = "http://a.test/", "http://a.test/b"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl import schedule_runs
-from gossamer.crawl.schedule_runs import local_zone
-from gossamer.crawl.unattended import rest_after
+from gossamer.supervise import schedule_runs
+from gossamer.supervise.schedule_runs import local_zone
+from gossamer.supervise.unattended import rest_after
 
 ZONES = Path("/usr/share/zoneinfo")
 BERLIN = ZONES / "Europe/Berlin"

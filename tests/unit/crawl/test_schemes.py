@@ -7,9 +7,9 @@ import socket
 import threading
 from collections.abc import Iterator
 
-from gossamer.crawl.schemes import choose_schemes
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.settings import NetworkSettings, Settings
+from gossamer.supervise.schemes import choose_schemes
 
 SETTINGS = Settings(network=NetworkSettings(allow=("127.0.0.0/8",), resolve={"uni.test": "127.0.0.1"}))
 

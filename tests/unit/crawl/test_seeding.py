@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl.seeding import check_addresses, check_reachable
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.settings import NetworkSettings, Settings
+from gossamer.supervise.seeding import check_addresses, check_reachable
 
 LOOPBACK = [Seed("http://127.0.0.3:8080/", "argument 1")]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from gossamer.clock import SystemClock
-from gossamer.crawl import turns as turns_module
-from gossamer.crawl.turns import Turns
 from gossamer.data.folder import DataFolder
+from gossamer.supervise import turns as turns_module
+from gossamer.supervise.turns import Turns
 
 DONE, FAILING = "gossamer.crawl.forget_process", "gossamer.crawl.no_such_process"
 WEEK = 7 * 86_400.0
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> DataFolder:
 def took(turns: Turns, caplog: pytest.LogCaptureFixture) -> bool:
     """Whether it is started at once; its end is waited for."""
     caplog.clear()
-    caplog.set_level("INFO", "gossamer.crawl.children")
+    caplog.set_level("INFO", "gossamer.supervise.children")
     turns.tick()
     if "started" not in caplog.text:
         return False

@@ -13,7 +13,6 @@ import pytest
 from gossamer.clock import SystemClock
 from gossamer.crawl import worker as worker_module
 from gossamer.crawl.pending import Committer
-from gossamer.crawl.seeding import add_seeds
 from gossamer.crawl.thread import DatabaseThread
 from gossamer.crawl.worker import Worker
 from gossamer.data.folder import DataFolder
@@ -21,6 +20,7 @@ from gossamer.discover.seeds import read_seeds
 from gossamer.errors import StorageError
 from gossamer.frontier.views.inspect import status
 from gossamer.settings import Settings
+from gossamer.supervise.seeding import add_seeds
 from gossamer.testing import FakeWeb
 
 

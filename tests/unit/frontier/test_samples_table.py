@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from gossamer.clock import Clock
-from gossamer.crawl.sampling import Sampler
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import StorageError
 from gossamer.frontier.views.inspect import status
 from gossamer.revisit.config import RevisitConfig
 from gossamer.store.config import StorageConfig
+from gossamer.supervise.sampling import Sampler
 from gossamer.tables import delays, samples
 from gossamer.tables.samples import DAY, HOUR, MINUTE, Figures
 from gossamer.testing import FakeClock

@@ -10,12 +10,12 @@ from starlette.routing import Route
 
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.words import duration
-from gossamer.crawl.schedule_runs import Standing, plan_of, require_entry, standing
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.jobs.run import JOBS
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import words
+from gossamer.supervise.schedule_runs import Standing, plan_of, require_entry, standing
 from gossamer.tables import schedules
 
 PATH = "/console/jobs"

@@ -8,12 +8,12 @@ from starlette.routing import Route
 from gossamer.console import changing, seeding, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.pages.sites import STATE_KINDS, STATE_WORDS, outcome_words
-from gossamer.crawl.seeding import drop_seeds
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.views import seed_list, site_list
 from gossamer.frontier.views.seed_list import NamedSeed
 from gossamer.frontier.views.site_list import SiteRow
+from gossamer.supervise.seeding import drop_seeds
 
 PATH = "/console/seeds"
 _SHOWN = 50

@@ -28,9 +28,7 @@ import numpy.typing as npt
 
 from gossamer.crawl.filtering import run_filters
 from gossamer.crawl.scope import LiveScope
-from gossamer.crawl.seeding import add_seeds
 from gossamer.crawl.splitting import split_sites
-from gossamer.crawl.supervisor import SPLIT_EVERY, is_over
 from gossamer.crawl.worker import Pace, Session, Tools
 from gossamer.data.guidance import guidance_of
 from gossamer.data.stored_links import Keys, LinksOf, SiteLinks
@@ -47,6 +45,8 @@ from gossamer.model.site import key64
 from gossamer.priority.product import Product
 from gossamer.scope.shape import path_shape
 from gossamer.settings import Settings
+from gossamer.supervise.seeding import add_seeds
+from gossamer.supervise.supervisor import SPLIT_EVERY, is_over
 from gossamer.tables.rulebook import load_rules, save_rules
 
 WORKER = "simulated"

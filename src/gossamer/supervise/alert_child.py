@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from gossamer.crawl.children import Child
 from gossamer.database.database import Database
+from gossamer.supervise.children import Child
 
 _PATIENCE = 30.0
 """Seconds after which alarms are looked for, though there is nobody to tell: the console shows them."""

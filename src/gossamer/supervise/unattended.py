@@ -17,15 +17,15 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from gossamer.clock import Clock
-from gossamer.crawl.alert_child import AlertProcess
-from gossamer.crawl.schedule_runs import Standing, standing
-from gossamer.crawl.tasks import Task
 from gossamer.database.database import Database
 from gossamer.errors import DatabaseError, GossamerError
 from gossamer.frontier.views.seed_list import has_seeds
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.plan import longest, words
 from gossamer.schedule.times import rhythm
+from gossamer.supervise.alert_child import AlertProcess
+from gossamer.supervise.schedule_runs import Standing, standing
+from gossamer.supervise.tasks import Task
 from gossamer.tables import schedules
 
 log = logging.getLogger(__name__)

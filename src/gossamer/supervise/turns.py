@@ -15,12 +15,12 @@ from pathlib import Path
 
 from gossamer.clock import SystemClock, environment_with_clock
 from gossamer.courtesy import give_way
-from gossamer.crawl.children import Child
 from gossamer.data.folder import DataFolder
 from gossamer.data.logged import configure_logs
 from gossamer.database.database import Database, open_database
 from gossamer.errors import GossamerError
 from gossamer.settings import Settings, load
+from gossamer.supervise.children import Child
 
 SETTLE = 60.0
 """Seconds that a crawl is let to begin in, whatever is overdue."""

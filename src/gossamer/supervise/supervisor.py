@@ -19,15 +19,9 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 
 from gossamer.clock import Clock, SystemClock
-from gossamer.crawl.alert_child import AlertProcess
-from gossamer.crawl.children import Child
 from gossamer.crawl.compacting import LARGE, compact_once, large_are_due
-from gossamer.crawl.crew import Crew
 from gossamer.crawl.forgetting import FORGET_EVERY
-from gossamer.crawl.pushing import HubCaller
-from gossamer.crawl.sampling import Sampler
 from gossamer.crawl.thinning import thinning_every
-from gossamer.crawl.turns import Turns
 from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError, OperationError, StorageError
 from gossamer.frontier.politeness import LONGEST_PACE
@@ -36,6 +30,12 @@ from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import Status, is_paced, next_due_where_answered, status
 from gossamer.settings import Settings
 from gossamer.store.compaction import FULL
+from gossamer.supervise.alert_child import AlertProcess
+from gossamer.supervise.children import Child
+from gossamer.supervise.crew import Crew
+from gossamer.supervise.pushing import HubCaller
+from gossamer.supervise.sampling import Sampler
+from gossamer.supervise.turns import Turns
 
 log = logging.getLogger(__name__)
 
