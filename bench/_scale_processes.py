@@ -14,7 +14,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _ROLES = {
     "gossamer.crawl.worker_process": "workers",
     "gossamer.crawl.parser_process": "parsers",
-    "gossamer.crawl.indexer_process": "indexer",
+    "gossamer.indexer.indexer_process": "indexer",
 }
 
 

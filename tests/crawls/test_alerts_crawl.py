@@ -235,7 +235,7 @@ from pathlib import Path
 import {module} as module
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
-from gossamer.crawl.indexing import Indexer
+from gossamer.indexer.indexing import Indexer
 
 def die(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -268,7 +268,7 @@ def unindexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("gossamer.crawl.alerting", "alerts.note_matched"),  # in the transaction of the hits
         ("gossamer.index.writer", "IndexWriter._publish"),  # hits and messages are written, the index is not
-        ("gossamer.crawl.indexing", "announced"),  # after the commit
+        ("gossamer.indexer.indexing", "announced"),  # after the commit
     ],
 )
 def test_an_indexer_killed_around_the_matching_loses_and_doubles_nothing(

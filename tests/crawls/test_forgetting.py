@@ -15,13 +15,13 @@ from index_kit import contents
 from gossamer.clock import SystemClock
 from gossamer.crawl import compacting
 from gossamer.crawl.forgetting import KEPT, forget_old_changes
-from gossamer.crawl.indexing import IndexBehindError, Indexer
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier import changes
 from gossamer.frontier.views.inspect import place_of
 from gossamer.index.folder import IndexFolder
+from gossamer.indexer.indexing import IndexBehindError, Indexer
 from gossamer.store.layout import new_segment_id
 from gossamer.tables import forgetting, holds
 from gossamer.testing import FakeWeb

@@ -9,10 +9,10 @@ from crawl_kit import crawl
 from index_kit import contents
 
 from gossamer.clock import SystemClock
-from gossamer.crawl import indexing
-from gossamer.crawl.indexing import Indexer
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.steering import removing
+from gossamer.indexer import indexing
+from gossamer.indexer.indexing import Indexer
 from gossamer.testing import FakeWeb
 
 

@@ -18,7 +18,6 @@ from gossamer.cli.observing import observing
 from gossamer.cli.operating import operating
 from gossamer.clock import SystemClock
 from gossamer.crawl.clicks import StoredClicks
-from gossamer.crawl.indexing import index_place
 from gossamer.crawl.leaders import StoredLeaders
 from gossamer.crawl.pushed import StoredPush
 from gossamer.crawl.stories import StoredStories
@@ -27,6 +26,7 @@ from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
+from gossamer.indexer.indexing import index_place
 from gossamer.search.searcher import Searcher
 from gossamer.search.shard import ShardSearcher
 from gossamer.search.sharded import ShardedSearcher

@@ -12,7 +12,6 @@ from gossamer.cli.progress import described, levels_of
 from gossamer.cli.seed_lines import as_json, commands_for, lines_of, read_verdict, sum_of_requests
 from gossamer.clock import SystemClock
 from gossamer.crawl.health import problems
-from gossamer.crawl.indexed import index_standing
 from gossamer.data.folder import DataFolder, options_of
 from gossamer.database.database import Database
 from gossamer.errors import OperationError
@@ -20,6 +19,7 @@ from gossamer.frontier.revisits import collection_freshness
 from gossamer.frontier.steering.controls import paused_sites
 from gossamer.frontier.views.backlog import slowest
 from gossamer.frontier.views.inspect import Status, segment_ids, status, waiting_sites
+from gossamer.indexer.indexed import index_standing
 from gossamer.model.counts import counted
 from gossamer.settings import Settings
 from gossamer.store.segments import check_segment

@@ -14,7 +14,6 @@ from typing import Literal
 import msgspec
 
 from gossamer.console.context import Crawl
-from gossamer.crawl.indexed import IndexStanding, index_standing
 from gossamer.data.folder import DataFolder
 from gossamer.data.reader import SharedReader
 from gossamer.database.database import Database
@@ -23,6 +22,7 @@ from gossamer.frontier.steering import controls
 from gossamer.frontier.views.backlog import slowest
 from gossamer.frontier.views.inspect import Status, Waiting, status, waiting_sites
 from gossamer.frontier.views.site_list import Machine, machines
+from gossamer.indexer.indexed import IndexStanding, index_standing
 from gossamer.tables import delays, samples
 from gossamer.tables.delays import Delays
 from gossamer.tables.samples import DAY, HOUR

@@ -10,7 +10,6 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from gossamer.crawl.indexing import index_place
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
@@ -19,6 +18,7 @@ from gossamer.frontier.views import vitals
 from gossamer.frontier.views.vitals import Activity, QuietFeed
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
+from gossamer.indexer.indexing import index_place
 from gossamer.model.counts import counted, noun
 from gossamer.notify.channel import shown
 from gossamer.settings import Settings

@@ -10,7 +10,6 @@ import tantivy
 
 from gossamer.crawl.doctor import Check, Finding, Patient, bad, ok, warn
 from gossamer.crawl.health import LONGEST_LAG
-from gossamer.crawl.indexed import index_lag, index_standing
 from gossamer.crawl.next_command import Commands
 from gossamer.crawl.verdict import next_step, verdict_of
 from gossamer.data.folder import options_of
@@ -20,6 +19,7 @@ from gossamer.errors import GossamerError
 from gossamer.frontier.views.inspect import segment_ids, status
 from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
+from gossamer.indexer.indexed import index_lag, index_standing
 from gossamer.model.counts import counted
 from gossamer.notify.channel import is_mail
 from gossamer.parse.rules import problem_of

@@ -26,13 +26,13 @@ from prometheus_client.registry import Collector
 
 from gossamer import __version__
 from gossamer.clock import Clock
-from gossamer.crawl.indexed import IndexStanding, index_lag, index_standing
 from gossamer.data.folder import DataFolder
 from gossamer.database import schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.revisits import Freshness, collection_freshness
 from gossamer.frontier.views.inspect import Status, status
+from gossamer.indexer.indexed import IndexStanding, index_lag, index_standing
 from gossamer.model.metric import Metric
 from gossamer.settings import Settings
 from gossamer.tables import delays, measures

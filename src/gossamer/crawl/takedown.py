@@ -21,7 +21,6 @@ import msgspec
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
 from gossamer.crawl.gathering import decoded, encoded
-from gossamer.crawl.indexing import IndexPlace, index_lock, index_place
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, GossamerError, UsageError
@@ -30,6 +29,7 @@ from gossamer.frontier.steering import removals, removing, restoring
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
+from gossamer.indexer.indexing import IndexPlace, index_lock, index_place
 from gossamer.model.site import host_of, site_of
 from gossamer.notify.message import Message
 from gossamer.settings import Settings

@@ -118,7 +118,7 @@ class Supervisor:
         self._wall, self._clock_wrong_by = SystemClock(), 0.0
         self._children = list(companions)
         if settings.crawl.index:
-            self._children.append(Child("indexer", "gossamer.crawl.indexer_process", [str(folder.root)]))
+            self._children.append(Child("indexer", "gossamer.indexer.indexer_process", [str(folder.root)]))
         self._sampler = Sampler(frontier.db, folder, settings.revisit, clock)
         self._alerts = AlertProcess(folder.root, frontier.db)
         self._hubs = HubCaller(folder.database, settings, settings.push, clock)

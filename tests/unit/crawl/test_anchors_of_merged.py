@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from gossamer.clock import SystemClock
-from gossamer.crawl import indexing
 from gossamer.crawl.compacting import replace
-from gossamer.crawl.indexing import Indexer
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.changes import next_change
 from gossamer.frontier.views.inspect import place_of
 from gossamer.index.anchors import AnchorStore
 from gossamer.index.folder import IndexFolder
+from gossamer.indexer import indexing
+from gossamer.indexer.indexing import Indexer
 from gossamer.model.records import Link, PageRow
 from gossamer.model.site import key64
 from gossamer.store.compaction import compact

@@ -18,11 +18,11 @@ from gossamer.cli.main import main
 from gossamer.clock import SystemClock
 from gossamer.crawl import doctor_crawl, doctor_machine
 from gossamer.crawl.doctor import Check, Finding, Patient, examine
-from gossamer.crawl.indexer_process import catch_up
-from gossamer.crawl.indexing import Indexer
 from gossamer.crawl.pending import Committer, Pending, Result
 from gossamer.data.folder import DataFolder, check_clock
 from gossamer.frontier.contract import SiteReport, Visit
+from gossamer.indexer.indexer_process import catch_up
+from gossamer.indexer.indexing import Indexer
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, PageRow, Response
 from gossamer.settings import FILE_NAME, Settings

@@ -12,12 +12,12 @@ from gossamer.console import changing, series, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.headline import Headline, headline
 from gossamer.console.overview_data import Look, Watch, overview
-from gossamer.crawl.indexed import index_standing
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import controls
 from gossamer.frontier.views.inspect import Status
 from gossamer.frontier.views.seed_list import has_seeds
+from gossamer.indexer.indexed import index_standing
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS
 

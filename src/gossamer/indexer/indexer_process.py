@@ -17,11 +17,11 @@ from pathlib import Path
 from gossamer import settings as settings_file
 from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
-from gossamer.crawl.indexing import Indexer, IndexPlace, index_lock, index_place
 from gossamer.data.folder import DataFolder
 from gossamer.data.logged import configure_logs
 from gossamer.database.database import open_database
 from gossamer.errors import BusyError, GossamerError
+from gossamer.indexer.indexing import Indexer, IndexPlace, index_lock, index_place
 
 PAUSE = 0.15
 """Seconds between two looks while there is nothing to do."""

@@ -26,7 +26,6 @@ import tantivy
 from gossamer.clock import Clock
 from gossamer.crawl.alerting import Alerting
 from gossamer.crawl.categorising import categoriser
-from gossamer.crawl.stored_rows import StoredRows
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
@@ -38,6 +37,7 @@ from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import WHOLE, Cut
 from gossamer.index.writer import IndexWriter
+from gossamer.indexer.stored_rows import StoredRows
 from gossamer.model.site import key64, site_of
 from gossamer.search.shards_config import ShardsConfig
 from gossamer.settings import load as load_settings

@@ -1,0 +1,1 @@
+"""Follows the crawl and writes every change into the index."""
