@@ -34,7 +34,6 @@ from table_kit import problems
 from gossamer.crawl import backup as backup_module
 from gossamer.crawl.backup import back_up, verify
 from gossamer.crawl.backup_files import copy_segment, read_manifest, write_manifest
-from gossamer.crawl.compacting import SegmentsHeldError, compact_once, swap
 from gossamer.crawl.restoring import restore
 from gossamer.data import holding
 from gossamer.data.folder import DataFolder
@@ -47,6 +46,7 @@ from gossamer.store.layout import new_segment_id
 from gossamer.tables import holds
 from gossamer.testing import FakeClock, FakeWeb
 from gossamer.testing.postgres import PostgresServer
+from gossamer.upkeep.compacting import SegmentsHeldError, compact_once, swap
 
 NOW = 1_800_000_000.0
 

@@ -11,7 +11,6 @@ import pytest
 from crawl_kit import crawl, unmerged, wait_until
 
 from gossamer.cli.main import main
-from gossamer.crawl import compacting
 from gossamer.data import exporting, holding
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
@@ -20,6 +19,7 @@ from gossamer.frontier.views import inspect
 from gossamer.store import segments
 from gossamer.tables import holds
 from gossamer.testing import FakeClock, FakeWeb
+from gossamer.upkeep import compacting
 
 PAGES = 60
 

@@ -13,8 +13,6 @@ from crawl_kit import crawl, exported, run
 from index_kit import contents
 
 from gossamer.clock import SystemClock
-from gossamer.crawl import compacting
-from gossamer.crawl.forgetting import KEPT, forget_old_changes
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
@@ -25,6 +23,8 @@ from gossamer.indexer.indexing import IndexBehindError, Indexer
 from gossamer.store.layout import new_segment_id
 from gossamer.tables import forgetting, holds
 from gossamer.testing import FakeWeb
+from gossamer.upkeep import compacting
+from gossamer.upkeep.forgetting import KEPT, forget_old_changes
 
 ROUNDS = 4
 INSERT = "INSERT INTO segments (id, worker, created_at, pages, bytes, merged_into) VALUES (?, 'compact', 1, 1, 1, ?)"

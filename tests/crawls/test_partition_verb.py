@@ -11,12 +11,12 @@ import pytest
 from crawl_kit import crawl, exported, settings_of, write_settings
 from inside import fails, gossamer
 
-from gossamer.crawl.partitioning import mended, plan_site, proposed, read_site
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.partition.assignment import Assignment
 from gossamer.partition.config import PartitionConfig
 from gossamer.testing import FakeWeb
+from gossamer.upkeep.partitioning import mended, plan_site, proposed, read_site
 
 HOST = "big.test"
 OTHER = "other.test"

@@ -16,7 +16,6 @@ from crawl_kit import crawl, unmerged
 from inside import gossamer
 from time_kit import DAY, crawl_later, later
 
-from gossamer.crawl import compacting
 from gossamer.data.folder import DataFolder
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import UsageError
@@ -24,6 +23,7 @@ from gossamer.lab.webs.recorder import record
 from gossamer.lab.webs.web import NO_RULES, NOWHERE, RecordedWeb
 from gossamer.testing import FakeWeb, Reply, Site
 from gossamer.testing.postgres import PostgresServer
+from gossamer.upkeep import compacting
 
 WEEKS = 30 * DAY
 PUBLISHED = float(int(time.time() + 20 * DAY))

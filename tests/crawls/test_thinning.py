@@ -14,8 +14,6 @@ import pytest
 from crawl_kit import PATIENCE, crawl, exported, run, settings_of, write_settings
 
 from gossamer.clock import SystemClock
-from gossamer.crawl.compacting import SegmentsHeldError, SegmentsReplacedError, replace
-from gossamer.crawl.thinning import thin_out, thinning_every
 from gossamer.data import exporting
 from gossamer.data.folder import THINNER, DataFolder
 from gossamer.database.database import Database
@@ -27,6 +25,8 @@ from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import check_segment, iter_pages, open_links
 from gossamer.tables import holds
 from gossamer.testing import FakeWeb
+from gossamer.upkeep.compacting import SegmentsHeldError, SegmentsReplacedError, replace
+from gossamer.upkeep.thinning import thin_out, thinning_every
 
 ROUNDS = 4
 CHANGING, STEADY = "/changing.html", "/steady.html"
@@ -123,7 +123,7 @@ def test_the_crawl_and_the_index_go_on_from_there(visited: tuple[FakeWeb, Path])
 def test_the_process_that_a_crawl_starts_for_it_goes_by_the_settings(visited: tuple[FakeWeb, Path]) -> None:
     web, data = visited
     write_settings(data, settings_of(web, storage={"keep_old": 0.001}))
-    subprocess.run([sys.executable, "-m", "gossamer.crawl.thin_process", str(data)], check=True, timeout=PATIENCE)
+    subprocess.run([sys.executable, "-m", "gossamer.upkeep.thin_process", str(data)], check=True, timeout=PATIENCE)
     assert SUPERSEDED in [reason for _, reason in stored(data, "reason")]
 
 

@@ -32,7 +32,6 @@ from gossamer.cli.seed_watch import SeedWatch
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.heartbeat import set_by_database
-from gossamer.crawl.splitting import split_sites
 from gossamer.crawl.takedown import carry_on
 from gossamer.data.folder import DataFolder, check_clock, note_settings, remember_storage
 from gossamer.data.stored_links import stored_in
@@ -50,6 +49,7 @@ from gossamer.supervise.rejudging import rejudge
 from gossamer.supervise.schemes import choose_schemes
 from gossamer.supervise.seeding import add_seeds, check_reachable, earlier_seeds, readmit
 from gossamer.supervise.supervisor import Supervisor
+from gossamer.upkeep.splitting import split_sites
 
 Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)]
 

@@ -14,7 +14,6 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_n
 from gossamer.cli.crawl import run_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.partitioning import PartPlan, SitePlan, nothing_stored, plan_site, read_site
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.discover.seeds import Seed, read_seeds
@@ -29,6 +28,7 @@ from gossamer.partition.planning import Share
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
 from gossamer.tables.audit import note
+from gossamer.upkeep.partitioning import PartPlan, SitePlan, nothing_stored, plan_site, read_site
 
 command = App(name="partition", help="One large site in several parts that are crawled at the same time.")
 

@@ -14,7 +14,6 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print
 from gossamer.cli.search import open_searcher, plain
 from gossamer.clock import SystemClock
 from gossamer.crawl.ranked_pages import RankedPage, RankedPages, Subject
-from gossamer.crawl.ranking_run import RankRun, run_ranking
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_ranks import rank_place
 from gossamer.engine.config import open_engine
@@ -23,6 +22,7 @@ from gossamer.graph.config import RankConfig
 from gossamer.model.counts import counted
 from gossamer.search.results import Request
 from gossamer.settings import Settings
+from gossamer.upkeep.ranking_run import RankRun, run_ranking
 
 _ROOT_SET = 200
 """Pages found for a query that hubs and authorities are looked for around."""

@@ -19,9 +19,6 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 
 from gossamer.clock import Clock, SystemClock
-from gossamer.crawl.compacting import LARGE, compact_once, large_are_due
-from gossamer.crawl.forgetting import FORGET_EVERY
-from gossamer.crawl.thinning import thinning_every
 from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError, OperationError, StorageError
 from gossamer.frontier.politeness import LONGEST_PACE
@@ -36,6 +33,9 @@ from gossamer.supervise.crew import Crew
 from gossamer.supervise.pushing import HubCaller
 from gossamer.supervise.sampling import Sampler
 from gossamer.supervise.turns import Turns
+from gossamer.upkeep.compacting import LARGE, compact_once, large_are_due
+from gossamer.upkeep.forgetting import FORGET_EVERY
+from gossamer.upkeep.thinning import thinning_every
 
 log = logging.getLogger(__name__)
 
@@ -126,18 +126,18 @@ class Supervisor:
         splits = SPLIT_EVERY if settings.partition.mode != "off" else 0.0
         thinning = thinning_every(settings.storage.keep_old)
         self._turns = [
-            Turns("search for filters", "gossamer.crawl.filter_process", folder, filters),
-            Turns("search for sites to split", "gossamer.crawl.split_process", folder, splits),
+            Turns("search for filters", "gossamer.upkeep.filter_process", folder, filters),
+            Turns("search for sites to split", "gossamer.upkeep.split_process", folder, splits),
             Turns(
                 "merging of large segments",
-                "gossamer.crawl.merge_process",
+                "gossamer.upkeep.merge_process",
                 folder,
                 _COMPACT_EVERY,
                 lambda: large_are_due(folder, frontier.db, clock.now()),
             ),
-            Turns("thinning out", "gossamer.crawl.thin_process", folder, thinning),
-            Turns("forgetting of old changes", "gossamer.crawl.forget_process", folder, FORGET_EVERY),
-            Turns("ranking", "gossamer.crawl.rank_process", folder, settings.rank.every),
+            Turns("thinning out", "gossamer.upkeep.thin_process", folder, thinning),
+            Turns("forgetting of old changes", "gossamer.upkeep.forget_process", folder, FORGET_EVERY),
+            Turns("ranking", "gossamer.upkeep.rank_process", folder, settings.rank.every),
         ]
 
     def stop(self) -> None:

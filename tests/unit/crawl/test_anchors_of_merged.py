@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gossamer.clock import SystemClock
-from gossamer.crawl.compacting import replace
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.changes import next_change
@@ -19,6 +18,7 @@ from gossamer.model.site import key64
 from gossamer.store.compaction import compact
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import SegmentWriter
+from gossamer.upkeep.compacting import replace
 
 NOW = 1_700_000_000.0
 HOME, TARGET = "http://a.org/", "http://a.org/t"

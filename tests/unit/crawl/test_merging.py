@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl import compacting
-from gossamer.crawl.compacting import LARGE, compact_once, large_are_due, merge_large
 from gossamer.data.folder import MERGER, DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import place_of, segment_ids
@@ -20,6 +18,8 @@ from gossamer.store.config import StorageConfig
 from gossamer.store.layout import new_segment_id, role_of, worker_of
 from gossamer.store.segments import SegmentWriter, iter_pages
 from gossamer.tables import holds
+from gossamer.upkeep import compacting
+from gossamer.upkeep.compacting import LARGE, compact_once, large_are_due, merge_large
 
 NOW = 1_700_000_000.0
 
@@ -68,7 +68,7 @@ def urls(folder: DataFolder, segment: str) -> list[str]:
 
 
 def test_the_process_of_a_crawl_merges_them_and_ends(folder: DataFolder, db: Database, large: list[str]) -> None:
-    subprocess.run([sys.executable, "-m", "gossamer.crawl.merge_process", str(folder.root)], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "gossamer.upkeep.merge_process", str(folder.root)], check=True, timeout=120)
     [merged] = segment_ids(db)
     assert worker_of(merged) == MERGER and folder.segments.ids() == [merged]
 

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from gossamer.clock import SystemClock
-from gossamer.crawl import compacting
-from gossamer.crawl.ranking_run import run_ranking
 from gossamer.data.folder import DataFolder
 from gossamer.engine.contract import InlineEngine
 from gossamer.errors import UsageError
@@ -25,6 +23,8 @@ from gossamer.store.place import LocalPlace
 from gossamer.store.segment_folder import delete_segments
 from gossamer.store.segments import SegmentWriter
 from gossamer.supervise.turns import Turns
+from gossamer.upkeep import compacting
+from gossamer.upkeep.ranking_run import run_ranking
 
 A, B = "http://a.test/", "http://a.test/b"
 
@@ -176,7 +176,7 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 def test_a_crawl_ranks_by_itself_when_told_to(folder: DataFolder) -> None:
-    never, often = (Turns("ranking", "gossamer.crawl.rank_process", folder, every) for every in (0.0, 0.01))
+    never, often = (Turns("ranking", "gossamer.upkeep.rank_process", folder, every) for every in (0.0, 0.01))
     current = folder.root / "ranks" / "current"
 
     def ticked() -> bool:

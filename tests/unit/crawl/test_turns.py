@@ -13,7 +13,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.supervise import turns as turns_module
 from gossamer.supervise.turns import Turns
 
-DONE, FAILING = "gossamer.crawl.forget_process", "gossamer.crawl.no_such_process"
+DONE, FAILING = "gossamer.upkeep.forget_process", "gossamer.crawl.no_such_process"
 WEEK = 7 * 86_400.0
 
 

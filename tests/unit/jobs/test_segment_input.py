@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stored_kit import KINDS, Stored, row
 
-from gossamer.crawl.compacting import compact_once
 from gossamer.errors import UsageError
 from gossamer.jobs.segment_input import (
     LiveSegment,
@@ -23,6 +22,7 @@ from gossamer.jobs.segment_input import (
     newest_pages,
     run_over_pages,
 )
+from gossamer.upkeep.compacting import compact_once
 
 
 class Read(msgspec.Struct, frozen=True):

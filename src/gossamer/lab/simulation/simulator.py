@@ -28,7 +28,6 @@ import numpy.typing as npt
 
 from gossamer.crawl.filtering import run_filters
 from gossamer.crawl.scope import LiveScope
-from gossamer.crawl.splitting import split_sites
 from gossamer.crawl.worker import Pace, Session, Tools
 from gossamer.data.guidance import guidance_of
 from gossamer.data.stored_links import Keys, LinksOf, SiteLinks
@@ -48,6 +47,7 @@ from gossamer.settings import Settings
 from gossamer.supervise.seeding import add_seeds
 from gossamer.supervise.supervisor import SPLIT_EVERY, is_over
 from gossamer.tables.rulebook import load_rules, save_rules
+from gossamer.upkeep.splitting import split_sites
 
 WORKER = "simulated"
 _LOOKS = 40_000

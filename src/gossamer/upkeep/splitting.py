@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-from gossamer.crawl.partitioning import mended, proposed
 from gossamer.data.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
@@ -12,6 +11,7 @@ from gossamer.frontier import partitions
 from gossamer.partition.assignment import Assignment
 from gossamer.partition.config import PartitionConfig
 from gossamer.settings import Settings
+from gossamer.upkeep.partitioning import mended, proposed
 
 log = logging.getLogger(__name__)
 

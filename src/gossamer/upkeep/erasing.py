@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gossamer.crawl.compacting import COMPACTOR, replace
 from gossamer.data.folder import MERGER, THINNER, DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
@@ -20,6 +19,7 @@ from gossamer.store.erasing import ERASED, erase, of_urls, visits_of
 from gossamer.store.layout import new_segment_id, role_of
 from gossamer.store.orphans import survey
 from gossamer.store.segment_folder import delete_segments
+from gossamer.upkeep.compacting import COMPACTOR, replace
 
 _WORKER = "erase"
 _COPYING = (_WORKER, COMPACTOR, MERGER, THINNER)

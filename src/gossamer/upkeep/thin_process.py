@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gossamer.crawl.thinning import thin_out
 from gossamer.supervise.turns import take_turn
+from gossamer.upkeep.thinning import thin_out
 
 if __name__ == "__main__":
     take_turn(lambda folder, db, settings, now: thin_out(folder, db, settings.storage.keep_old, now))

@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 
 from gossamer.clock import SystemClock
-from gossamer.crawl.ranking_run import run_ranking
 from gossamer.data.folder import DataFolder
 from gossamer.data.logged import configure_logs
 from gossamer.data.stored_ranks import rank_place
 from gossamer.engine.config import open_engine
 from gossamer.errors import BusyError, GossamerError, UsageError
 from gossamer.settings import Settings, load
+from gossamer.upkeep.ranking_run import run_ranking
 
 
 def main() -> None:

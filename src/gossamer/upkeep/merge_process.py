@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gossamer.crawl.compacting import merge_large
 from gossamer.supervise.turns import take_turn
+from gossamer.upkeep.compacting import merge_large
 
 if __name__ == "__main__":
     take_turn(lambda folder, db, _settings, now: merge_large(folder, db, now))

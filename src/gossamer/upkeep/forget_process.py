@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gossamer.crawl.forgetting import forget_old_changes
 from gossamer.supervise.turns import take_turn
+from gossamer.upkeep.forgetting import forget_old_changes
 
 if __name__ == "__main__":
     take_turn(lambda folder, db, _settings, now: forget_old_changes(folder, db, now))

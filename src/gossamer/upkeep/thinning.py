@@ -16,7 +16,6 @@ from array import array
 
 import numpy as np
 
-from gossamer.crawl.compacting import SegmentsHeldError, SegmentsReplacedError, all_count, replace
 from gossamer.data.folder import THINNER, DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
@@ -24,6 +23,7 @@ from gossamer.jobs.url_table import follow, merged_segments
 from gossamer.store.erasing import SUPERSEDED, erase, superseded, visits_of
 from gossamer.store.layout import new_segment_id, role_of, time_of
 from gossamer.tables import holds
+from gossamer.upkeep.compacting import SegmentsHeldError, SegmentsReplacedError, all_count, replace
 
 log = logging.getLogger(__name__)
 

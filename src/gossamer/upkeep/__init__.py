@@ -1,0 +1,1 @@
+"""What a crawl does beside fetching: merging, thinning, forgetting, erasing, filters, parts, ranks."""
