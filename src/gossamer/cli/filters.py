@@ -10,8 +10,6 @@ from cyclopts import App
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.filter_look import Report
-from gossamer.crawl.filtering import all_sites, run_filters, switch
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.database.database import Database, open_database
@@ -21,6 +19,8 @@ from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.tables.audit import note
+from gossamer.upkeep.filters.look import Report
+from gossamer.upkeep.filters.run import all_sites, run_filters, switch
 
 command = App(name="filters", help="Filters that the crawler made itself: URLs that were never useful are not fetched.")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gossamer.crawl.filtering import run_filters
 from gossamer.data.stored_links import stored_in
 from gossamer.supervise.turns import take_turn
+from gossamer.upkeep.filters.run import run_filters
 
 if __name__ == "__main__":
     take_turn(lambda folder, db, settings, now: run_filters(stored_in(folder), db, settings.filters, now))

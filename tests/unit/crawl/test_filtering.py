@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl.filter_look import Report
-from gossamer.crawl.filtering import all_sites, run_filters, switch
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.database.database import open_database
@@ -27,6 +25,8 @@ from gossamer.scope.shape import path_shape
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segments import SegmentWriter
 from gossamer.tables.rulebook import load_rules, save_rules
+from gossamer.upkeep.filters.look import Report
+from gossamer.upkeep.filters.run import all_sites, run_filters, switch
 
 NOW = 1_700_000_000.0
 CONFIG = FilterConfig(probe=0)

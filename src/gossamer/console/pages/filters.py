@@ -13,13 +13,13 @@ from starlette.routing import Route
 
 from gossamer.console import changing, filter_data
 from gossamer.console.context import Asked, Console, Done
-from gossamer.crawl.filtering import switch
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering.filters import StoredFilter, list_filters
 from gossamer.model.counts import counted
 from gossamer.scope.automatic import FilterConfig
 from gossamer.settings import load
+from gossamer.upkeep.filters.run import switch
 
 PATH = "/console/filters"
 _PER_PAGE = 50

@@ -26,7 +26,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.crawl.filtering import run_filters
 from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.worker import Pace, Session, Tools
 from gossamer.data.guidance import guidance_of
@@ -47,6 +46,7 @@ from gossamer.settings import Settings
 from gossamer.supervise.seeding import add_seeds
 from gossamer.supervise.supervisor import SPLIT_EVERY, is_over
 from gossamer.tables.rulebook import load_rules, save_rules
+from gossamer.upkeep.filters.run import run_filters
 from gossamer.upkeep.splitting import split_sites
 
 WORKER = "simulated"

@@ -15,9 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from gossamer.crawl.filter_proposals import seed_proposals
-from gossamer.crawl.filtering import all_sites, run_filters
-from gossamer.crawl.site_table import SiteTable, read_table
 from gossamer.data.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
@@ -34,6 +31,9 @@ from gossamer.scope.automatic import RULE, FilterConfig, FilterKind
 from gossamer.scope.proposals import Groups
 from gossamer.scope.reachability import Walk
 from gossamer.tables.rulebook import load_rules
+from gossamer.upkeep.filters.proposals import seed_proposals
+from gossamer.upkeep.filters.run import all_sites, run_filters
+from gossamer.upkeep.filters.site_table import SiteTable, read_table
 
 STRATEGY = "fit * breadth"
 LOOKS = 40

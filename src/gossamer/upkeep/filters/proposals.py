@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gossamer.crawl.site_table import SiteTable
 from gossamer.scope.automatic import FilterConfig, FilterKind
 from gossamer.scope.proposals import Proposal, propose_prefix, propose_yield, tried_of, useful_of
 from gossamer.scope.statistics import Counts
+from gossamer.upkeep.filters.site_table import SiteTable
 
 
 def propose(table: SiteTable, config: FilterConfig) -> list[Proposal]:

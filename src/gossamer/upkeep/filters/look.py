@@ -14,8 +14,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.crawl.filter_proposals import silent_parameters
-from gossamer.crawl.site_table import SiteTable
 from gossamer.database.database import Database
 from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
@@ -24,6 +22,8 @@ from gossamer.scope.automatic import Evidence, FilterConfig, FilterKind, Fits
 from gossamer.scope.proposals import Proposal, useful_of
 from gossamer.scope.reachability import Reach, Walk
 from gossamer.scope.statistics import Counts
+from gossamer.upkeep.filters.proposals import silent_parameters
+from gossamer.upkeep.filters.site_table import SiteTable
 
 Flags = npt.NDArray[np.bool_]
 

@@ -10,10 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gossamer.crawl.filter_look import Look, Report
-from gossamer.crawl.filter_proposals import propose
-from gossamer.crawl.filter_turns import Turns
-from gossamer.crawl.site_table import SiteTable, read_table
 from gossamer.data.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.frontier.steering import filters
@@ -23,6 +19,10 @@ from gossamer.scope.automatic import FilterConfig
 from gossamer.scope.proposals import Proposal, useful_of
 from gossamer.scope.reachability import Walk
 from gossamer.tables.rulebook import load_rules
+from gossamer.upkeep.filters.look import Look, Report
+from gossamer.upkeep.filters.proposals import propose
+from gossamer.upkeep.filters.site_table import SiteTable, read_table
+from gossamer.upkeep.filters.turns import Turns
 
 
 def run_filters(
