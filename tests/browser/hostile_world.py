@@ -19,8 +19,8 @@ sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import run, settings_of, write_settings
 from inside import gossamer
 
+from gossamer.alerts.gathering import encoded
 from gossamer.cli.common import settings_of_crawl
-from gossamer.crawl.gathering import encoded
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier import subscriptions

@@ -266,7 +266,7 @@ def unindexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("module", "what"),
     [
-        ("gossamer.crawl.alerting", "alerts.note_matched"),  # in the transaction of the hits
+        ("gossamer.alerts.alerting", "alerts.note_matched"),  # in the transaction of the hits
         ("gossamer.index.writer", "IndexWriter._publish"),  # hits and messages are written, the index is not
         ("gossamer.indexer.indexing", "announced"),  # after the commit
     ],

@@ -13,8 +13,8 @@ from crawl_kit import PATIENCE, crawl, exported, run, settings_of, start, wait_u
 from index_kit import contents
 from inside import fails, gossamer
 
+from gossamer.alerts.gathering import decoded, encoded
 from gossamer.clock import SystemClock
-from gossamer.crawl.gathering import decoded, encoded
 from gossamer.crawl.stories import StoredStories
 from gossamer.crawl.takedown import covering, take_down, take_down_within
 from gossamer.data.folder import MERGER, THINNER, DataFolder

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from console_kit import ConsoleUnderTest
 
-from gossamer.crawl.gathering import encoded
+from gossamer.alerts.gathering import encoded
 from gossamer.notify.message import Message
 from gossamer.tables import alarms, alerts, audit, outbox
 from gossamer.tables.alarms import Sign

@@ -10,6 +10,9 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from gossamer.alerts.gathering import decoded
+from gossamer.alerts.saved_queries import described, request_of, save_query
+from gossamer.alerts.sending import Delivery, probe
 from gossamer.cli.common import (
     DEFAULT_DATA,
     Data,
@@ -22,9 +25,6 @@ from gossamer.cli.common import (
     settings_of_crawl,
 )
 from gossamer.clock import SystemClock
-from gossamer.crawl.gathering import decoded
-from gossamer.crawl.saved_queries import described, request_of, save_query
-from gossamer.crawl.sending import Delivery, probe
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.errors import OperationError, UsageError

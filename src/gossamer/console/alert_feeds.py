@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from gossamer.alerts.saved_queries import described, request_of
 from gossamer.console.context import Crawl
-from gossamer.crawl.saved_queries import described, request_of
 from gossamer.database.database import Database
 from gossamer.notify import feed
 from gossamer.notify.feed import EPOCH, Entry, Feed

@@ -18,9 +18,9 @@ from threading import Thread
 
 import msgspec
 
+from gossamer.alerts.gathering import decoded, encoded
 from gossamer.clock import SystemClock
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.gathering import decoded, encoded
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, GossamerError, UsageError

@@ -23,8 +23,8 @@ from pathlib import Path
 import msgspec
 import tantivy
 
+from gossamer.alerts.alerting import Alerting
 from gossamer.clock import Clock
-from gossamer.crawl.alerting import Alerting
 from gossamer.crawl.categorising import categoriser
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database

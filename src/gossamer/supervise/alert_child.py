@@ -23,7 +23,7 @@ class AlertProcess:
 
     def __init__(self, root: Path, db: Database) -> None:
         self._db = db
-        self._child = Child("sender of messages", "gossamer.crawl.alert_process", [str(root)])
+        self._child = Child("sender of messages", "gossamer.alerts.alert_process", [str(root)])
         self._start_at = time.monotonic() + _PATIENCE
         self._look_at = 0.0
         self._started = False

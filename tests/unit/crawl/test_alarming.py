@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gossamer.crawl import alarming
-from gossamer.crawl.alert_process import Duty
+from gossamer.alerts import alarming
+from gossamer.alerts.alert_process import Duty
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.extraction import Drop
 from gossamer.frontier.views.vitals import Activity, QuietFeed

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gossamer.alerts.saved_queries import save_query
 from gossamer.cli.main import main
-from gossamer.crawl.saved_queries import save_query
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.notify.config import AlertConfig

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from gossamer.crawl.gathering import MOST_WAITING, Gatherer, decoded
-from gossamer.crawl.sending import send_due, tell_alarms
+from gossamer.alerts.gathering import MOST_WAITING, Gatherer, decoded
+from gossamer.alerts.sending import send_due, tell_alarms
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.changes import next_change

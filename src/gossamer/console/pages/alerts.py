@@ -9,11 +9,11 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gossamer.alerts.gathering import decoded
+from gossamer.alerts.saved_queries import described, request_of, save_query
 from gossamer.console import alert_feeds
 from gossamer.console.alert_feeds import feed_path
 from gossamer.console.context import Asked, Console, Done
-from gossamer.crawl.gathering import decoded
-from gossamer.crawl.saved_queries import described, request_of, save_query
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.search.results import Request

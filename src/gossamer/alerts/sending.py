@@ -15,9 +15,9 @@ from queue import Queue
 from threading import Thread
 from typing import NamedTuple
 
+from gossamer.alerts.gathering import decoded, encoded
+from gossamer.alerts.saved_queries import webhook_guard
 from gossamer.clock import Clock
-from gossamer.crawl.gathering import decoded, encoded
-from gossamer.crawl.saved_queries import webhook_guard
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.notify.channel import check_channel, is_mail, shown

@@ -33,8 +33,8 @@ from typing import NamedTuple
 import msgspec
 import tantivy
 
+from gossamer.alerts.gathering import Gatherer
 from gossamer.clock import Clock
-from gossamer.crawl.gathering import Gatherer
 from gossamer.database.database import Database
 from gossamer.frontier.steering.removals import covered
 from gossamer.index import commits, schema

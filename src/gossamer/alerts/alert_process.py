@@ -13,9 +13,9 @@ import select
 import sys
 from pathlib import Path
 
+from gossamer.alerts.alarming import look
+from gossamer.alerts.sending import Delivery, send_due, tell_alarms
 from gossamer.clock import Clock, SystemClock, WallClock
-from gossamer.crawl.alarming import look
-from gossamer.crawl.sending import Delivery, send_due, tell_alarms
 from gossamer.data.folder import DataFolder
 from gossamer.data.logged import configure_logs
 from gossamer.database.database import Database, open_database

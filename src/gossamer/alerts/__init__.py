@@ -1,0 +1,1 @@
+"""Saved queries, what they found, the messages about it, and alarms."""
