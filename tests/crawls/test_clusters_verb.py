@@ -18,10 +18,10 @@ from web_kit import serving
 
 from gossamer.cli.history import marked
 from gossamer.cli.serve import open_service, open_stories
-from gossamer.crawl.stories import StoredStories
 from gossamer.data.folder import DataFolder
 from gossamer.dedup.difference import Piece
 from gossamer.errors import BusyError
+from gossamer.serving.stories import StoredStories
 from gossamer.settings import load
 from gossamer.testing import FakeWeb
 

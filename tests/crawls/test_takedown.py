@@ -15,7 +15,6 @@ from inside import fails, gossamer
 
 from gossamer.alerts.gathering import decoded, encoded
 from gossamer.clock import SystemClock
-from gossamer.crawl.stories import StoredStories
 from gossamer.crawl.takedown import covering, take_down, take_down_within
 from gossamer.data.folder import MERGER, THINNER, DataFolder
 from gossamer.data.raw_pages import StoredPage, html_of, newest_html
@@ -28,6 +27,7 @@ from gossamer.notify.message import Message, item
 from gossamer.parse.limits import ParseLimits
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
+from gossamer.serving.stories import StoredStories
 from gossamer.settings import Settings
 from gossamer.store.compaction import compact
 from gossamer.store.layout import new_segment_id

@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 from web_kit import DOCUMENTS, PATIENCE, SETTINGS, MemoryService
 
-from gossamer.crawl.clicks import StoredClicks
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.contract import Batch, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import UrlRecord, find_url
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
+from gossamer.serving.clicks import StoredClicks
 from gossamer.settings import Settings
 from gossamer.testing.clock import FakeClock
 from gossamer.web.app import create_app

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from web_kit import PATIENCE, MemoryService, client
 
 from gossamer.cli import serve as verb
-from gossamer.crawl.clicks import StoredClicks
+from gossamer.serving.clicks import StoredClicks
 from gossamer.settings import ServeSettings, Settings
 from gossamer.web import clicks as handler
 from gossamer.web.clicks import Readers
@@ -152,7 +152,7 @@ def test_what_was_counted_is_written_every_few_seconds(tmp_path: Path) -> None:
 def test_a_locked_database_delays_the_count_and_nothing_else(
     library: Library, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gossamer.crawl.tally._WAIT", 0.05)
+    monkeypatch.setattr("gossamer.serving.tally._WAIT", 0.05)
     other = sqlite3.connect(library.folder.database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert click(http).status_code == 204
@@ -171,7 +171,7 @@ def test_without_a_crawl_nothing_is_made(tmp_path: Path, library: Library) -> No
 
 
 def test_the_server_remembers_a_bounded_number_of_clicks(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gossamer.crawl.tally.MOST", 3)
+    monkeypatch.setattr("gossamer.serving.tally.MOST", 3)
     for url in ("https://a.test/1", "https://a.test/2", PAGE, OTHER, PAGE):
         library.clicks.count(url)
     assert (library.counted(), library.counted(OTHER)) == (2, 0)

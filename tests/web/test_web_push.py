@@ -18,7 +18,6 @@ import msgspec
 import pytest
 from web_kit import PATIENCE, SETTINGS, MemoryService
 
-from gossamer.crawl.pushed import StoredPush
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.discover.websub import PushConfig
@@ -29,6 +28,7 @@ from gossamer.frontier.subscriptions import Subscription
 from gossamer.frontier.views.inspect import find_url
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import site_of
+from gossamer.serving.pushed import StoredPush
 from gossamer.settings import CrawlSettings, NetworkSettings, Settings
 from gossamer.supervise.pushing import HubCaller, run_once
 from gossamer.testing.clock import FakeClock

@@ -26,8 +26,8 @@ from gossamer.cli.serve import open_service, open_stories
 from gossamer.clock import SystemClock
 from gossamer.console.app import open_console
 from gossamer.console.context import Crawl
-from gossamer.crawl.clicks import StoredClicks
 from gossamer.data.folder import DataFolder
+from gossamer.serving.clicks import StoredClicks
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
 from gossamer.web.service import Services

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
-from gossamer.crawl.leaders import StoredLeaders
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.errors import UsageError
@@ -22,6 +21,7 @@ from gossamer.search.results import Marked, Request, Results, ScoreExplanation, 
 from gossamer.search.searcher import Searcher
 from gossamer.search.sharded import ShardedSearcher
 from gossamer.search.shards_config import parse_nodes
+from gossamer.serving.leaders import StoredLeaders
 from gossamer.web.answers import search_answer
 from gossamer.web.shard_client import RemoteNodes
 

@@ -17,10 +17,6 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, e
 from gossamer.cli.observing import observing
 from gossamer.cli.operating import operating
 from gossamer.clock import SystemClock
-from gossamer.crawl.clicks import StoredClicks
-from gossamer.crawl.leaders import StoredLeaders
-from gossamer.crawl.pushed import StoredPush
-from gossamer.crawl.stories import StoredStories
 from gossamer.data.folder import DataFolder, remember_storage
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
@@ -31,6 +27,10 @@ from gossamer.search.searcher import Searcher
 from gossamer.search.shard import ShardSearcher
 from gossamer.search.sharded import ShardedSearcher
 from gossamer.search.shards_config import parse_nodes
+from gossamer.serving.clicks import StoredClicks
+from gossamer.serving.leaders import StoredLeaders
+from gossamer.serving.pushed import StoredPush
+from gossamer.serving.stories import StoredStories
 from gossamer.settings import ServeSettings, Settings
 from gossamer.web.app import Extension, create_app
 from gossamer.web.clicks import ClickService

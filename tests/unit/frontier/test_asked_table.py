@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl.asked import StoredAsked
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.search.results import Request, Results, ShardsAnswered
+from gossamer.serving.asked import StoredAsked
 from gossamer.settings import Settings
 from gossamer.tables import asked, evaluations
 from gossamer.tables.asked import DAY, AskedQuery, DayVolume, Times, normalised

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.crawl.leaders import StoredLeaders
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.database.schema import DONE, REMOVED
 from gossamer.frontier.views import stories
 from gossamer.model.site import key64, site_of
+from gossamer.serving.leaders import StoredLeaders
 from gossamer.testing import FakeClock
 
 A, B, C, D = "https://a.org/1", "https://b.org/1", "https://c.org/1", "https://d.org/1"

@@ -9,10 +9,10 @@ import logging
 from collections import Counter
 
 from gossamer.clock import Clock
-from gossamer.crawl.tally import PAUSE, Tally
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.search.results import Results
+from gossamer.serving.tally import PAUSE, Tally
 from gossamer.tables import asked
 from gossamer.tables.asked import Times, day_of, normalised
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from gossamer.clock import Clock
-from gossamer.crawl.tally import PAUSE, Tally
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.revisit.config import RevisitConfig
+from gossamer.serving.tally import PAUSE, Tally
 from gossamer.tables import clicks
 
 
