@@ -9,8 +9,6 @@ import msgspec
 import pytest
 from frontier_kit import LEASE, NAMES, SQL_MAKERS, Crew, page, pages
 
-from gossamer.crawl.next_command import Commands
-from gossamer.crawl.verdict import judge_all
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, pace
 from gossamer.frontier.sql import SqlFrontier
@@ -18,6 +16,8 @@ from gossamer.frontier.views.inspect import is_paced, next_due_where_answered, s
 from gossamer.frontier.views.seed_view import SeedView, documents_by_domain, seed_urls, seed_views
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Via
+from gossamer.operate.next_command import Commands
+from gossamer.operate.verdict import judge_all
 from gossamer.settings import ScopeSettings, Settings
 
 ONE, TWO, THREE = "https://one.org/", "https://two.org/", "https://three.org/"

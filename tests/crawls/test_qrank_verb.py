@@ -10,8 +10,8 @@ import pytest
 from crawl_kit import crawl, exported
 from inside import fails, gossamer
 
-from gossamer.crawl.ranked_pages import RankedPages
 from gossamer.data.stored_ranks import rank_place
+from gossamer.operate.ranked_pages import RankedPages
 from gossamer.priority.qrank.model import load_model
 from gossamer.settings import Settings
 from gossamer.testing import FakeWeb

@@ -15,7 +15,6 @@ from inside import fails, gossamer
 
 from gossamer.alerts.gathering import decoded, encoded
 from gossamer.clock import SystemClock
-from gossamer.crawl.takedown import covering, take_down, take_down_within
 from gossamer.data.folder import MERGER, THINNER, DataFolder
 from gossamer.data.raw_pages import StoredPage, html_of, newest_html
 from gossamer.errors import UsageError
@@ -24,6 +23,7 @@ from gossamer.frontier.views.inspect import segment_ids
 from gossamer.index.folder import IndexFolder
 from gossamer.model.records import Discovered
 from gossamer.notify.message import Message, item
+from gossamer.operate.takedown import covering, take_down, take_down_within
 from gossamer.parse.limits import ParseLimits
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher

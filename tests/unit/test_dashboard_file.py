@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from gossamer.cli.reference import metrics_page
-from gossamer.crawl import metrics as crawl_metrics
+from gossamer.operate import metrics as crawl_metrics
 from gossamer.web import metrics as web_metrics
 
 ROOT = Path(__file__).parents[2]

@@ -48,7 +48,7 @@ PATIENCE = 240.0
 """Seconds that a busy machine gets for whatever is waited for."""
 _HASTE = (
     "gossamer.console.forms.FORM_SECONDS", "gossamer.console.pages.url.PATIENCE", "gossamer.data.reader._ANSWER",
-    "gossamer.serving.stories._PATIENCE", "gossamer.crawl.trial_process.PATIENCE", "gossamer.web.overviews._FIRST",
+    "gossamer.serving.stories._PATIENCE", "gossamer.operate.trial_process.PATIENCE", "gossamer.web.overviews._FIRST",
 )  # fmt: skip
 """After so many seconds a server answers with less, or not at all: few, since a reader waits."""
 TODAY = "2026-11-15"

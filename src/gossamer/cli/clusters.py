@@ -66,8 +66,8 @@ def _largest(db: Database, limit: int, json: bool) -> None:
 
 
 def _compare(data: Path, db: Database, method: str, limit: int, json: bool) -> None:
-    from gossamer.crawl.clustering import compare
     from gossamer.dedup.near.registry import METHODS
+    from gossamer.operate.clustering import compare
 
     if method not in METHODS:
         raise UsageError(f"there is no method {method!r}: there are {', '.join(METHODS)}")

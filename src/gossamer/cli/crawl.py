@@ -32,7 +32,6 @@ from gossamer.cli.seed_watch import SeedWatch
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.heartbeat import set_by_database
-from gossamer.crawl.takedown import carry_on
 from gossamer.data.folder import DataFolder, check_clock, note_settings, remember_storage
 from gossamer.data.stored_links import stored_in
 from gossamer.data.stored_ranks import check_reachable_ranks
@@ -43,6 +42,7 @@ from gossamer.frontier.views.backlog import Backlog, slowest
 from gossamer.frontier.views.inspect import Status, status
 from gossamer.indexer.indexed import index_damage
 from gossamer.model.url import Canonicalizer
+from gossamer.operate.takedown import carry_on
 from gossamer.scope.reach import Sitemaps
 from gossamer.supervise.children import Child
 from gossamer.supervise.rejudging import rejudge

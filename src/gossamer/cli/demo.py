@@ -21,7 +21,6 @@ from gossamer.cli.operating import operating
 from gossamer.cli.rank import rank_crawl
 from gossamer.cli.serve import open_service, open_stories
 from gossamer.cli.serve import serve as serve_page
-from gossamer.crawl.ranked_pages import RankedPages
 from gossamer.data import exporting
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_ranks import rank_place
@@ -31,6 +30,7 @@ from gossamer.discover.seeds import read_seeds
 from gossamer.errors import OperationError
 from gossamer.frontier.views.inspect import all_urls
 from gossamer.model.counts import counted
+from gossamer.operate.ranked_pages import RankedPages
 from gossamer.web.service import Services
 
 _BEST = 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from gossamer.clock import SystemClock
-from gossamer.crawl.metrics import CrawlCollector
 from gossamer.data.folder import DataFolder
 from gossamer.data.reader import SharedReader
+from gossamer.operate.metrics import CrawlCollector
 from gossamer.serving.asked import StoredAsked
 from gossamer.settings import Settings
 from gossamer.web.app import Extension

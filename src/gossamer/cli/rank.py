@@ -13,13 +13,13 @@ from rich.text import Text
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.cli.search import open_searcher, plain
 from gossamer.clock import SystemClock
-from gossamer.crawl.ranked_pages import RankedPage, RankedPages, Subject
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_ranks import rank_place
 from gossamer.engine.config import open_engine
 from gossamer.errors import UsageError
 from gossamer.graph.config import RankConfig
 from gossamer.model.counts import counted
+from gossamer.operate.ranked_pages import RankedPage, RankedPages, Subject
 from gossamer.search.results import Request
 from gossamer.settings import Settings
 from gossamer.upkeep.ranking_run import RankRun, run_ranking

@@ -8,7 +8,7 @@ from typing import Any
 from gossamer import settings
 from gossamer.cli.api_page import api_page
 from gossamer.cli.verbs_page import cli_page
-from gossamer.crawl import metrics as crawl_metrics
+from gossamer.operate import metrics as crawl_metrics
 from gossamer.web import metrics as web_metrics
 
 

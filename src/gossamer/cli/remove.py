@@ -12,11 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.takedown import carry_on, covering, listed, restore, take_down
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted
+from gossamer.operate.takedown import carry_on, covering, listed, restore, take_down
 from gossamer.settings import Settings
 from gossamer.tables import audit
 from gossamer.upkeep.erasing import erase_removed

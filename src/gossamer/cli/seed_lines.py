@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from gossamer.cli.common import DEFAULT_DATA, duration, out
-from gossamer.crawl.next_command import Commands, Options
-from gossamer.crawl.verdict import SeedVerdict, Verdict, next_step, verdict_of
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import Status
+from gossamer.operate.next_command import Commands, Options
+from gossamer.operate.verdict import SeedVerdict, Verdict, next_step, verdict_of
 from gossamer.settings import Settings
 
 _SHOWN = 20

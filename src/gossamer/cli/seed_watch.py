@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from gossamer import logs
 from gossamer.cli.common import duration, err
 from gossamer.clock import Clock
-from gossamer.crawl.next_command import Commands
-from gossamer.crawl.verdict import Judge, SeedVerdict
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import Status
 from gossamer.frontier.views.seed_view import seed_urls, seed_views
+from gossamer.operate.next_command import Commands
+from gossamer.operate.verdict import Judge, SeedVerdict
 from gossamer.settings import Settings
 
 _EVERY = 2.0

@@ -11,7 +11,6 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, 
 from gossamer.cli.progress import described, levels_of
 from gossamer.cli.seed_lines import as_json, commands_for, lines_of, read_verdict, sum_of_requests
 from gossamer.clock import SystemClock
-from gossamer.crawl.health import problems
 from gossamer.data.folder import DataFolder, options_of
 from gossamer.database.database import Database
 from gossamer.errors import OperationError
@@ -21,6 +20,7 @@ from gossamer.frontier.views.backlog import slowest
 from gossamer.frontier.views.inspect import Status, segment_ids, status, waiting_sites
 from gossamer.indexer.indexed import index_standing
 from gossamer.model.counts import counted
+from gossamer.operate.health import problems
 from gossamer.settings import Settings
 from gossamer.store.segments import check_segment
 from gossamer.tables.delays import distribution
@@ -66,7 +66,7 @@ def command(
 
 def _figures(folder: DataFolder, db: Database, settings: Settings) -> str:
     # Imported only where it is wanted: the library takes a tenth of the time of a status.
-    from gossamer.crawl.metrics import CrawlCollector, text
+    from gossamer.operate.metrics import CrawlCollector, text
 
     return text(CrawlCollector(folder, settings, SystemClock(), lambda question: question(db)))
 

@@ -23,9 +23,9 @@ from gossamer.console.login import LOGIN, LoginPages, asked_path
 from gossamer.console.rendering import STATIC, ConsoleRenderer, Place
 from gossamer.console.sessions import Sessions
 from gossamer.console.words import capitalised
-from gossamer.crawl.takedown import carry_on
 from gossamer.errors import GossamerError, UsageError
 from gossamer.frontier.steering import removals
+from gossamer.operate.takedown import carry_on
 from gossamer.settings import Settings
 from gossamer.tables import alarms, audit
 from gossamer.web.app import Extension

@@ -2,7 +2,7 @@
 
 The rules that are typed are asked together with those that the crawl has, as they would be once saved: a rule that
 never gets its turn because another takes its pages first is seen here. They run in a process with a limit
-(`crawl/trial_process.py`): every reader may type some.
+(`operate/trial_process.py`): every reader may type some.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterable
 import msgspec
 
 from gossamer.console.words import capitalised
-from gossamer.crawl.rule_trial import Trial
-from gossamer.crawl.trial_process import TrialAnswer, TrialJob, Trials
 from gossamer.data.folder import DataFolder
 from gossamer.data.raw_pages import newest_html, sites_named
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError, UsageError
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
+from gossamer.operate.rule_trial import Trial
+from gossamer.operate.trial_process import TrialAnswer, TrialJob, Trials
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.toml import read_rules

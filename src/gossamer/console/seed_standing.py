@@ -13,12 +13,12 @@ from threading import Lock, Thread
 import msgspec
 
 from gossamer.clock import Clock
-from gossamer.crawl.next_command import Commands
-from gossamer.crawl.verdict import SeedVerdict, Verdict, verdict_of
 from gossamer.data.folder import DataFolder, options_of
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.seed_view import documents
+from gossamer.operate.next_command import Commands
+from gossamer.operate.verdict import SeedVerdict, Verdict, verdict_of
 from gossamer.settings import Settings
 
 _GOOD_FOR = 10.0

@@ -15,7 +15,6 @@ import msgspec
 from msgspec.structs import replace
 
 from gossamer.crawl.configuration import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
-from gossamer.crawl.takedown import drop_from_index
 from gossamer.crawl.toml_edit import edited
 from gossamer.crawl.toml_text import toml_text
 from gossamer.data.folder import DataFolder
@@ -30,6 +29,7 @@ from gossamer.frontier.steering.fitting import refit
 from gossamer.model.decision import Decision as Verdict
 from gossamer.model.url import Canonicalizer
 from gossamer.notify.channel import check_channel
+from gossamer.operate.takedown import drop_from_index
 from gossamer.parse.rules.toml import check_rule
 from gossamer.search.query import parse
 from gossamer.search.results import Request

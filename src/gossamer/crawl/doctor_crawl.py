@@ -9,9 +9,6 @@ from pathlib import Path
 import tantivy
 
 from gossamer.crawl.doctor import Check, Finding, Patient, bad, ok, warn
-from gossamer.crawl.health import LONGEST_LAG
-from gossamer.crawl.next_command import Commands
-from gossamer.crawl.verdict import next_step, verdict_of
 from gossamer.data.folder import options_of
 from gossamer.database import schema
 from gossamer.database.database import Database
@@ -22,6 +19,9 @@ from gossamer.index.folder import IndexFolder
 from gossamer.indexer.indexed import index_lag, index_standing
 from gossamer.model.counts import counted
 from gossamer.notify.channel import is_mail
+from gossamer.operate.health import LONGEST_LAG
+from gossamer.operate.next_command import Commands
+from gossamer.operate.verdict import next_step, verdict_of
 from gossamer.parse.rules import problem_of
 from gossamer.privacy import exposed
 from gossamer.scope.filters import Filters

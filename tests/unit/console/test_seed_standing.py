@@ -12,9 +12,9 @@ import pytest
 from gossamer.console import seed_standing
 from gossamer.console.context import Crawl
 from gossamer.console.seed_standing import SeedStanding, standing_of
-from gossamer.crawl.verdict import SeedVerdict, Verdict
 from gossamer.database.database import Database, open_database
 from gossamer.frontier.views.seed_list import count_seeds
+from gossamer.operate.verdict import SeedVerdict, Verdict
 from gossamer.settings import NetworkSettings, Settings
 from gossamer.testing import FakeClock
 from gossamer.web.service import Services

@@ -10,7 +10,6 @@ import pytest
 
 from gossamer.console.context import Crawl
 from gossamer.console.url_data import as_url, life, matches, ranked
-from gossamer.crawl.takedown import take_down
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.contract import Batch, SiteReport, Visit
@@ -24,6 +23,7 @@ from gossamer.model.decision import refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Via
 from gossamer.model.url import Canonicalizer
+from gossamer.operate.takedown import take_down
 from gossamer.robots.verdict import RobotsState
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings

@@ -10,8 +10,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gossamer.cli.main import main
 from gossamer.clock import SystemClock
-from gossamer.crawl.health import problems
-from gossamer.crawl.metrics import METRICS, CrawlCollector, text
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.contract import Batch, SiteReport, Visit
@@ -20,6 +18,8 @@ from gossamer.frontier.steering import controls
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.model.site import key64
+from gossamer.operate.health import problems
+from gossamer.operate.metrics import METRICS, CrawlCollector, text
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
 from gossamer.tables import delays

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from gossamer.crawl.next_command import Commands
-from gossamer.crawl.verdict import Judge, SeedVerdict, Verdict
 from gossamer.frontier.views.seed_view import SeedView, SiteState, UrlState
 from gossamer.model.outcome import MEANING, Count, Outcome, count_of
+from gossamer.operate.next_command import Commands
+from gossamer.operate.verdict import Judge, SeedVerdict, Verdict
 from gossamer.robots.verdict import Kind, RobotsConfig, RobotsState, after_fetch
 from gossamer.settings import BrowserConfig, CrawlSettings, Settings
 

@@ -13,7 +13,6 @@ from starlette.routing import Route
 from gossamer.console import series, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.site_data import EXTRACTION_DAYS, newest_documents, removal, site_page
-from gossamer.crawl.takedown import take_down_within
 from gossamer.data.reader import SharedReader
 from gossamer.errors import UsageError
 from gossamer.frontier.extraction import extraction_of
@@ -23,6 +22,7 @@ from gossamer.frontier.views import site_list, site_view
 from gossamer.frontier.views.site_list import ORDERS, STATES, SiteRow, Wanted
 from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome
+from gossamer.operate.takedown import take_down_within
 
 _WAIT = 10.0
 """Seconds a removal is waited for; what is not done by then goes on aside."""

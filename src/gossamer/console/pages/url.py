@@ -13,11 +13,11 @@ from gossamer.console import words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.url_data import LONG_PATIENCE, PATIENCE, Life, life, matches, ranked
 from gossamer.crawl.explain import canonical_or_error
-from gossamer.crawl.takedown import covering, restore, take_down_within
 from gossamer.errors import UsageError
 from gossamer.frontier.steering.operate import recrawl_url
 from gossamer.frontier.steering.removals import words_of
 from gossamer.model.counts import counted
+from gossamer.operate.takedown import covering, restore, take_down_within
 
 _WAIT = 10.0
 """Seconds for which an operator waits for a removal; what is left then leaves in the background."""

@@ -15,8 +15,8 @@ from threading import Lock
 import msgspec
 
 from gossamer.courtesy import give_way
-from gossamer.crawl.rule_trial import Trial, try_rules
 from gossamer.errors import GossamerError
+from gossamer.operate.rule_trial import Trial, try_rules
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule, RuleBook
 
@@ -78,7 +78,7 @@ class Trials:
 def _run(job: TrialJob) -> TrialAnswer:
     try:
         done = subprocess.run(
-            (sys.executable, "-m", "gossamer.crawl.trial_process"),
+            (sys.executable, "-m", "gossamer.operate.trial_process"),
             input=msgspec.msgpack.encode(job), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -14,7 +14,6 @@ from typing import Literal
 
 import msgspec
 
-from gossamer.crawl.next_command import Commands
 from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, SHORT_TEXT, Modes
 from gossamer.crawl.understand import PARTLY
 from gossamer.database.database import Database
@@ -32,6 +31,7 @@ from gossamer.frontier.views.seed_view import (
 )
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, origin_of, registrable_domain, site_of
+from gossamer.operate.next_command import Commands
 from gossamer.robots.verdict import Kind, RobotsState
 from gossamer.settings import Settings
 

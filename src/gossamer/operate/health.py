@@ -6,12 +6,12 @@ A crawl that nobody runs, or that an operator paused, is not stalled: it rests. 
 
 from __future__ import annotations
 
-from gossamer.crawl.next_command import Commands
-from gossamer.crawl.verdict import verdict_of
 from gossamer.data.folder import DataFolder, options_of
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import Status, status
 from gossamer.indexer.indexed import IndexStanding, index_lag, index_standing
+from gossamer.operate.next_command import Commands
+from gossamer.operate.verdict import verdict_of
 from gossamer.settings import Settings
 from gossamer.tables import measures
 

@@ -1,0 +1,1 @@
+"""What an operator asks for: explanations, checks, backups, takedowns, configuration, metrics."""
