@@ -31,15 +31,15 @@ from crawl_kit import (
 )
 from table_kit import problems
 
-from gossamer.crawl import backup as backup_module
-from gossamer.crawl.backup import back_up, verify
-from gossamer.crawl.backup_files import copy_segment, read_manifest, write_manifest
-from gossamer.crawl.restoring import restore
 from gossamer.data import holding
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database, read_database
 from gossamer.database.snapshots import copy_database, table_names
 from gossamer.errors import BusyError, CorruptError, StorageError, UsageError
+from gossamer.operate.backup import making as backup_module
+from gossamer.operate.backup.files import copy_segment, read_manifest, write_manifest
+from gossamer.operate.backup.making import back_up, verify
+from gossamer.operate.backup.restoring import restore
 from gossamer.store.compaction import compact
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import new_segment_id
@@ -244,7 +244,7 @@ def test_segments_are_not_merged_away_under_a_backup(
             swap(db, ids[:3], begun, NOW + 1)
         return copy_segment(*arguments, **options)
 
-    monkeypatch.setattr("gossamer.crawl.backup_files.copy_segment", copy_between)
+    monkeypatch.setattr("gossamer.operate.backup.files.copy_segment", copy_between)
     manifest = back_up(folder, place, FakeClock(NOW)).manifest
     assert tried == [0] * len(ids) and list(manifest.segments) == ids and manifest.missing == ()
     verify(place)
@@ -270,7 +270,7 @@ def test_a_backup_that_was_frozen_while_segments_were_merged_begins_anew(
             db.close()
         return copy_segment(*arguments, **options)
 
-    monkeypatch.setattr("gossamer.crawl.backup_files.copy_segment", copy_frozen)
+    monkeypatch.setattr("gossamer.operate.backup.files.copy_segment", copy_frozen)
     manifest = back_up(folder, place, FakeClock(NOW)).manifest
     assert len(manifest.segments) == 1 and manifest.missing == ()
     verify(place)
@@ -286,7 +286,7 @@ def test_a_backup_that_is_stuck_lets_segments_be_merged(
 ) -> None:
     """A write to a disk that does not answer: it neither ends nor fails."""
     clock, db, stuck = FakeClock(NOW), open_database(data / "frontier.db"), []
-    module = "gossamer.crawl.backup_files" if name == "copy_segment" else "gossamer.crawl.backup"
+    module = "gossamer.operate.backup.files" if name == "copy_segment" else "gossamer.operate.backup.making"
     copy = getattr(importlib.import_module(module), name)
 
     def copy_stuck(*arguments: Any, **options: Any) -> Any:
@@ -327,8 +327,8 @@ def test_a_backup_that_takes_long_keeps_its_hold(data: Path, tmp_path: Path, mon
         return bytes(file.read(50_000))
 
     monkeypatch.setattr(holding, "_RENEW", 0.02)
-    monkeypatch.setattr("gossamer.crawl.backup.copy_database", copy_slowly)
-    monkeypatch.setattr("gossamer.crawl.backup_files._read", read_slowly)
+    monkeypatch.setattr("gossamer.operate.backup.making.copy_database", copy_slowly)
+    monkeypatch.setattr("gossamer.operate.backup.files._read", read_slowly)
     back_up(DataFolder(data), tmp_path / "backup", clock)
     db.close()
     assert len(grown) == 1, "it was not begun anew"
@@ -357,7 +357,7 @@ def test_a_backup_that_was_killed_is_refused_and_the_next_one_goes_on(
         copied.append(arguments[2])
         return copy_segment(*arguments, **options)
 
-    monkeypatch.setattr("gossamer.crawl.backup_files.copy_segment", die_after_one)
+    monkeypatch.setattr("gossamer.operate.backup.files.copy_segment", die_after_one)
     with pytest.raises(KeyboardInterrupt):
         back_up(folder, place, FakeClock(NOW))
     with pytest.raises(UsageError, match="not a finished backup"):

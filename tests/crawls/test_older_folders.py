@@ -16,11 +16,11 @@ import pytest
 from crawl_kit import exported, run
 from table_kit import problems
 
-from gossamer.crawl.backup import back_up
-from gossamer.crawl.restoring import restore
 from gossamer.data.folder import DataFolder
 from gossamer.database import schema
 from gossamer.database.database import open_database, read_database
+from gossamer.operate.backup.making import back_up
+from gossamer.operate.backup.restoring import restore
 from gossamer.testing import FakeClock
 
 FOLDERS = Path(__file__).parents[1] / "data" / "folders"

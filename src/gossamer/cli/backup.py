@@ -9,11 +9,11 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, size
 from gossamer.clock import SystemClock
-from gossamer.crawl.backup import back_up, verify
-from gossamer.crawl.backup_files import Manifest
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import require_crawl
 from gossamer.model.counts import counted
+from gossamer.operate.backup.files import Manifest
+from gossamer.operate.backup.making import back_up, verify
 
 
 def command(

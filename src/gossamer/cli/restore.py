@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segments, out, print_json, size
 from gossamer.clock import SystemClock
-from gossamer.crawl.restoring import restore
 from gossamer.model.counts import counted
+from gossamer.operate.backup.restoring import restore
 
 
 def command(

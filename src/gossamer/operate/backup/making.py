@@ -20,15 +20,15 @@ from pathlib import Path
 import msgspec
 
 from gossamer.clock import Clock
-from gossamer.crawl import backup_files as files
-from gossamer.crawl.backup_files import Item, Manifest
-from gossamer.crawl.index_copy import copy_index
 from gossamer.data.folder import DataFolder
 from gossamer.data.holding import held
 from gossamer.database.database import read_database
 from gossamer.database.snapshots import check_file, copy_database
 from gossamer.errors import BusyError, CorruptError, GossamerError, OperationError, UsageError
 from gossamer.model.counts import counted
+from gossamer.operate.backup import files as files
+from gossamer.operate.backup.files import Item, Manifest
+from gossamer.operate.backup.index_copy import copy_index
 from gossamer.settings import FILE_NAME
 from gossamer.store import durable, layout
 from gossamer.store.durable import SegmentMissingError

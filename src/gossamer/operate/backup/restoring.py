@@ -14,13 +14,13 @@ from pathlib import Path
 import msgspec
 
 from gossamer.clock import Clock
-from gossamer.crawl import backup_files as files
-from gossamer.crawl.backup_files import Item, Manifest
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.database.snapshots import fill_database
 from gossamer.errors import CorruptError, UsageError
 from gossamer.model.counts import counted, noun
+from gossamer.operate.backup import files as files
+from gossamer.operate.backup.files import Item, Manifest
 from gossamer.settings import load
 from gossamer.store import durable
 from gossamer.store.config import StorageConfig

@@ -1,0 +1,1 @@
+"""Copies a data folder while it is used, and restores the copy."""
