@@ -21,12 +21,12 @@ from gossamer.cli.common import (
 from gossamer.cli.run import check_commands
 from gossamer.clock import SystemClock
 from gossamer.console.origins import in_force, sources
-from gossamer.crawl import configuration
-from gossamer.crawl.configuration import Configuration
-from gossamer.crawl.configuring import bring, check
 from gossamer.data.folder import DataFolder
 from gossamer.errors import StorageError, UsageError
 from gossamer.model.counts import counted
+from gossamer.operate.configuration import contents as configuration
+from gossamer.operate.configuration.applying import bring, check
+from gossamer.operate.configuration.contents import Configuration
 from gossamer.supervise.schedule_runs import plan_of
 from gossamer.tables.audit import note
 

@@ -15,12 +15,12 @@ from typing import Any, Literal
 import msgspec
 
 from gossamer.console.context import Crawl
-from gossamer.crawl.configuration import read_tables
-from gossamer.crawl.configuring import save_settings
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import controls
 from gossamer.frontier.views.site_list import machines
+from gossamer.operate.configuration.applying import save_settings
+from gossamer.operate.configuration.contents import read_tables
 from gossamer.schedule.plan import words
 from gossamer.settings import FILE_NAME, OWN_SECTIONS, Settings, describe, is_named
 from gossamer.supervise.schedule_runs import Standing, plan_of, standing

@@ -14,8 +14,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from gossamer.crawl import configuration
-from gossamer.crawl.configuration import (
+from gossamer.data.folder import DataFolder
+from gossamer.errors import UsageError
+from gossamer.frontier.steering.filters import StoredFilter
+from gossamer.operate.configuration import contents as configuration
+from gossamer.operate.configuration.applying import bring
+from gossamer.operate.configuration.contents import (
     Configuration,
     Decision,
     Removed,
@@ -28,11 +32,7 @@ from gossamer.crawl.configuration import (
     with_secrets_of,
     without_secrets,
 )
-from gossamer.crawl.configuring import bring
-from gossamer.crawl.toml_text import toml_text
-from gossamer.data.folder import DataFolder
-from gossamer.errors import UsageError
-from gossamer.frontier.steering.filters import StoredFilter
+from gossamer.operate.configuration.toml_text import toml_text
 from gossamer.parse.rules import DocumentRule
 from gossamer.scope.automatic import Evidence
 

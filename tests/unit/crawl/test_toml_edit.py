@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from gossamer.crawl.toml_edit import edited
+from gossamer.operate.configuration.toml_edit import edited
 from gossamer.settings import template
 
 WRITTEN = """# Our crawl.

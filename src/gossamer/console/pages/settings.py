@@ -9,7 +9,7 @@ from starlette.routing import Route
 from gossamer.console import changing, settings_form
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.origins import Section, Shown, in_force, sources
-from gossamer.crawl.configuration import read_tables
+from gossamer.operate.configuration.contents import read_tables
 from gossamer.settings import load
 
 PATH = "/console/settings"

@@ -14,9 +14,6 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from gossamer.crawl.configuration import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
-from gossamer.crawl.toml_edit import edited
-from gossamer.crawl.toml_text import toml_text
 from gossamer.data.folder import DataFolder
 from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
@@ -29,6 +26,9 @@ from gossamer.frontier.steering.fitting import refit
 from gossamer.model.decision import Decision as Verdict
 from gossamer.model.url import Canonicalizer
 from gossamer.notify.channel import check_channel
+from gossamer.operate.configuration.contents import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
+from gossamer.operate.configuration.toml_edit import edited
+from gossamer.operate.configuration.toml_text import toml_text
 from gossamer.operate.takedown import drop_from_index
 from gossamer.parse.rules.toml import check_rule
 from gossamer.search.query import parse

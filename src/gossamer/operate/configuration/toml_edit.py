@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from gossamer.crawl.toml_text import toml_lines, toml_text
+from gossamer.operate.configuration.toml_text import toml_lines, toml_text
 
 _HEADER = re.compile(r"\s*\[")
 

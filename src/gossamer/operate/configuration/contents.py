@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from gossamer.crawl.toml_text import toml_text
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
@@ -24,6 +23,7 @@ from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.steering import controls, filters, removals
 from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.notify.channel import is_mail
+from gossamer.operate.configuration.toml_text import toml_text
 from gossamer.parse.rules import DocumentRule
 from gossamer.settings import FILE_NAME
 from gossamer.tables import alerts, rulebook, schedules

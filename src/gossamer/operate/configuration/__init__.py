@@ -1,0 +1,1 @@
+"""The whole configuration of a crawl as one file: read, compared, applied."""
