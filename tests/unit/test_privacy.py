@@ -11,9 +11,9 @@ import pytest
 
 from gossamer.cli.init import command as init
 from gossamer.clock import SystemClock
-from gossamer.crawl.doctor import Patient
-from gossamer.crawl.doctor_crawl import privacy
 from gossamer.data.folder import DataFolder, remember_storage
+from gossamer.operate.doctor.checks import Patient
+from gossamer.operate.doctor.crawl import privacy
 from gossamer.privacy import exposed
 from gossamer.settings import load
 

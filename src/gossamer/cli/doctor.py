@@ -10,9 +10,10 @@ from rich.text import Text
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl import doctor_crawl, doctor_machine
-from gossamer.crawl.doctor import Finding, Patient, examine
 from gossamer.model.counts import counted
+from gossamer.operate.doctor import crawl as doctor_crawl
+from gossamer.operate.doctor import machine as doctor_machine
+from gossamer.operate.doctor.checks import Finding, Patient, examine
 
 _COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 

@@ -16,8 +16,6 @@ import pytest
 from gossamer.cli.common import settings_of_crawl
 from gossamer.cli.main import main
 from gossamer.clock import SystemClock
-from gossamer.crawl import doctor_crawl, doctor_machine
-from gossamer.crawl.doctor import Check, Finding, Patient, examine
 from gossamer.crawl.pending import Committer, Pending, Result
 from gossamer.data.folder import DataFolder, check_clock
 from gossamer.frontier.contract import SiteReport, Visit
@@ -25,6 +23,9 @@ from gossamer.indexer.indexer_process import catch_up
 from gossamer.indexer.indexing import Indexer
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, PageRow, Response
+from gossamer.operate.doctor import crawl as doctor_crawl
+from gossamer.operate.doctor import machine as doctor_machine
+from gossamer.operate.doctor.checks import Check, Finding, Patient, examine
 from gossamer.settings import FILE_NAME, Settings
 from gossamer.tables import accounts
 from gossamer.testing import FakeClock

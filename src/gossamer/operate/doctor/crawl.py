@@ -8,7 +8,6 @@ from pathlib import Path
 
 import tantivy
 
-from gossamer.crawl.doctor import Check, Finding, Patient, bad, ok, warn
 from gossamer.data.folder import options_of
 from gossamer.database import schema
 from gossamer.database.database import Database
@@ -19,6 +18,7 @@ from gossamer.index.folder import IndexFolder
 from gossamer.indexer.indexed import index_lag, index_standing
 from gossamer.model.counts import counted
 from gossamer.notify.channel import is_mail
+from gossamer.operate.doctor.checks import Check, Finding, Patient, bad, ok, warn
 from gossamer.operate.health import LONGEST_LAG
 from gossamer.operate.next_command import Commands
 from gossamer.operate.verdict import next_step, verdict_of

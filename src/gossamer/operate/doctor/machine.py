@@ -15,9 +15,9 @@ from importlib import metadata, util
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from gossamer.crawl.doctor import Check, Finding, Patient, bad, ok, warn
 from gossamer.errors import GossamerError, UsageError
 from gossamer.fetch.browser_start import find_chromium
+from gossamer.operate.doctor.checks import Check, Finding, Patient, bad, ok, warn
 from gossamer.settings import FILE_NAME, Settings
 
 _UNSYNCHRONISED = 5
