@@ -12,8 +12,8 @@ import pytest
 from crawl_kit import crawl
 from inside import fails, gossamer
 
-from gossamer.crawl import explain
-from gossamer.crawl.shy_links import shy_links
+from gossamer.operate.explain import url as explain
+from gossamer.operate.explain.shy_links import shy_links
 from gossamer.testing import FakeWeb, Reply, Site
 from gossamer.testing.web import wrap
 

@@ -15,10 +15,10 @@ from gossamer.categories.report import CategoryReport, Report
 from gossamer.categories.training import PRECISION, train
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.crawl import categorising
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted, noun
+from gossamer.operate.explain.url import canonical_or_error
 
 command = App(name="categories", help="Sort pages into categories that you teach by examples.")
 

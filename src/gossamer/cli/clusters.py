@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.views.stories import Story, StoryPage, largest_clusters, story_of
 from gossamer.model.counts import counted, noun
+from gossamer.operate.explain.url import canonical_or_error
 
 _MAX = 10_000
 

@@ -16,7 +16,6 @@ from gossamer import __version__
 from gossamer.cli.common import DEFAULT_DATA, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.cli.search import open_searcher
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError, StorageError, UsageError
 from gossamer.evaluate.collections import Collection, load, sample
@@ -24,6 +23,7 @@ from gossamer.evaluate.metrics import first_relevant
 from gossamer.evaluate.rankers import BARE, SearchRanker, over_documents
 from gossamer.evaluate.runs import Difference, Ranker, Run, differences, run, tally, trec_lines
 from gossamer.model.counts import counted, noun
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.search.ranking import NAMES, RankingConfig
 from gossamer.tables import evaluations
 from gossamer.tables.evaluations import EvaluationResult, RankingResult, WorstQuery

@@ -6,10 +6,10 @@ from datetime import datetime
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import as_json, explain
-from gossamer.crawl.explain_order import Factor
-from gossamer.crawl.explanation import Explanation
 from gossamer.data.folder import DataFolder
+from gossamer.operate.explain.explanation import Explanation
+from gossamer.operate.explain.order import Factor
+from gossamer.operate.explain.url import as_json, explain
 
 
 def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:

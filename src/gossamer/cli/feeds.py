@@ -8,11 +8,11 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.sources import Source, list_sources
 from gossamer.model.counts import counted
 from gossamer.model.site import site_of
+from gossamer.operate.explain.url import canonical_or_error
 
 
 def command(

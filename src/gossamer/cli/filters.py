@@ -9,7 +9,6 @@ from cyclopts import App
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.database.database import Database, open_database
@@ -18,6 +17,7 @@ from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.tables.audit import note
 from gossamer.upkeep.filters.look import Report
 from gossamer.upkeep.filters.run import all_sites, run_filters, switch

@@ -12,13 +12,13 @@ from rich.text import Text
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.cli.search import plain
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.dedup.difference import Change, Piece, folded
 from gossamer.errors import UsageError
 from gossamer.frontier.steering.removals import removal_of
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.store.history import Comparison, compare_pages, visit
 from gossamer.store.versions import Version, versions
 

@@ -8,7 +8,6 @@ from cyclopts import App
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
@@ -16,6 +15,7 @@ from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.copies.mirror_table import REJECTED, UNDECIDED, Mirror
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.tables.audit import note
 
 command = App(name="mirrors", help="Sites that serve the pages of another site; their URLs lead to that one.")

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_name, out, print_json, settings_of_crawl
 from gossamer.cli.crawl import run_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.discover.seeds import Seed, read_seeds
@@ -22,6 +21,7 @@ from gossamer.frontier import partitions
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.partition.assignment import one_part
 from gossamer.partition.decision import MOST_COMPARED, Prediction
 from gossamer.partition.planning import Share

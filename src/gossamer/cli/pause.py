@@ -8,11 +8,11 @@ from pathlib import Path
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.steering import controls
 from gossamer.model.site import site_of
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.tables.audit import note
 
 

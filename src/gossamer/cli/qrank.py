@@ -16,10 +16,10 @@ from rich.text import Text
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
 from gossamer.cli.rank import rank_crawl
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.stored_ranks import rank_place
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.operate.ranked_pages import RankedPages
 from gossamer.priority.qrank.explain import Explanation, explained
 from gossamer.priority.qrank.model import Model, default_model, load_model

@@ -8,13 +8,13 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import operate
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.store.segment_folder import delete_segments
 from gossamer.tables.audit import note
 

@@ -12,7 +12,6 @@ from cyclopts import App, Parameter
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
 from gossamer.cli.usage import no_option
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.data.guidance import guidance_of
 from gossamer.data.raw_pages import Html, html_from_bytes, newest_html
@@ -21,6 +20,7 @@ from gossamer.errors import StorageError, UsageError
 from gossamer.frontier.steering.fitting import refit
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import host_of, site_of
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.operate.rule_trial import Trial, try_rules
 from gossamer.operate.suggesting import suggest
 from gossamer.parse.rules import DocumentRule, RuleBook, problem_of

@@ -9,13 +9,13 @@ import msgspec
 from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, require_crawl
 from gossamer.errors import UsageError
 from gossamer.frontier.views import table_statistics
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.scope.shape import path_shape
 from gossamer.scope.statistics import SEGMENTS, Counts, depth_of, roll_up
 

@@ -10,9 +10,6 @@ import msgspec
 
 from gossamer.console.context import Crawl
 from gossamer.console.url_visits import Extracted, Fetches, counting_segments, extracted, fetches
-from gossamer.crawl.explain import add_shy_links, conclude, explain
-from gossamer.crawl.explanation import Explanation
-from gossamer.crawl.findable import Indexed
 from gossamer.database.database import Database
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError, UsageError
@@ -25,6 +22,9 @@ from gossamer.frontier.views.url_search import KnownUrl
 from gossamer.model.records import Via
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
+from gossamer.operate.explain.explanation import Explanation
+from gossamer.operate.explain.findable import Indexed
+from gossamer.operate.explain.url import add_shy_links, conclude, explain
 from gossamer.search.results import Request, ScoreExplanation, StoredPage
 
 PATIENCE = 2.0

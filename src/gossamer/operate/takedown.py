@@ -20,7 +20,6 @@ import msgspec
 
 from gossamer.alerts.gathering import decoded, encoded
 from gossamer.clock import SystemClock
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, GossamerError, UsageError
@@ -32,6 +31,7 @@ from gossamer.index.writer import IndexWriter
 from gossamer.indexer.indexing import IndexPlace, index_lock, index_place
 from gossamer.model.site import host_of, site_of
 from gossamer.notify.message import Message
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.settings import Settings
 from gossamer.tables import outbox
 

@@ -15,12 +15,12 @@ from starlette.routing import Route
 
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.rule_desk import LONGEST, SHOWN, Draft, Tried, read_draft, try_draft
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering.fitting import refit
 from gossamer.model.counts import counted, noun
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.operate.trial_process import Trials
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.toml import write_rules

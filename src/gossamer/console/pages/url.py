@@ -12,11 +12,11 @@ from starlette.routing import Route
 from gossamer.console import words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.url_data import LONG_PATIENCE, PATIENCE, Life, life, matches, ranked
-from gossamer.crawl.explain import canonical_or_error
 from gossamer.errors import UsageError
 from gossamer.frontier.steering.operate import recrawl_url
 from gossamer.frontier.steering.removals import words_of
 from gossamer.model.counts import counted
+from gossamer.operate.explain.url import canonical_or_error
 from gossamer.operate.takedown import covering, restore, take_down_within
 
 _WAIT = 10.0

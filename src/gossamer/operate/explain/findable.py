@@ -11,10 +11,10 @@ import re
 
 import msgspec
 
-from gossamer.crawl.explanation import Explanation
 from gossamer.frontier.views.inspect import UrlRecord
 from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome
+from gossamer.operate.explain.explanation import Explanation
 from gossamer.scope.automatic import RULE as AUTOMATIC
 
 _JOINED = {

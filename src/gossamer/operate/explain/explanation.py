@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from gossamer.crawl.explain_order import Factor
 from gossamer.frontier.views.inspect import UrlRecord
 from gossamer.model.decision import Decision
+from gossamer.operate.explain.order import Factor
 
 
 class Explanation(msgspec.Struct):

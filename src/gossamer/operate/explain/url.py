@@ -8,13 +8,9 @@ from typing import Any
 
 import msgspec
 
-from gossamer.crawl.explain_order import priority_factors, revisit_factors
-from gossamer.crawl.explanation import Explanation
-from gossamer.crawl.findable import Indexed, findable
 from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
-from gossamer.crawl.shy_links import shy_links
 from gossamer.data.folder import DataFolder
 from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
@@ -34,6 +30,10 @@ from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
 from gossamer.model.url import Canonicalizer
+from gossamer.operate.explain.explanation import Explanation
+from gossamer.operate.explain.findable import Indexed, findable
+from gossamer.operate.explain.order import priority_factors, revisit_factors
+from gossamer.operate.explain.shy_links import shy_links
 from gossamer.parse.rules import RuleBook
 from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict

@@ -1,0 +1,1 @@
+"""Explains one URL: why it was fetched, refused, or waits, and why it is found or not."""
