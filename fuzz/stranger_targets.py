@@ -23,7 +23,7 @@ from gossamer.index.writer import IndexWriter
 from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.robots.rules import Robots
-from gossamer.search.query import MAX_CHARS, MAX_TERMS, parse, render
+from gossamer.search.query.language import MAX_CHARS, MAX_TERMS, parse, render
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
 from gossamer.settings import FILE_NAME, load

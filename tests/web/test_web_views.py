@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.search.query import MAX_CHARS
+from gossamer.search.query.language import MAX_CHARS
 from gossamer.search.results import Count
 from gossamer.web import marking, views
 from gossamer.web.marking import MAX_MARKS, marker, query_words

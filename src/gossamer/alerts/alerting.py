@@ -39,11 +39,11 @@ from gossamer.database.database import Database
 from gossamer.frontier.steering.removals import covered
 from gossamer.index import commits, schema
 from gossamer.notify.message import Item, item
-from gossamer.search.building import Builder
 from gossamer.search.corpus import usual_languages
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.hits import make_hit
-from gossamer.search.query import parse
+from gossamer.search.query.building import Builder
+from gossamer.search.query.language import parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, Request
 from gossamer.search.view import View

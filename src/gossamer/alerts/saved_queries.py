@@ -12,7 +12,7 @@ from gossamer.fetch.guard import AddressPolicy
 from gossamer.notify.channel import check_channel, is_mail, target_of
 from gossamer.notify.config import AlertConfig
 from gossamer.notify.message import one_line
-from gossamer.search.query import parse, render
+from gossamer.search.query.language import parse, render
 from gossamer.search.results import Request
 from gossamer.tables import alerts
 from gossamer.tables.alerts import Alert

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gossamer.search.query import Query, parse, render
+from gossamer.search.query.language import Query, parse, render
 from gossamer.search.results import Request
 from gossamer.web.service import SearchService
 

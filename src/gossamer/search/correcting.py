@@ -9,7 +9,7 @@ import msgspec
 from gossamer.index import schema
 from gossamer.index.analysis import query_stems, surface_words
 from gossamer.search.corpus import Place
-from gossamer.search.query import Query, Term, render
+from gossamer.search.query.language import Query, Term, render
 from gossamer.search.suggest import FEW_FOUND, Spelling, did_you_mean
 
 

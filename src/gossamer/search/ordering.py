@@ -11,7 +11,7 @@ import tantivy
 
 from gossamer.index import schema
 from gossamer.model.site import key64
-from gossamer.search.query import Query
+from gossamer.search.query.language import Query
 from gossamer.search.ranking import RankingConfig, saturated
 from gossamer.search.results import Request
 from gossamer.search.view import View

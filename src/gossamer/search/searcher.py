@@ -15,7 +15,6 @@ from gossamer.index.folder import IndexFolder
 from gossamer.model.site import key64
 from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
-from gossamer.search.building import Builder, Built, plain
 from gossamer.search.classic import classic
 from gossamer.search.correcting import corrected
 from gossamer.search.counting import tally
@@ -36,7 +35,8 @@ from gossamer.search.limits import (
 )
 from gossamer.search.ordering import Candidate, Collapsed, Leaders, Ranks
 from gossamer.search.overview import example, outline, overview
-from gossamer.search.query import Query, parse
+from gossamer.search.query.building import Builder, Built, plain
+from gossamer.search.query.language import Query, parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import (
     Hit,

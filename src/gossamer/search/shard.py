@@ -19,7 +19,6 @@ from gossamer.index.shards import Cut
 from gossamer.model.site import key64
 from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
-from gossamer.search.building import Builder, Built, plain
 from gossamer.search.classic import classic
 from gossamer.search.corpus import SharedCorpus
 from gossamer.search.counting import Joined, count, joined
@@ -30,7 +29,8 @@ from gossamer.search.lengths import Lengths
 from gossamer.search.limits import CLASSIC, ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
-from gossamer.search.query import Query, parse
+from gossamer.search.query.building import Builder, Built, plain
+from gossamer.search.query.language import Query, parse
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
 from gossamer.search.shard_values import (
     PROTOCOL,

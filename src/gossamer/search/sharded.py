@@ -26,7 +26,8 @@ from gossamer.search.correcting import corrected
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.merging import Line, MergedSpelling
 from gossamer.search.overview import Outline, example, overview
-from gossamer.search.query import Query, parse
+from gossamer.search.query.language import Query, parse
+from gossamer.search.query.terms import places
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, IndexState, Overview, Request, Results, ScoreExplanation, StoredPage
 from gossamer.search.rounds import Nodes, Rounds
@@ -50,7 +51,6 @@ from gossamer.search.shard_values import (
 )
 from gossamer.search.suggest import Spelling, sought
 from gossamer.search.tallies import Tallies
-from gossamer.search.terms import places
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from unicodedata import category, normalize
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from gossamer.search.keyboard import other_layouts
+from gossamer.search.query.keyboard import other_layouts
 
 MAX_LENGTH = 40
 MAX_CORRECTED = 8

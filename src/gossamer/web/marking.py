@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from gossamer.search.query import MAX_CHARS
+from gossamer.search.query.language import MAX_CHARS
 from gossamer.search.results import Marked
 
 MAX_WORDS = 24

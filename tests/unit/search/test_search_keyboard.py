@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.search.keyboard import other_layouts
+from gossamer.search.query.keyboard import other_layouts
 
 
 @pytest.mark.parametrize(

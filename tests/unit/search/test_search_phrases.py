@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from searcher_kit import SmallIndex, page
 
-from gossamer.search import building
-from gossamer.search.phrases import OF_PHRASE, OF_QUERY, Readings
+from gossamer.search.query.language import building
+from gossamer.search.query.phrases import OF_PHRASE, OF_QUERY, Readings
 
 LONG = "the spider lets the first thread drift on the wind until it holds then walks back and ties a second below"
 REPEATED = " ".join("a" * 128)

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gossamer.index.analysis import address_words, count_words, surface_words
-from gossamer.search.query import MAX_CHARS, MAX_TERMS, Query, Term, parse, render
+from gossamer.search.query.language import MAX_CHARS, MAX_TERMS, Query, Term, parse, render
 
 PIECES = st.sampled_from(
     [

@@ -34,7 +34,7 @@ def test_a_test_is_near_to_itself_to_what_it_imports_and_to_the_kits_it_imports(
     assert nearness(FAULTS, {"tests/faults/test_kill_loop.py"}) == 0
     assert nearness(FAULTS, {"src/gossamer/testing/postgres.py"}) == 1
     assert nearness(FAULTS, {"tests/crawls/crawl_kit.py"}) == 1
-    assert nearness(FAULTS, {"src/gossamer/search/query.py", "README.md"}) == 2
+    assert nearness(FAULTS, {"src/gossamer/search/query/language.py", "README.md"}) == 2
 
 
 def test_what_a_change_touches_comes_first_and_files_stay_together() -> None:

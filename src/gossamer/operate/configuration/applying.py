@@ -31,7 +31,7 @@ from gossamer.operate.configuration.toml_edit import edited
 from gossamer.operate.configuration.toml_text import toml_text
 from gossamer.operate.takedown import drop_from_index
 from gossamer.parse.rules.toml import check_rule
-from gossamer.search.query import parse
+from gossamer.search.query.language import parse
 from gossamer.search.results import Request
 from gossamer.settings import FILE_NAME, Settings, load
 from gossamer.store import durable

@@ -23,8 +23,8 @@ import msgspec
 
 from gossamer.index import analysis
 from gossamer.parse.clean import clean_line
-from gossamer.search.operators import FILTERS, READERS, Kind
-from gossamer.search.phrases import Readings
+from gossamer.search.query.operators import FILTERS, READERS, Kind
+from gossamer.search.query.phrases import Readings
 
 MAX_CHARS = 2_000
 MAX_TERMS = 128

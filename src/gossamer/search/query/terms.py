@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from gossamer.index import analysis, schema
-from gossamer.search.building import PLAIN_FIELDS
 from gossamer.search.corpus import Place
 from gossamer.search.correcting import places_of
-from gossamer.search.query import Query, Term
-from gossamer.search.words import units
+from gossamer.search.query.building import PLAIN_FIELDS
+from gossamer.search.query.language import Query, Term
+from gossamer.search.query.words import units
 
 
 def places(query: Query, languages: Sequence[str], weights: Mapping[str, float]) -> list[Place]:

@@ -13,12 +13,12 @@ from gossamer.index import analysis, schema
 from gossamer.index.document import place
 from gossamer.search.corpus import Corpus
 from gossamer.search.matching import Needle, Phrase
-from gossamer.search.phrases import Readings
-from gossamer.search.query import Field, Query, Term, phrase_words
+from gossamer.search.query.language import Field, Query, Term, phrase_words
+from gossamer.search.query.phrases import Readings
+from gossamer.search.query.words import Clause, Unit, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
 from gossamer.search.view import View
-from gossamer.search.words import Clause, Unit, units
 
 Q = tantivy.Query
 _MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot

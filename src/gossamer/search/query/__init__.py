@@ -1,0 +1,1 @@
+"""From typed text to a query of the index."""
