@@ -10,7 +10,7 @@ built once into the cache.
 *Agreement*: each query is asked of the one index and of the front end. `identical` is the share of queries with the
 same ten addresses in the same order; `but for ties` allows another order, and another choice, of pages with the
 same score; overlap@10 counts addresses; the score difference is that of pages both show. Each also without the
-correction of average lengths (`search/lengths.py`), to show what it does.
+correction of average lengths (`search/shards/lengths.py`), to show what it does.
 
 *Latency*: `one process` is the searcher in this process. The front end is in this process too; every shard is a
 `gossamer serve --shard` of its own. All of them run on this machine: with as many shards as cores, or more, they
@@ -41,12 +41,12 @@ from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut
 from gossamer.index.writer import IndexWriter
-from gossamer.search import lengths
 from gossamer.search.results import Request, Results
 from gossamer.search.searcher import Searcher
-from gossamer.search.shard import OPERATIONS, ShardSearcher
-from gossamer.search.shard_values import Envelope
-from gossamer.search.sharded import ShardedSearcher
+from gossamer.search.shards import lengths
+from gossamer.search.shards.shard import OPERATIONS, ShardSearcher
+from gossamer.search.shards.sharded import ShardedSearcher
+from gossamer.search.shards.values import Envelope
 from gossamer.web.shard_client import RemoteNodes
 from index import borrow
 from query import SEED, Ask, Times, _Bare, _measure, draw

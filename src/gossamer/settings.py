@@ -49,7 +49,7 @@ from gossamer.scope.filters import FilterRule
 from gossamer.scope.reach import Reach, Sitemaps
 from gossamer.scope.traps import TrapLimits
 from gossamer.search.ranking import RankingConfig
-from gossamer.search.shards_config import ShardsConfig
+from gossamer.search.shards.config import ShardsConfig
 from gossamer.store.config import StorageConfig
 
 FILE_NAME = "gossamer.toml"

@@ -12,7 +12,7 @@ import pytest
 from web_kit import PATIENCE
 
 from gossamer.errors import UsageError
-from gossamer.search.shards_config import ShardsConfig, parse_nodes
+from gossamer.search.shards.config import ShardsConfig, parse_nodes
 from gossamer.web import shard_client
 from gossamer.web.replicas import Replicas
 from gossamer.web.shard_client import RemoteNodes

@@ -19,8 +19,8 @@ from gossamer.model.counts import counted
 from gossamer.search.ranking import NAMES
 from gossamer.search.results import Marked, Request, Results, ScoreExplanation, Since, Sort
 from gossamer.search.searcher import Searcher
-from gossamer.search.sharded import ShardedSearcher
-from gossamer.search.shards_config import parse_nodes
+from gossamer.search.shards.config import parse_nodes
+from gossamer.search.shards.sharded import ShardedSearcher
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.web.answers import search_answer
 from gossamer.web.shard_client import RemoteNodes

@@ -24,9 +24,9 @@ from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
 from gossamer.indexer.indexing import index_place
 from gossamer.search.searcher import Searcher
-from gossamer.search.shard import ShardSearcher
-from gossamer.search.sharded import ShardedSearcher
-from gossamer.search.shards_config import parse_nodes
+from gossamer.search.shards.config import parse_nodes
+from gossamer.search.shards.shard import ShardSearcher
+from gossamer.search.shards.sharded import ShardedSearcher
 from gossamer.serving.clicks import StoredClicks
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.serving.pushed import StoredPush

@@ -39,7 +39,7 @@ from gossamer.index.shards import WHOLE, Cut
 from gossamer.index.writer import IndexWriter
 from gossamer.indexer.stored_rows import StoredRows
 from gossamer.model.site import key64, site_of
-from gossamer.search.shards_config import ShardsConfig
+from gossamer.search.shards.config import ShardsConfig
 from gossamer.settings import load as load_settings
 from gossamer.store.durable import SegmentMissingError
 from gossamer.tables import forgetting

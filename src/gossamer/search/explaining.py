@@ -7,11 +7,11 @@ import json
 import msgspec
 import tantivy
 
-from gossamer.search.lengths import Lengths, Told
 from gossamer.search.ordering import Ranks, priors
 from gossamer.search.query.building import Built
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Factor, ScoreExplanation
+from gossamer.search.shards.lengths import Lengths, Told
 from gossamer.search.view import View
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from gossamer.index.shards import Cut
-from gossamer.search.shard_values import PROTOCOL
+from gossamer.search.shards.values import PROTOCOL
 from gossamer.web.replicas import Replica, Replicas
 from gossamer.web.wire import NoAnswerError
 

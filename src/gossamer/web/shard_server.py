@@ -1,6 +1,6 @@
-"""The server of one shard: the operations of `search/shard.py` over HTTP, for front ends only.
+"""The server of one shard: the operations of `search/shards/shard.py` over HTTP, for front ends only.
 
-    POST /shard/<operation>     MessagePack in, MessagePack out (`search/shard_values.py`)
+    POST /shard/<operation>     MessagePack in, MessagePack out (`search/shards/values.py`)
     GET  /healthz, /readyz      as everywhere
 
 Each request says which shard of how many it means, and in which version of the protocol. A node that is another one
@@ -25,8 +25,8 @@ from starlette.types import Scope
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.errors import GossamerError, UsageError
-from gossamer.search.shard import OPERATIONS, ShardSearcher
-from gossamer.search.shard_values import PROTOCOL, Envelope
+from gossamer.search.shards.shard import OPERATIONS, ShardSearcher
+from gossamer.search.shards.values import PROTOCOL, Envelope
 from gossamer.settings import ServeSettings
 from gossamer.web.clients import Clients
 from gossamer.web.guard import Guard

@@ -8,7 +8,7 @@ import msgspec
 
 from gossamer.errors import OperationError
 from gossamer.frontier.views.stories import Story
-from gossamer.search.rounds import Nodes, Rounds
+from gossamer.search.shards.rounds import Nodes, Rounds
 from gossamer.store.history import History
 from gossamer.web.service import StoryService
 

@@ -15,9 +15,9 @@ from gossamer.index.shards import Cut
 from gossamer.index.writer import IndexWriter
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.searcher import Searcher
-from gossamer.search.shard import OPERATIONS, ShardSearcher
-from gossamer.search.shard_values import Envelope, Identity
-from gossamer.search.sharded import ShardedSearcher
+from gossamer.search.shards.shard import OPERATIONS, ShardSearcher
+from gossamer.search.shards.sharded import ShardedSearcher
+from gossamer.search.shards.values import Envelope, Identity
 from gossamer.testing import FakeClock
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gossamer.search.counting import Counted, Joined, Sharing, total
 from gossamer.search.limits import WINDOW, Span
-from gossamer.search.merging import MergedSpelling, collapsed, completed, copies_of, cut_out, merged
-from gossamer.search.shard_values import Sighting, Spellings, Suggested
+from gossamer.search.shards.merging import MergedSpelling, collapsed, completed, copies_of, cut_out, merged
+from gossamer.search.shards.values import Sighting, Spellings, Suggested
 
 SCORES = st.integers(0, 400).map(lambda n: n / 8)
 PARTS = st.lists(st.tuples(SCORES, st.integers(0, 16), st.integers(0, 12), st.integers(0, 3)), max_size=120)

@@ -12,7 +12,7 @@ from searcher_kit import near, page
 from shards_kit import DividedIndex
 
 from gossamer.search.results import Request, Results
-from gossamer.search.rounds import ShardsMissingError
+from gossamer.search.shards.rounds import ShardsMissingError
 
 WORDS = "silk thread spider orb wheel garden moon rocket паук нить 蜘蛛 图书馆".split()
 QUERIES = [

@@ -17,7 +17,7 @@ import msgspec
 from gossamer.errors import OperationError
 from gossamer.index import schema
 from gossamer.search.results import ShardsAnswered
-from gossamer.search.shard_values import PROTOCOL, Envelope, Identity
+from gossamer.search.shards.values import PROTOCOL, Envelope, Identity
 
 T = TypeVar("T")
 

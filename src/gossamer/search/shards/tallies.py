@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
 from gossamer.search.corpus import Frequencies, Place, Summary, Whole, whole_of
-from gossamer.search.rounds import Rounds
-from gossamer.search.shard_values import Statistics, StatisticsAsk
+from gossamer.search.shards.rounds import Rounds
+from gossamer.search.shards.values import Statistics, StatisticsAsk
 
 FRESH = 10.0
 """Seconds."""

@@ -15,7 +15,7 @@ import msgspec
 
 from gossamer.search.limits import CLASSIC, WINDOW, Span
 from gossamer.search.ordering import clustered
-from gossamer.search.shard_values import Showing, Sighting, Spellings, Suggested
+from gossamer.search.shards.values import Showing, Sighting, Spellings, Suggested
 from gossamer.search.suggest import complete
 
 PRECISE = 4

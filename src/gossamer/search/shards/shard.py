@@ -25,14 +25,14 @@ from gossamer.search.counting import Joined, count, joined
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
-from gossamer.search.lengths import Lengths
 from gossamer.search.limits import CLASSIC, ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
 from gossamer.search.query.building import Builder, Built, plain
 from gossamer.search.query.language import Query, parse
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
-from gossamer.search.shard_values import (
+from gossamer.search.shards.lengths import Lengths
+from gossamer.search.shards.values import (
     PROTOCOL,
     ExplainAsk,
     FindAsk,

@@ -21,17 +21,19 @@ from gossamer.clock import Clock, SystemClock
 from gossamer.errors import OperationError
 from gossamer.index.shards import shard_of
 from gossamer.model.site import key64
-from gossamer.search import counting, merging
+from gossamer.search import counting
 from gossamer.search.correcting import corrected
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
-from gossamer.search.merging import Line, MergedSpelling
 from gossamer.search.overview import Outline, example, overview
 from gossamer.search.query.language import Query, parse
 from gossamer.search.query.terms import places
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, IndexState, Overview, Request, Results, ScoreExplanation, StoredPage
-from gossamer.search.rounds import Nodes, Rounds
-from gossamer.search.shard_values import (
+from gossamer.search.shards import merging
+from gossamer.search.shards.merging import Line, MergedSpelling
+from gossamer.search.shards.rounds import Nodes, Rounds
+from gossamer.search.shards.tallies import Tallies
+from gossamer.search.shards.values import (
     ExplainAsk,
     FindAsk,
     Finding,
@@ -50,7 +52,6 @@ from gossamer.search.shard_values import (
     UrlAsk,
 )
 from gossamer.search.suggest import Spelling, sought
-from gossamer.search.tallies import Tallies
 
 T = TypeVar("T")
 

@@ -1,0 +1,1 @@
+"""Searches of an index that is divided among machines."""
