@@ -47,7 +47,7 @@ from gossamer.search.shards import lengths
 from gossamer.search.shards.shard import OPERATIONS, ShardSearcher
 from gossamer.search.shards.sharded import ShardedSearcher
 from gossamer.search.shards.values import Envelope
-from gossamer.web.shard_client import RemoteNodes
+from gossamer.web.shards.client import RemoteNodes
 from index import borrow
 from query import SEED, Ask, Times, _Bare, _measure, draw
 

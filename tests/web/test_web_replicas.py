@@ -13,10 +13,10 @@ from web_kit import PATIENCE
 
 from gossamer.errors import UsageError
 from gossamer.search.shards.config import ShardsConfig, parse_nodes
-from gossamer.web import shard_client
-from gossamer.web.replicas import Replicas
-from gossamer.web.shard_client import RemoteNodes
-from gossamer.web.wire import NoAnswerError, Wire
+from gossamer.web.shards import client as shard_client
+from gossamer.web.shards.client import RemoteNodes
+from gossamer.web.shards.replicas import Replicas
+from gossamer.web.shards.wire import NoAnswerError, Wire
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nyes!"
 

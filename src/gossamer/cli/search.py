@@ -23,7 +23,7 @@ from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.web.answers import search_answer
-from gossamer.web.shard_client import RemoteNodes
+from gossamer.web.shards.client import RemoteNodes
 
 _MAX = 100
 

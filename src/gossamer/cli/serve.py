@@ -37,9 +37,9 @@ from gossamer.web.clicks import ClickService
 from gossamer.web.push import PushService
 from gossamer.web.server import beyond_loopback, run
 from gossamer.web.service import SearchService, Services, StoryService
-from gossamer.web.shard_client import RemoteNodes
-from gossamer.web.shard_server import create_shard_app
-from gossamer.web.shard_stories import RemoteStories
+from gossamer.web.shards.client import RemoteNodes
+from gossamer.web.shards.server import create_shard_app
+from gossamer.web.shards.stories import RemoteStories
 
 
 def command(

@@ -8,8 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from gossamer.index.shards import Cut
 from gossamer.search.shards.values import PROTOCOL
-from gossamer.web.replicas import Replica, Replicas
-from gossamer.web.wire import NoAnswerError
+from gossamer.web.shards.replicas import Replica, Replicas
+from gossamer.web.shards.wire import NoAnswerError
 
 PREFIX = "/shard/"
 MEDIA_TYPE = "application/msgpack"

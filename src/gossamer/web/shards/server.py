@@ -34,8 +34,8 @@ from gossamer.web.pool import SearchPool
 from gossamer.web.rendering import json_response
 from gossamer.web.server import beyond_loopback
 from gossamer.web.service import StoryService
-from gossamer.web.shard_client import KEY_HEADER, MEDIA_TYPE, PREFIX, PROTOCOL_HEADER, SHARD_HEADER
-from gossamer.web.shard_stories import STORY_OPERATIONS, answer_story
+from gossamer.web.shards.client import KEY_HEADER, MEDIA_TYPE, PREFIX, PROTOCOL_HEADER, SHARD_HEADER
+from gossamer.web.shards.stories import STORY_OPERATIONS, answer_story
 
 MAX_BODY = 8 * 1024 * 1024
 """Bytes of a question; one of a hundred words is some tens of thousands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 
-from gossamer.web.wire import NoAnswerError, Wire
+from gossamer.web.shards.wire import NoAnswerError, Wire
 
 _FIRST_REST = 0.5
 _LONGEST_REST = 15.0

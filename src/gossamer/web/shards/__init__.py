@@ -1,0 +1,1 @@
+"""Front ends and shard servers: the protocol between them."""
