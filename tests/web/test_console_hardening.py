@@ -18,7 +18,7 @@ from whole_server_kit import WholeServer, whole_server
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.views.inspect import all_urls
 from gossamer.model.site import site_of
-from gossamer.web.guard import MAX_FORM, SECURITY_HEADERS
+from gossamer.web.gate.guard import MAX_FORM, SECURITY_HEADERS
 
 LOGIN, LOGOUT, OWN = "/console/login", "/console/logout", "/console/accounts/own"
 FORM = "application/x-www-form-urlencoded"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.web import connections
-from gossamer.web.connections import Connections
+from gossamer.web.gate import connections
+from gossamer.web.gate.connections import Connections
 
 
 class Fake:

@@ -14,8 +14,8 @@ from gossamer.errors import UsageError
 from gossamer.settings import ServeSettings
 from gossamer.testing import FakeClock
 from gossamer.web.app import create_app
-from gossamer.web.clients import Clients
-from gossamer.web.ratelimit import RateLimit
+from gossamer.web.gate.clients import Clients
+from gossamer.web.gate.ratelimit import RateLimit
 
 EVERYWHERE = [
     "/", "/search?q=rocket", "/cached?url=x", "/explain?q=a&url=b", "/suggest?q=r", "/feed.atom?q=a", "/feed.rss?q=a",

@@ -21,9 +21,9 @@ from web_kit import PATIENCE, SETTINGS, MemoryService, client, serving
 
 from gossamer.errors import OperationError, UsageError
 from gossamer.search.results import Request, Results
-from gossamer.web import connections, protocol
 from gossamer.web import server as server_module
 from gossamer.web.app import create_app
+from gossamer.web.gate import connections, protocol
 from gossamer.web.pool import WAITING
 from gossamer.web.server import WebServer, beyond_loopback
 

@@ -29,7 +29,7 @@ from gossamer.operate.takedown import carry_on
 from gossamer.settings import Settings
 from gossamer.tables import alarms, audit
 from gossamer.web.app import Extension
-from gossamer.web.clients import Clients
+from gossamer.web.gate.clients import Clients
 from gossamer.web.links import Links
 from gossamer.web.pool import SearchPool
 from gossamer.web.rendering import json_response

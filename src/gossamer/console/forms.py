@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 
 from gossamer.errors import UsageError
-from gossamer.web.guard import MAX_FORM
+from gossamer.web.gate.guard import MAX_FORM
 
 MAX_FIELDS = 500
 FORM_SECONDS = 15.0

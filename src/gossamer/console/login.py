@@ -14,7 +14,7 @@ from gossamer.console.forms import is_ours, read_form
 from gossamer.console.rendering import ConsoleRenderer
 from gossamer.console.sessions import Sessions, TooManyTries
 from gossamer.errors import UsageError
-from gossamer.web.clients import Clients
+from gossamer.web.gate.clients import Clients
 from gossamer.web.links import Links
 from gossamer.web.pool import SearchPool
 

@@ -24,8 +24,8 @@ from gossamer.web import api
 from gossamer.web.assets import Assets
 from gossamer.web.clicks import PATH as CLICK_PATH
 from gossamer.web.clicks import ClickPages, ClickService
-from gossamer.web.clients import Clients
-from gossamer.web.guard import Guard
+from gossamer.web.gate.clients import Clients
+from gossamer.web.gate.guard import Guard
 from gossamer.web.links import Links
 from gossamer.web.machine import Check, MachinePages
 from gossamer.web.metrics import Measured, MetricsPage, ServerMetrics

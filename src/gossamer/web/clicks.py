@@ -25,7 +25,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.clock import Clock
-from gossamer.web.clients import Clients
+from gossamer.web.gate.clients import Clients
 
 PATH = "/click"
 TYPE = "text/uri-list"

@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gossamer.model.metric import Metric
 from gossamer.search.results import Results
 from gossamer.settings import ServeSettings
-from gossamer.web.guard import Refuse
+from gossamer.web.gate.guard import Refuse
 from gossamer.web.pool import SearchPool
 from gossamer.web.service import Via
 

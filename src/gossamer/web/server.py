@@ -20,8 +20,8 @@ from starlette.applications import Starlette
 
 from gossamer.errors import OperationError, UsageError
 from gossamer.settings import ServeSettings
-from gossamer.web.connections import Connections
-from gossamer.web.protocol import limited_protocol
+from gossamer.web.gate.connections import Connections
+from gossamer.web.gate.protocol import limited_protocol
 
 GRACE = 5
 """Seconds that requests under way get at the end."""

@@ -28,8 +28,8 @@ from gossamer.errors import GossamerError, UsageError
 from gossamer.search.shards.shard import OPERATIONS, ShardSearcher
 from gossamer.search.shards.values import PROTOCOL, Envelope
 from gossamer.settings import ServeSettings
-from gossamer.web.clients import Clients
-from gossamer.web.guard import Guard
+from gossamer.web.gate.clients import Clients
+from gossamer.web.gate.guard import Guard
 from gossamer.web.pool import SearchPool
 from gossamer.web.rendering import json_response
 from gossamer.web.server import beyond_loopback

@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gossamer.clock import Clock
 from gossamer.settings import ServeSettings
-from gossamer.web.clients import Clients
-from gossamer.web.ratelimit import RateLimit
+from gossamer.web.gate.clients import Clients
+from gossamer.web.gate.ratelimit import RateLimit
 
 MAX_TARGET = 16 * 1024
 """Bytes of path and query; a query of 1,800 Chinese characters fits."""

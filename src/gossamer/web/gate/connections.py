@@ -15,7 +15,7 @@ import ipaddress
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-from gossamer.web.clients import Clients
+from gossamer.web.gate.clients import Clients
 
 CONNECTIONS = 500
 """Connections at once."""

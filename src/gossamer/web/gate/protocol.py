@@ -21,8 +21,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from gossamer.web.connections import Admission, Connections
-from gossamer.web.guard import MAX_TARGET
+from gossamer.web.gate.connections import Admission, Connections
+from gossamer.web.gate.guard import MAX_TARGET
 
 MAX_HEAD = 256 * 1024
 HEAD_SECONDS = 15.0
