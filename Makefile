@@ -89,7 +89,7 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/shards.py
 
 docs: $(VENV)/.ready ## the pages of docs/ that are made from the code
-	for page in settings cli api metrics; do $(BIN)/python -m gossamer.cli.reference $$page > docs/$$page.md || exit 1; done
+	for page in settings cli api metrics; do $(BIN)/python -m gossamer.cli.reference.pages $$page > docs/$$page.md || exit 1; done
 
 pictures: $(VENV)/.tools ## the pictures of README and docs, taken from the running demo
 	$(BIN)/python tests/browser/pictures.py docs/pictures

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import msgspec
 from starlette.applications import Starlette
 
-from gossamer.cli.search import answer
+from gossamer.cli.searching.search import answer
 from gossamer.search.results import Request, Results
 from gossamer.search.searcher import Searcher
 from gossamer.settings import ServeSettings

@@ -16,8 +16,8 @@ from inside import fails, gossamer
 sys.path.append(str(Path(__file__).parent.parent / "web"))
 from web_kit import serving
 
-from gossamer.cli.history import marked
-from gossamer.cli.serve import open_service, open_stories
+from gossamer.cli.searching.history import marked
+from gossamer.cli.searching.serve import open_service, open_stories
 from gossamer.data.folder import DataFolder
 from gossamer.dedup.difference import Piece
 from gossamer.errors import BusyError

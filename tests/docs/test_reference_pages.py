@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.cli.main import VERBS
-from gossamer.cli.reference import PAGES
+from gossamer.cli.reference.pages import PAGES
+from gossamer.cli.verbs import VERBS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

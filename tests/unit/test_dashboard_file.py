@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from gossamer.cli.reference import metrics_page
+from gossamer.cli.reference.pages import metrics_page
 from gossamer.operate import metrics as crawl_metrics
 from gossamer.web import metrics as web_metrics
 

@@ -16,7 +16,7 @@ import yaml
 from cyclopts import App, CycloptsError
 
 from gossamer.cli.common import check_seeds
-from gossamer.cli.main import VERBS
+from gossamer.cli.verbs import VERBS, module_of
 from gossamer.errors import UsageError
 from gossamer.settings import FILE_NAME, load
 
@@ -45,7 +45,7 @@ def understands(words: list[str]) -> None:
     """Raise where the program would not understand a command line; nothing is run."""
     app = App(name="gossamer")
     for verb in VERBS:
-        app.command(f"gossamer.cli.{verb}:command", name=verb)
+        app.command(f"{module_of(verb)}:command", name=verb)
     _, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False)
     # Where a command takes any number of seeds, an unknown option is taken for one, and refused only when it runs.
     check_seeds([word for word in bound.args if isinstance(word, str)], words[0])
@@ -120,7 +120,7 @@ def is_a_name(words: list[str]) -> bool:
 
 
 def subcommands(verb: str) -> set[str]:
-    command = import_module(f"gossamer.cli.{verb}").command
+    command = import_module(module_of(verb)).command
     return set(command) if isinstance(command, App) else set()
 
 

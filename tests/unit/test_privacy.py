@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.cli.init import command as init
+from gossamer.cli.crawling.init import command as init
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder, remember_storage
 from gossamer.operate.doctor.checks import Patient

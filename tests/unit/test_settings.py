@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.cli.reference import settings_page
+from gossamer.cli.reference.pages import settings_page
 from gossamer.errors import UsageError
 from gossamer.settings import FILE_NAME, Settings, describe, header, is_named, load, template, toml_value
 

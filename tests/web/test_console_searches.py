@@ -15,8 +15,8 @@ from console_kit import ConsoleUnderTest, small_console
 from web_kit import PATIENCE, SETTINGS, MemoryService
 
 from gossamer.cli.common import settings_of_crawl
-from gossamer.cli.observing import observing
-from gossamer.cli.serve import open_service
+from gossamer.cli.searching.observing import observing
+from gossamer.cli.searching.serve import open_service
 from gossamer.clock import SystemClock
 from gossamer.console.why_nothing import why
 from gossamer.data.folder import DataFolder

@@ -20,8 +20,8 @@ import pytest
 from console_kit import client_of, log_in
 from web_kit import PATIENCE, SETTINGS, MemoryService
 
-from gossamer.cli import serve as verb
 from gossamer.cli.common import operator_name
+from gossamer.cli.searching import serve as verb
 from gossamer.data.folder import DataFolder
 from gossamer.tables import accounts, audit
 from gossamer.web.app import Extension

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web_kit import PATIENCE, MemoryService, client
 
-from gossamer.cli import serve as verb
+from gossamer.cli.searching import serve as verb
 from gossamer.serving.clicks import StoredClicks
 from gossamer.settings import ServeSettings, Settings
 from gossamer.web import clicks as handler

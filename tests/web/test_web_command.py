@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from web_kit import SETTINGS, MemoryService, serving
 
-from gossamer.cli import serve as verb
+from gossamer.cli.searching import serve as verb
 from gossamer.errors import OperationError, UsageError
 from gossamer.settings import ServeSettings, Settings
 

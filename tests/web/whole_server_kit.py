@@ -20,9 +20,9 @@ from starlette.routing import Route
 from web_kit import PATIENCE, SETTINGS
 
 from gossamer.cli.common import settings_of_crawl
-from gossamer.cli.observing import observing
-from gossamer.cli.operating import settings_now
-from gossamer.cli.serve import open_service, open_stories
+from gossamer.cli.searching.observing import observing
+from gossamer.cli.searching.operating import settings_now
+from gossamer.cli.searching.serve import open_service, open_stories
 from gossamer.clock import SystemClock
 from gossamer.console.app import open_console
 from gossamer.console.context import Crawl

@@ -16,16 +16,9 @@ from cyclopts import App, CycloptsError
 from gossamer import __version__, logs
 from gossamer.cli.common import DEFAULT_DATA, err, out
 from gossamer.cli.usage import sentence_of
+from gossamer.cli.verbs import VERBS, module_of
 from gossamer.data.logged import configure_logs
 from gossamer.errors import GossamerError, UsageError
-
-VERBS = (
-    "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "clusters", "inject",
-    "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats", "filters",
-    "partition", "rank", "qrank", "export", "jobs", "categories", "evaluate", "doctor", "lab", "demo", "run",
-    "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
-)  # fmt: skip
-"""Each is a module of this package with a function, or an app of several, called `command`."""
 
 WHAT_IT_IS = "A polite, crash-safe web crawler with a search engine built in"
 
@@ -90,7 +83,7 @@ def _app(arguments: list[str]) -> App:
     )
     overview = arguments[0] in ("--help", "-h")
     for verb in VERBS:
-        module = f"gossamer.cli.{verb}"
+        module = module_of(verb)
         app.command(import_module(module).command if overview else f"{module}:command", name=verb)
     return app
 

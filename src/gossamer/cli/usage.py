@@ -11,6 +11,7 @@ from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, Un
 from cyclopts.argument import Argument
 from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
+from gossamer.cli.verbs import module_of
 from gossamer.model.meant import closest
 
 _OTHER_WORDS = {
@@ -61,7 +62,7 @@ def options_of(chain: Sequence[str]) -> list[str]:
     """The options of a verb, or of one of its sub-commands."""
     app = App(name="gossamer")
     verb, *further = chain
-    app.command(import_module(f"gossamer.cli.{verb}").command, name=verb)
+    app.command(import_module(module_of(verb)).command, name=verb)
     for name in (verb, *further):
         app = app[name]
     return [name for one in app.assemble_argument_collection() if one.parse for name in one.names]

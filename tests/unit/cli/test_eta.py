@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.cli.eta import Work, forecast
-from gossamer.cli.progress import levels_of
+from gossamer.cli.crawling.eta import Work, forecast
+from gossamer.cli.crawling.progress import levels_of
 from gossamer.frontier.views.backlog import Backlog
 
 NOW = 1_700_000_000.0

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from gossamer.cli.ending import Run, last_lines
-from gossamer.cli.seed_lines import commands_for
+from gossamer.cli.crawling.ending import Run, last_lines
+from gossamer.cli.crawling.seed_lines import commands_for
 from gossamer.frontier.views.inspect import Status
 
 NOW = 1_700_000_000.0

@@ -10,7 +10,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "search"))
 from searcher_kit import SmallIndex, page
 
-from gossamer.cli.crawl import warn_of_damage
+from gossamer.cli.crawling.crawl import warn_of_damage
 from gossamer.data.folder import DataFolder
 from gossamer.index import checksums
 from gossamer.indexer.indexed import index_standing

@@ -7,7 +7,7 @@ import pytest
 from cyclopts import App
 from evaluate_kit import ANIMALS, SharedWords
 
-from gossamer.cli import evaluate
+from gossamer.cli.searching import evaluate
 from gossamer.errors import StorageError, UsageError
 
 

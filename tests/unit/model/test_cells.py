@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from gossamer.cli import export
+from gossamer.cli.searching import export
 from gossamer.lab.reports import tables
 from gossamer.lab.reports.report import Table
 from gossamer.model.cells import as_cell

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gossamer.cli.main import VERBS as PROGRAM
+from gossamer.cli.verbs import VERBS as PROGRAM
 from gossamer.errors import UsageError
 from gossamer.schedule import check
 from gossamer.schedule.config import Schedule

@@ -18,7 +18,7 @@ from gossamer.cli.common import (
     print_json,
     settings_of_crawl,
 )
-from gossamer.cli.run import check_commands
+from gossamer.cli.crawling.run import check_commands
 from gossamer.clock import SystemClock
 from gossamer.console.origins import in_force, sources
 from gossamer.data.folder import DataFolder

@@ -8,8 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl, size
-from gossamer.cli.progress import described, levels_of
-from gossamer.cli.seed_lines import as_json, commands_for, lines_of, read_verdict, sum_of_requests
+from gossamer.cli.crawling.progress import described, levels_of
+from gossamer.cli.crawling.seed_lines import as_json, commands_for, lines_of, read_verdict, sum_of_requests
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder, options_of
 from gossamer.database.database import Database

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, seconds
-from gossamer.cli.pause import named, opened
+from gossamer.cli.operating.pause import named, opened
 from gossamer.frontier.steering import controls
 from gossamer.frontier.steering.controls import Controls
 from gossamer.model.counts import counted

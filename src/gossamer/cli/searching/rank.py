@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
-from gossamer.cli.search import open_searcher, plain
+from gossamer.cli.searching.search import open_searcher, plain
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_ranks import rank_place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
-from gossamer.cli.pause import named, opened
+from gossamer.cli.operating.pause import named, opened
 from gossamer.frontier.steering import controls
 from gossamer.tables.audit import note
 

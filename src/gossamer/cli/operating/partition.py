@@ -11,7 +11,7 @@ from cyclopts import App
 from msgspec.structs import replace
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_name, out, print_json, settings_of_crawl
-from gossamer.cli.crawl import run_crawl
+from gossamer.cli.crawling.crawl import run_crawl
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in

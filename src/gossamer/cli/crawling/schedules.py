@@ -21,7 +21,7 @@ from gossamer.cli.common import (
     out,
     print_json,
 )
-from gossamer.cli.run import check_commands
+from gossamer.cli.crawling.run import check_commands
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database

@@ -25,10 +25,10 @@ from gossamer.cli.common import (
     print_json,
     seconds,
 )
-from gossamer.cli.ending import Run, last_lines
-from gossamer.cli.progress import Progress, summary
-from gossamer.cli.seed_lines import as_json, commands_for, print_verdict, read_verdict, sum_of_requests
-from gossamer.cli.seed_watch import SeedWatch
+from gossamer.cli.crawling.ending import Run, last_lines
+from gossamer.cli.crawling.progress import Progress, summary
+from gossamer.cli.crawling.seed_lines import as_json, commands_for, print_verdict, read_verdict, sum_of_requests
+from gossamer.cli.crawling.seed_watch import SeedWatch
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.heartbeat import set_by_database

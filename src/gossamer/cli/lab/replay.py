@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gossamer import __version__
 from gossamer.cli.common import DEFAULT_DATA, Debug, Json, duration, err, out, print_json, seconds, settings_of_crawl
-from gossamer.cli.lab_options import DEFAULT_OUT, Out, check_out
+from gossamer.cli.lab.options import DEFAULT_OUT, Out, check_out
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError

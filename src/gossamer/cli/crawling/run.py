@@ -10,9 +10,10 @@ from typing import Annotated
 from cyclopts import App, CycloptsError, Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, check_seeds, err, out, seconds
-from gossamer.cli.operating import first_account
+from gossamer.cli.searching.operating import first_account
 from gossamer.cli.signals import told_to_end
 from gossamer.cli.usage import sentence_of
+from gossamer.cli.verbs import VERBS, module_of
 from gossamer.clock import SystemClock, WallClock
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
@@ -112,11 +113,9 @@ def with_server(
 def check_commands(plan: Mapping[str, Schedule]) -> set[str]:
     """Have the command line look at every command of a plan, without running it; returns the names of those that crawl
     and name no seed."""
-    from gossamer.cli.main import VERBS
-
     app = App(name="gossamer")
     for verb in VERBS:
-        app.command(f"gossamer.cli.{verb}:command", name=verb)
+        app.command(f"{module_of(verb)}:command", name=verb)
     seedless = set()
     for name, entry in plan.items():
         line = words(entry)

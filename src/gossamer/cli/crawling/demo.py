@@ -16,11 +16,11 @@ from msgspec.structs import replace
 
 from gossamer import settings as settings_file
 from gossamer.cli.common import Debug, duration, err, out, seconds
-from gossamer.cli.crawl import run_crawl
-from gossamer.cli.operating import operating
-from gossamer.cli.rank import rank_crawl
-from gossamer.cli.serve import open_service, open_stories
-from gossamer.cli.serve import serve as serve_page
+from gossamer.cli.crawling.crawl import run_crawl
+from gossamer.cli.searching.operating import operating
+from gossamer.cli.searching.rank import rank_crawl
+from gossamer.cli.searching.serve import open_service, open_stories
+from gossamer.cli.searching.serve import serve as serve_page
 from gossamer.data import exporting
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_ranks import rank_place

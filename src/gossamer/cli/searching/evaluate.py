@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gossamer import __version__
 from gossamer.cli.common import DEFAULT_DATA, Debug, Json, err, out, print_json, settings_of_crawl
-from gossamer.cli.search import open_searcher
+from gossamer.cli.searching.search import open_searcher
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError, StorageError, UsageError

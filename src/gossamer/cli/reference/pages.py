@@ -1,4 +1,4 @@
-"""Writes pages of the docs from the code: `python -m gossamer.cli.reference` and one of settings, metrics, cli, api."""
+"""Writes pages of the docs from the code: `python -m gossamer.cli.reference.pages settings|metrics|cli|api`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 from typing import Any
 
 from gossamer import settings
-from gossamer.cli.api_page import api_page
-from gossamer.cli.verbs_page import cli_page
+from gossamer.cli.reference.api_page import api_page
+from gossamer.cli.reference.verbs_page import cli_page
 from gossamer.operate import metrics as crawl_metrics
 from gossamer.web import metrics as web_metrics
 

@@ -17,9 +17,9 @@ from rich.text import Text
 
 from gossamer import __version__
 from gossamer.cli.common import Debug, Json, duration, err, out, print_json
-from gossamer.cli.lab_options import DEFAULT_OUT, DEFAULT_SEED, Asked, Cache, Out, Quick, Seed, Webs, check_out
-from gossamer.cli.lab_record import make_up, record
-from gossamer.cli.lab_replay import replay
+from gossamer.cli.lab.options import DEFAULT_OUT, DEFAULT_SEED, Asked, Cache, Out, Quick, Seed, Webs, check_out
+from gossamer.cli.lab.record import make_up, record
+from gossamer.cli.lab.replay import replay
 from gossamer.clock import SystemClock
 from gossamer.errors import OperationError, UsageError
 from gossamer.lab.reports import publish

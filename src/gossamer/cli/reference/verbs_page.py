@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from cyclopts import App
 from cyclopts.argument import Argument
 
-from gossamer.cli.main import VERBS
+from gossamer.cli.verbs import VERBS, module_of
 
 _HEAD = """# Command line
 
@@ -37,7 +37,7 @@ def cli_page() -> str:
 
 
 def _app(verb: str) -> App:
-    command = import_module(f"gossamer.cli.{verb}").command
+    command = import_module(module_of(verb)).command
     if isinstance(command, App):
         return command
     app = App(name=verb)

@@ -121,7 +121,7 @@ def _recount(db: Database, site: str, json: bool) -> None:
 
 
 def _rebuild(data: Path, json: bool) -> None:
-    from gossamer.cli.jobs import job_context
+    from gossamer.cli.searching.jobs import job_context
     from gossamer.jobs.prefix_statistics import rebuild_counters
 
     folder = DataFolder(data)

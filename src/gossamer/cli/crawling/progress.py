@@ -17,7 +17,7 @@ from rich.text import Text
 
 from gossamer import logs
 from gossamer.cli.common import err, out, size
-from gossamer.cli.eta import Forecast, Work, forecast
+from gossamer.cli.crawling.eta import Forecast, Work, forecast
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.views.backlog import Backlog
 from gossamer.frontier.views.inspect import Status

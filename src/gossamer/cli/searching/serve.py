@@ -14,8 +14,8 @@ from cyclopts import Parameter
 
 from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, err, out
-from gossamer.cli.observing import observing
-from gossamer.cli.operating import operating
+from gossamer.cli.searching.observing import observing
+from gossamer.cli.searching.operating import operating
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder, remember_storage
 from gossamer.data.stored_ranks import stored_ranks

@@ -1,0 +1,1 @@
+"""The verbs that crawl, and what they print."""

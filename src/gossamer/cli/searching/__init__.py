@@ -1,0 +1,1 @@
+"""The verbs that index, search, rank and serve."""

@@ -1,0 +1,23 @@
+"""The verbs of the command line, in the order of `gossamer --help`, and the module of each."""
+
+from __future__ import annotations
+
+_FOLDERS = {
+    "crawling": "init crawl demo inject recrawl run schedules work",
+    "searching": "clusters evaluate export history index jobs mirrors rank search serve",
+    "operating": "accounts alerts audit backup categories config doctor explain feeds filters limit partition pause "
+    "qrank remove restore resume rules stats status",
+}
+_FOLDER = {verb: folder for folder, verbs in _FOLDERS.items() for verb in verbs.split()}
+
+VERBS = (
+    "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "clusters", "inject",
+    "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats", "filters",
+    "partition", "rank", "qrank", "export", "jobs", "categories", "evaluate", "doctor", "lab", "demo", "run",
+    "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
+)  # fmt: skip
+
+
+def module_of(verb: str) -> str:
+    """The module of a verb; it has a function, or an app of several, called `command`."""
+    return "gossamer.cli.lab.verbs" if verb == "lab" else f"gossamer.cli.{_FOLDER[verb]}.{verb}"
