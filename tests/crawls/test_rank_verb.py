@@ -146,7 +146,7 @@ def test_what_the_operator_removed_is_in_no_rank(web: FakeWeb, tmp_path: Path) -
 
 def test_a_ranking_beside_a_crawl_is_a_process_of_its_own(crawled: Path) -> None:
     before = (crawled / "ranks" / "current").read_text() if (crawled / "ranks").exists() else ""
-    done = subprocess.run([sys.executable, "-m", "gossamer.upkeep.rank_process", str(crawled)], check=False)
+    done = subprocess.run([sys.executable, "-m", "gossamer.upkeep.process", "rank", str(crawled)], check=False)
     assert done.returncode == 0
     assert (crawled / "ranks" / "current").read_text() != before
 

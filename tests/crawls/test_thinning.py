@@ -123,7 +123,7 @@ def test_the_crawl_and_the_index_go_on_from_there(visited: tuple[FakeWeb, Path])
 def test_the_process_that_a_crawl_starts_for_it_goes_by_the_settings(visited: tuple[FakeWeb, Path]) -> None:
     web, data = visited
     write_settings(data, settings_of(web, storage={"keep_old": 0.001}))
-    subprocess.run([sys.executable, "-m", "gossamer.upkeep.thin_process", str(data)], check=True, timeout=PATIENCE)
+    subprocess.run([sys.executable, "-m", "gossamer.upkeep.process", "thin", str(data)], check=True, timeout=PATIENCE)
     assert SUPERSEDED in [reason for _, reason in stored(data, "reason")]
 
 

@@ -29,10 +29,10 @@ from gossamer.settings import Settings
 from gossamer.store.compaction import FULL
 from gossamer.supervise.alert_child import AlertProcess
 from gossamer.supervise.children import Child
+from gossamer.supervise.chores import Chore
 from gossamer.supervise.crew import Crew
 from gossamer.supervise.pushing import HubCaller
 from gossamer.supervise.sampling import Sampler
-from gossamer.supervise.turns import Turns
 from gossamer.upkeep.compacting import LARGE, compact_once, large_are_due
 from gossamer.upkeep.forgetting import FORGET_EVERY
 from gossamer.upkeep.thinning import thinning_every
@@ -125,19 +125,19 @@ class Supervisor:
         filters = settings.filters.every if settings.filters.mode != "off" else 0.0
         splits = SPLIT_EVERY if settings.partition.mode != "off" else 0.0
         thinning = thinning_every(settings.storage.keep_old)
-        self._turns = [
-            Turns("search for filters", "gossamer.upkeep.filter_process", folder, filters),
-            Turns("search for sites to split", "gossamer.upkeep.split_process", folder, splits),
-            Turns(
+        self._chores = [
+            Chore("search for filters", "filter", folder, filters),
+            Chore("search for sites to split", "split", folder, splits),
+            Chore(
                 "merging of large segments",
-                "gossamer.upkeep.merge_process",
+                "merge",
                 folder,
                 _COMPACT_EVERY,
                 lambda: large_are_due(folder, frontier.db, clock.now()),
             ),
-            Turns("thinning out", "gossamer.upkeep.thin_process", folder, thinning),
-            Turns("forgetting of old changes", "gossamer.upkeep.forget_process", folder, FORGET_EVERY),
-            Turns("ranking", "gossamer.upkeep.rank_process", folder, settings.rank.every),
+            Chore("thinning out", "thin", folder, thinning),
+            Chore("forgetting of old changes", "forget", folder, FORGET_EVERY),
+            Chore("ranking", "rank", folder, settings.rank.every),
         ]
 
     def stop(self) -> None:
@@ -175,8 +175,8 @@ class Supervisor:
             self._crew.stop(lambda: self._is_waited_for(watch))
         finally:
             self._crew.kill()
-            for turns in self._turns:
-                turns.kill()
+            for chore in self._chores:
+                chore.kill()
             self._folder.recover(self._frontier, self._clock.now())
             for child in self._children:
                 child.ask_to_finish()
@@ -212,8 +212,8 @@ class Supervisor:
                 return
             self._hubs.tick()
             self._alerts.tick()
-            for turns in self._turns:
-                turns.tick()
+            for chore in self._chores:
+                chore.tick()
             if time.monotonic() >= next_compaction:
                 self._compact()
                 self._check_disk()

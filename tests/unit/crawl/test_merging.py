@@ -68,7 +68,8 @@ def urls(folder: DataFolder, segment: str) -> list[str]:
 
 
 def test_the_process_of_a_crawl_merges_them_and_ends(folder: DataFolder, db: Database, large: list[str]) -> None:
-    subprocess.run([sys.executable, "-m", "gossamer.upkeep.merge_process", str(folder.root)], check=True, timeout=120)
+    command = [sys.executable, "-m", "gossamer.upkeep.process", "merge", str(folder.root)]
+    subprocess.run(command, check=True, timeout=120)
     [merged] = segment_ids(db)
     assert worker_of(merged) == MERGER and folder.segments.ids() == [merged]
 

@@ -22,7 +22,7 @@ from gossamer.store.layout import new_segment_id
 from gossamer.store.place import LocalPlace
 from gossamer.store.segment_folder import delete_segments
 from gossamer.store.segments import SegmentWriter
-from gossamer.supervise.turns import Turns
+from gossamer.supervise.chores import Chore
 from gossamer.upkeep import compacting
 from gossamer.upkeep.ranking_run import run_ranking
 
@@ -176,7 +176,7 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 def test_a_crawl_ranks_by_itself_when_told_to(folder: DataFolder) -> None:
-    never, often = (Turns("ranking", "gossamer.upkeep.rank_process", folder, every) for every in (0.0, 0.01))
+    never, often = (Chore("ranking", "rank", folder, every) for every in (0.0, 0.01))
     current = folder.root / "ranks" / "current"
 
     def ticked() -> bool:

@@ -10,10 +10,10 @@ import pytest
 
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
-from gossamer.supervise import turns as turns_module
-from gossamer.supervise.turns import Turns
+from gossamer.supervise import chores as chores_module
+from gossamer.supervise.chores import Chore
 
-DONE, FAILING = "gossamer.upkeep.forget_process", "gossamer.crawl.no_such_process"
+DONE, FAILING = "forget", "no such chore"
 WEEK = 7 * 86_400.0
 
 
@@ -25,14 +25,14 @@ def folder(tmp_path: Path) -> DataFolder:
     return folder
 
 
-def took(turns: Turns, caplog: pytest.LogCaptureFixture) -> bool:
+def took(chore: Chore, caplog: pytest.LogCaptureFixture) -> bool:
     """Whether it is started at once; its end is waited for."""
     caplog.clear()
     caplog.set_level("INFO", "gossamer.supervise.children")
-    turns.tick()
+    chore.tick()
     if "started" not in caplog.text:
         return False
-    _until(lambda: (turns.tick(), "is done" in caplog.text or "stopped" in caplog.text)[1])
+    _until(lambda: (chore.tick(), "is done" in caplog.text or "stopped" in caplog.text)[1])
     return True
 
 
@@ -45,63 +45,63 @@ def _until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture(autouse=True)
 def no_settling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns_module, "SETTLE", 0.0)
+    monkeypatch.setattr(chores_module, "SETTLE", 0.0)
 
 
-def noted(folder: DataFolder, module: str) -> float:
-    return float(folder.noted(f"{module}.turn") or "nan")
+def noted(folder: DataFolder, name: str) -> float:
+    return float(folder.noted(f"{name}.chore") or "nan")
 
 
 def test_the_first_turn_comes_after_its_time_counted_over_all_starts(
     folder: DataFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert not took(Turns("work", DONE, folder, WEEK), caplog)
+    assert not took(Chore("work", DONE, folder, WEEK), caplog)
     begun = noted(folder, DONE)
-    folder.note(f"{DONE}.turn", repr(begun - WEEK - 1))  # nights and crawls went by
-    assert took(Turns("work", DONE, folder, WEEK), caplog)
+    folder.note(f"{DONE}.chore", repr(begun - WEEK - 1))  # nights and crawls went by
+    assert took(Chore("work", DONE, folder, WEEK), caplog)
     assert noted(folder, DONE) >= begun
-    assert not took(Turns("work", DONE, folder, WEEK), caplog)
+    assert not took(Chore("work", DONE, folder, WEEK), caplog)
 
 
 def test_what_is_overdue_lets_a_crawl_begin(
     folder: DataFolder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns_module, "SETTLE", 60.0)
-    folder.note(f"{DONE}.turn", "1.0")
-    assert not took(Turns("work", DONE, folder, WEEK), caplog)
+    monkeypatch.setattr(chores_module, "SETTLE", 60.0)
+    folder.note(f"{DONE}.chore", "1.0")
+    assert not took(Chore("work", DONE, folder, WEEK), caplog)
 
 
 def test_one_that_the_end_of_the_crawl_cut_off_is_not_begun_at_every_start(
     folder: DataFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder.note(f"{DONE}.turn", "1.0")
-    cut_off = Turns("work", DONE, folder, WEEK)
+    folder.note(f"{DONE}.chore", "1.0")
+    cut_off = Chore("work", DONE, folder, WEEK)
     cut_off.tick()
     cut_off.kill()
-    assert not took(Turns("work", DONE, folder, WEEK), caplog)
+    assert not took(Chore("work", DONE, folder, WEEK), caplog)
 
 
 def test_one_that_failed_is_tried_again_after_minutes_also_by_the_next_crawl(
     folder: DataFolder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder.note(f"{FAILING}.turn", "1.0")
-    turns = Turns("work", FAILING, folder, WEEK)
-    assert took(turns, caplog)
-    assert not took(turns, caplog)
-    assert 0 < noted(folder, FAILING) + WEEK - SystemClock().now() <= turns_module.AGAIN
-    monkeypatch.setattr(turns_module, "AGAIN", 0.0)
-    folder.note(f"{FAILING}.turn", "1.0")
-    turns = Turns("work", FAILING, folder, WEEK)
+    folder.note(f"{FAILING}.chore", "1.0")
+    chore = Chore("work", FAILING, folder, WEEK)
+    assert took(chore, caplog)
+    assert not took(chore, caplog)
+    assert 0 < noted(folder, FAILING) + WEEK - SystemClock().now() <= chores_module.AGAIN
+    monkeypatch.setattr(chores_module, "AGAIN", 0.0)
+    folder.note(f"{FAILING}.chore", "1.0")
+    chore = Chore("work", FAILING, folder, WEEK)
     caplog.clear()
-    _until(lambda: (turns.tick(), caplog.text.count("started") >= 3)[1])
-    turns.kill()
+    _until(lambda: (chore.tick(), caplog.text.count("started") >= 3)[1])
+    chore.kill()
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "nan", "1e400", repr(4e9)])
 def test_a_note_that_cannot_be_is_made_anew(folder: DataFolder, text: str) -> None:
     """Of a clock that was wrong once, too."""
-    folder.note(f"{DONE}.turn", text)
-    Turns("work", DONE, folder, WEEK)
+    folder.note(f"{DONE}.chore", text)
+    Chore("work", DONE, folder, WEEK)
     assert noted(folder, DONE) <= SystemClock().now()
 
 
@@ -112,7 +112,7 @@ def test_what_is_never_due_or_not_needed_is_not_started(folder: DataFolder, capl
         asked.append(True)
         return len(asked) > 2
 
-    assert not took(Turns("work", DONE, folder, 0.0), caplog)
-    turns = Turns("work", DONE, folder, 0.01, needed)
-    _until(lambda: took(turns, caplog))
+    assert not took(Chore("work", DONE, folder, 0.0), caplog)
+    chore = Chore("work", DONE, folder, 0.01, needed)
+    _until(lambda: took(chore, caplog))
     assert len(asked) >= 3
