@@ -10,7 +10,7 @@ import pytest
 from crawl_kit import crawl, exported
 from inside import fails, gossamer
 
-from gossamer.crawl.categorising import categoriser, save_model
+from gossamer.data.classifier import categoriser, save_model
 from gossamer.data.folder import DataFolder
 from gossamer.testing import FakeWeb
 
@@ -157,7 +157,7 @@ def test_a_damaged_model_is_named_with_the_way_out(crawled: Path, web: FakeWeb, 
 
 
 def test_a_model_takes_the_place_of_the_one_before(web: FakeWeb, crawled: Path, tmp_path: Path) -> None:
-    from gossamer.crawl.categorising import load_model
+    from gossamer.data.classifier import load_model
 
     gossamer("categories", "train", str(labelled(web, tmp_path / "urls.jsonl")), data=crawled)
     folder = DataFolder(crawled)

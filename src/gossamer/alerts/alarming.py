@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.index_place import index_place
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.extraction import Drop, extraction_drops
@@ -18,7 +19,6 @@ from gossamer.frontier.views import vitals
 from gossamer.frontier.views.vitals import Activity, QuietFeed
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
-from gossamer.indexer.indexing import index_place
 from gossamer.model.counts import counted, noun
 from gossamer.notify.channel import shown
 from gossamer.settings import Settings

@@ -29,7 +29,6 @@ from gossamer.clock import Clock, CorrectedClock
 from gossamer.crawl import understand
 from gossamer.crawl.addresses import AddressBook
 from gossamer.crawl.borrowing import Borrowing
-from gossamer.crawl.categorising import model_bytes
 from gossamer.crawl.channel import Address, Channel, Rest
 from gossamer.crawl.heartbeat import Heartbeat, set_by_database
 from gossamer.crawl.parsers import ParserPool
@@ -41,6 +40,7 @@ from gossamer.crawl.runner import SiteRunner, job_of
 from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.seams import Beats, Commits, Fetches, Parses, Renders, Resolves, Runs
 from gossamer.crawl.thread import DatabaseThread
+from gossamer.data.classifier import model_bytes
 from gossamer.data.folder import DataFolder
 from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database

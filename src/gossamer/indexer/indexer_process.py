@@ -18,10 +18,11 @@ from gossamer import settings as settings_file
 from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
 from gossamer.data.folder import DataFolder
+from gossamer.data.index_place import IndexPlace, index_lock, index_place
 from gossamer.data.logged import configure_logs
 from gossamer.database.database import open_database
 from gossamer.errors import BusyError, GossamerError
-from gossamer.indexer.indexing import Indexer, IndexPlace, index_lock, index_place
+from gossamer.indexer.indexing import Indexer
 
 PAUSE = 0.15
 """Seconds between two looks while there is nothing to do."""

@@ -15,18 +15,17 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
 import tantivy
 
 from gossamer.alerts.alerting import Alerting
 from gossamer.clock import Clock
-from gossamer.crawl.categorising import categoriser
+from gossamer.data.classifier import categoriser
 from gossamer.data.folder import DataFolder
+from gossamer.data.index_place import IndexPlace
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, OperationError
 from gossamer.frontier import changes
@@ -39,7 +38,6 @@ from gossamer.index.shards import WHOLE, Cut
 from gossamer.index.writer import IndexWriter
 from gossamer.indexer.stored_rows import StoredRows
 from gossamer.model.site import key64, site_of
-from gossamer.search.shards.config import ShardsConfig
 from gossamer.settings import load as load_settings
 from gossamer.store.durable import SegmentMissingError
 from gossamer.tables import forgetting
@@ -59,25 +57,6 @@ Progress = Callable[[int, int], None]
 
 class IndexBehindError(OperationError):
     """The changes that an index has to follow next are forgotten."""
-
-
-class IndexPlace(msgspec.Struct, frozen=True):
-    """Where an index lies, and which documents it holds."""
-
-    root: Path
-    cut: Cut = WHOLE
-
-
-def index_place(folder: DataFolder, shards: ShardsConfig) -> IndexPlace:
-    """The index of a machine, by its settings."""
-    return IndexPlace(Path(shards.index) if shards.index else folder.index, shards.cut)
-
-
-@contextmanager
-def index_lock(folder: DataFolder, place: IndexPlace) -> Iterator[None]:
-    """At most one indexer per index."""
-    with folder.index_lock() if place.root == folder.index else IndexFolder(place.root).lock():
-        yield
 
 
 class Indexer:

@@ -21,6 +21,7 @@ import msgspec
 from gossamer.alerts.gathering import decoded, encoded
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
+from gossamer.data.index_place import IndexPlace, index_lock, index_place
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, GossamerError, UsageError
 from gossamer.frontier import changes
@@ -28,7 +29,6 @@ from gossamer.frontier.steering import removals, removing, restoring
 from gossamer.index import commits
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
-from gossamer.indexer.indexing import IndexPlace, index_lock, index_place
 from gossamer.model.site import host_of, site_of
 from gossamer.notify.message import Message
 from gossamer.operate.explain.url import canonical_or_error

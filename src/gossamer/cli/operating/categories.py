@@ -14,10 +14,11 @@ from gossamer.categories.model import Model, Opinion
 from gossamer.categories.report import CategoryReport, Report
 from gossamer.categories.training import PRECISION, train
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
-from gossamer.crawl import categorising
+from gossamer.data import classifier
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted, noun
+from gossamer.operate.examples import examples_from_files, examples_from_rules, read_local, stored_texts
 from gossamer.operate.explain.url import canonical_or_error
 
 command = App(name="categories", help="Sort pages into categories that you teach by examples.")
@@ -55,12 +56,12 @@ def train_command(
         raise UsageError("name files or folders with examples, or learn from document rules with --from-rules")
     folder = DataFolder(data)
     settings = settings_of_crawl(data)
-    examples, warnings = categorising.examples_from_files(files, folder, lambda url: canonical_or_error(url, settings))
+    examples, warnings = examples_from_files(files, folder, lambda url: canonical_or_error(url, settings))
     if from_rules:
-        examples += categorising.examples_from_rules(folder)
+        examples += examples_from_rules(folder)
     model = train(examples, precision=precision)
     report = msgspec.structs.replace(model.report, warnings=(*warnings, *model.report.warnings))
-    categorising.save_model(folder, model)
+    classifier.save_model(folder, model)
     if json:
         print_json(report)
     else:
@@ -78,7 +79,7 @@ def show(
     category
         Only this one, with more words and with what it is taken for.
     """
-    model = categorising.load_model(DataFolder(data))
+    model = classifier.load_model(DataFolder(data))
     if category is None:
         print_json(model.report) if json else _print_report(model.report)
         return
@@ -104,7 +105,7 @@ def test(target: str, /, *, data: Data = DEFAULT_DATA, json: Json = False, debug
         A text, HTML or PDF file, or the URL of a page that was crawled.
     """
     folder = DataFolder(data)
-    model = categorising.load_model(folder)
+    model = classifier.load_model(folder)
     title, text = _page(target, folder, data)
     opinion = model.explain(title, text)
     if json:
@@ -115,14 +116,14 @@ def test(target: str, /, *, data: Data = DEFAULT_DATA, json: Json = False, debug
 
 def _page(target: str, folder: DataFolder, data: Path) -> tuple[str, str]:
     if Path(target).is_file():
-        page = categorising.read_local(Path(target))
+        page = read_local(Path(target))
         if not page.ok:
             raise UsageError(f"{target} cannot be read: {page.problem}")
         return page.title, page.text
     url = canonical_or_error(target, settings_of_crawl(data))
     db = folder.read()
     try:
-        for stored in categorising.stored_texts(folder, db, url.__eq__):
+        for stored in stored_texts(folder, db, url.__eq__):
             return stored.title, stored.text
     finally:
         db.close()

@@ -15,11 +15,12 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segme
 from gossamer.cli.signals import told_to_end
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder, remember_storage
+from gossamer.data.index_place import index_lock, index_place
 from gossamer.database.database import open_database, require_crawl
 from gossamer.errors import BusyError
 from gossamer.index.folder import IndexFolder
 from gossamer.indexer.indexer_process import catch_up, follow
-from gossamer.indexer.indexing import Indexer, index_lock, index_place
+from gossamer.indexer.indexing import Indexer
 from gossamer.jobs.index_build import install_shard
 from gossamer.model.counts import counted
 from gossamer.store.place import open_place

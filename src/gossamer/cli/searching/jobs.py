@@ -76,7 +76,7 @@ def run(
     method
         near-clusters: shingles, minhash, supershingles or simhash; default: that of the crawl.
     """
-    from gossamer.crawl.categorising import model_bytes
+    from gossamer.data.classifier import model_bytes
     from gossamer.jobs.run import JobOptions, job_named, save_files
 
     job = job_named(name)

@@ -11,10 +11,10 @@ from rich.text import Text
 from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
 from gossamer.data.folder import DataFolder
+from gossamer.data.index_place import index_place
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
-from gossamer.indexer.indexing import index_place
 from gossamer.model.counts import counted
 from gossamer.search.ranking import NAMES
 from gossamer.search.results import Marked, Request, Results, ScoreExplanation, Since, Sort

@@ -18,11 +18,11 @@ from gossamer.cli.searching.observing import observing
 from gossamer.cli.searching.operating import operating
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder, remember_storage
+from gossamer.data.index_place import index_place
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
-from gossamer.indexer.indexing import index_place
 from gossamer.search.searcher import Searcher
 from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.shard import ShardSearcher

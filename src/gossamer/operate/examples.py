@@ -1,11 +1,10 @@
-"""The classifier in the data folder, and the examples it is trained from: files, folders, stored pages.
+"""Examples to train the classifier from: files, folders, stored pages.
 
 What is learnt, and how, is `gossamer.categories`; here is what touches the disk.
 """
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -13,13 +12,12 @@ from pathlib import Path
 import msgspec
 
 from gossamer.categories.examples import Example, examples_from_pages
-from gossamer.categories.model import SOURCE, Model, model_of
 from gossamer.categories.tokens import MAX_CHARS
 from gossamer.crawl.parser_config import ParserConfig
 from gossamer.data.exporting import pages as stored_pages
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
-from gossamer.errors import CorruptError, StorageError, UsageError
+from gossamer.errors import UsageError
 from gossamer.model.counts import counted, noun
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import host_of, registrable_domain, site_of
@@ -27,61 +25,11 @@ from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import RuleBook
 from gossamer.scope.chain import ScopeConfig
-from gossamer.store.durable import storing, sync_file, sync_folder
 from gossamer.tables.rulebook import load_rules
 
 _TYPES = {
     ".txt": "text/plain", ".md": "text/plain", ".html": "text/html", ".htm": "text/html", ".pdf": "application/pdf",
 }  # fmt: skip
-
-
-def model_bytes(folder: DataFolder) -> bytes:
-    """The stored classifier, checked; empty where there is none."""
-    try:
-        data = folder.categories.read_bytes()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise StorageError(f"cannot read {folder.categories}: {error.strerror}: check its permissions") from error
-    try:
-        model_of(data)
-    except CorruptError as error:
-        raise CorruptError(f"{folder.categories}: {error}") from error
-    return data
-
-
-def load_model(folder: DataFolder) -> Model:
-    """The classifier of a folder; `UsageError` where none was trained."""
-    model = model_of(model_bytes(folder))
-    if model is None:
-        raise UsageError(f"{folder.root} has no categories yet: train them with `gossamer categories train`")
-    return model
-
-
-def save_model(folder: DataFolder, model: Model) -> None:
-    """Put a classifier in place of the one before; a power cut leaves one of them."""
-    partial = folder.categories.with_name(f"{folder.categories.name}.{os.getpid()}.part")
-    folder.create()
-    with storing(folder.categories):
-        try:
-            partial.write_bytes(model.to_bytes())
-            sync_file(partial)
-            partial.replace(folder.categories)
-            sync_folder(folder.root)
-        finally:
-            partial.unlink(missing_ok=True)
-
-
-def categoriser(folder: DataFolder) -> Callable[[str, str], tuple[str, str]]:
-    """`categorise(title, text)` → category and source by the folder's classifier, both empty where it is unsure or
-    there is none: for pages that were stored before it was trained."""
-    model = model_of(model_bytes(folder))
-
-    def categorise(title: str, text: str) -> tuple[str, str]:
-        category = model.predict(title, text).category if model is not None else ""
-        return category, SOURCE if category else ""
-
-    return categorise
 
 
 class StoredText(msgspec.Struct, frozen=True):

@@ -1,0 +1,60 @@
+"""The classifier of a data folder: one file, replaced as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from gossamer.categories.model import SOURCE, Model, model_of
+from gossamer.data.folder import DataFolder
+from gossamer.errors import CorruptError, StorageError, UsageError
+from gossamer.store.durable import storing, sync_file, sync_folder
+
+
+def model_bytes(folder: DataFolder) -> bytes:
+    """The stored classifier, checked; empty where there is none."""
+    try:
+        data = folder.categories.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise StorageError(f"cannot read {folder.categories}: {error.strerror}: check its permissions") from error
+    try:
+        model_of(data)
+    except CorruptError as error:
+        raise CorruptError(f"{folder.categories}: {error}") from error
+    return data
+
+
+def load_model(folder: DataFolder) -> Model:
+    """The classifier of a folder; `UsageError` where none was trained."""
+    model = model_of(model_bytes(folder))
+    if model is None:
+        raise UsageError(f"{folder.root} has no categories yet: train them with `gossamer categories train`")
+    return model
+
+
+def save_model(folder: DataFolder, model: Model) -> None:
+    """Put a classifier in place of the one before; a power cut leaves one of them."""
+    partial = folder.categories.with_name(f"{folder.categories.name}.{os.getpid()}.part")
+    folder.create()
+    with storing(folder.categories):
+        try:
+            partial.write_bytes(model.to_bytes())
+            sync_file(partial)
+            partial.replace(folder.categories)
+            sync_folder(folder.root)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def categoriser(folder: DataFolder) -> Callable[[str, str], tuple[str, str]]:
+    """`categorise(title, text)` → category and source by the folder's classifier, both empty where it is unsure or
+    there is none: for pages that were stored before it was trained."""
+    model = model_of(model_bytes(folder))
+
+    def categorise(title: str, text: str) -> tuple[str, str]:
+        category = model.predict(title, text).category if model is not None else ""
+        return category, SOURCE if category else ""
+
+    return categorise
