@@ -12,7 +12,25 @@ from gossamer.flow import FLOW, Stage
 
 PACKAGE = Path(gossamer.__file__).parent
 PROSE = PACKAGE.parent.parent / "ARCHITECTURE.md"
-BESIDE = {"cli", "console", "demo", "evaluate", "lab", "notify", "schedule", "testing"}
+BESIDE = {
+    "alerts",
+    "cli",
+    "console",
+    "data",
+    "database",
+    "demo",
+    "evaluate",
+    "indexer",
+    "lab",
+    "notify",
+    "operate",
+    "schedule",
+    "serving",
+    "supervise",
+    "tables",
+    "testing",
+    "upkeep",
+}
 """Folders that a URL does not pass through."""
 
 

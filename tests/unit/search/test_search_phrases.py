@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from searcher_kit import SmallIndex, page
 
-from gossamer.search.query.language import building
+from gossamer.search.query import building
 from gossamer.search.query.phrases import OF_PHRASE, OF_QUERY, Readings
 
 LONG = "the spider lets the first thread drift on the wind until it holds then walks back and ties a second below"
