@@ -26,8 +26,8 @@ _UPDATE_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, outcome = 
     checked_at = COALESCE(?, checked_at), change_a = COALESCE(?, change_a), change_b = COALESCE(?, change_b),
     bucket = COALESCE(?, bucket) WHERE site_id = ? AND key = ?"""
 _KEEP_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, reason = CASE WHEN ? = 1 AND
-    status BETWEEN 200 AND 399 AND substr(reason, 1, 10) <> 'status 304' THEN reason ELSE ? END, status = ?,
-    fetched_at = COALESCE(?, fetched_at), checked_at = COALESCE(?, checked_at),
+    status BETWEEN 200 AND 399 AND reason <> '' AND substr(reason, 1, 10) <> 'status 304' THEN reason ELSE ? END,
+    status = ?, fetched_at = COALESCE(?, fetched_at), checked_at = COALESCE(?, checked_at),
     change_a = COALESCE(?, change_a), change_b = COALESCE(?, change_b), bucket = COALESCE(?, bucket)
     WHERE site_id = ? AND key = ?"""
 _UNPLANNED = Planned(None, None, None, None, None)
@@ -149,12 +149,12 @@ def keeps_outcome(visit: Visit, verdict: Verdict) -> bool:
 
 
 def _kept_values(visit: Visit, site_id: int, plan: Planned) -> tuple[Any, ...]:
-    # What is to be said of an unchanged page was said of it before; what a failure since then said is over.
+    # What was said of a page that its server calls unchanged still holds; what a failure since then said is over.
     unchanged = visit.retry_at is None
     return (
-        DONE if unchanged else SCHEDULED, _attempts(visit), visit.retry_at or plan.due_at, int(unchanged),
-        "" if unchanged else visit.reason, visit.status or None, visit.at if visit.fetched else None, *plan[1:],
-        site_id, visit.task.key,
+        DONE if unchanged else SCHEDULED, _attempts(visit), visit.retry_at or plan.due_at,
+        int(unchanged and visit.status == 304), visit.reason, visit.status or None,
+        visit.at if visit.fetched else None, *plan[1:], site_id, visit.task.key,
     )  # fmt: skip
 
 
