@@ -17,8 +17,8 @@ from gossamer.clock import Clock
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer
 from gossamer.crawl.scope import LiveScope
+from gossamer.crawl.session import Session, Tools
 from gossamer.crawl.thread import DatabaseThread
-from gossamer.crawl.worker import Session, Tools
 from gossamer.data.folder import DataFolder
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver
 from gossamer.frontier.sql import SqlFrontier
@@ -97,6 +97,7 @@ async def _crawl(settings: Settings, folder: DataFolder, frontier: SqlFrontier, 
             watched = loop.clockwork
             tools = Tools(
                 frontier=frontier,
+                database=frontier.db,
                 thread=_Watched(DatabaseThread(executor), watched, "run"),
                 heart=NoHeart(lambda _worker, _now: None, clock),
                 scope=scope,

@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
-from gossamer.clock import Clock
-from gossamer.crawl.channel import Address
-from gossamer.crawl.seams import Runs
-from gossamer.frontier.sql import SqlFrontier
+import asyncio
+
+from gossamer.crawl.bound_frontier import BoundFrontier
+
+
+def slot_of(address: str, part: int) -> str:
+    """What stands for an address when it is held: parts of a site that is split do not wait for each other."""
+    return f"{address}#{part}" if part else address
+
+
+class Address:
+    """An IP address held by this worker: one request at a time over all its sites."""
+
+    def __init__(self, slot: str, not_before: float) -> None:
+        self.slot = slot
+        self.address = slot.partition("#")[0]
+        self.not_before = not_before
+        self.turn = asyncio.Lock()
+        self.users = 0
+        self.changed = False
 
 
 class AddressBook:
     """Addresses in use; those that nobody uses any more are given back with the next release."""
 
-    def __init__(self, worker: str, frontier: SqlFrontier, thread: Runs, clock: Clock) -> None:
-        self._worker, self._frontier, self._thread, self._clock = worker, frontier, thread, clock
+    def __init__(self, frontier: BoundFrontier) -> None:
+        self._frontier = frontier
         self._held: dict[str, Address] = {}
 
     async def hold(self, site: str, slot: str) -> Address | None:
         """Share an address, or claim it; None while another worker holds it."""
         held = self._held.get(slot)
         if held is None:
-            now = self._clock.now()
-            not_before = await self._thread.run(self._frontier.hold_address, self._worker, site, slot, now)
+            not_before = await self._frontier.hold_address(site, slot)
             if not_before is None:
                 return None
             held = self._held.setdefault(slot, Address(slot, not_before))
         held.users += 1
         return held
+
+    def drop(self, address: Address) -> None:
+        """One site fewer on an address."""
+        address.users -= 1
 
     def changed(self) -> list[tuple[str, float]]:
         """Clocks that moved since the last commit."""

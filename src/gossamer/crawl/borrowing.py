@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from gossamer.clock import Clock
+from gossamer.crawl.bound_frontier import BoundFrontier
 from gossamer.crawl.channel import Channel, Grounds, Rest
-from gossamer.crawl.seams import Runs
 from gossamer.frontier.contract import SiteReport
-from gossamer.frontier.sql import SqlFrontier
 
 _BUSY = 5.0
 """Seconds to wait for a site that somebody else is talking to."""
@@ -23,16 +21,12 @@ class Borrowing:
 
     def __init__(
         self,
-        worker: str,
-        frontier: SqlFrontier,
-        thread: Runs,
-        clock: Clock,
+        frontier: BoundFrontier,
         grounds: Grounds,
         own: Callable[[str], Channel | None],
         release: Callable[[list[SiteReport]], Awaitable[None]],
     ) -> None:
-        self._worker, self._frontier, self._thread, self._clock = worker, frontier, thread, clock
-        self._grounds, self._own, self._release = grounds, own, release
+        self._frontier, self._grounds, self._own, self._release = frontier, grounds, own, release
         self._borrowed: dict[str, Channel] = {}
 
     async def borrow(self, site: str) -> Channel | Rest:
@@ -40,10 +34,10 @@ class Borrowing:
         if own := self._own(site):
             own.borrowers += 1
             return own
-        now = self._clock.now()
-        lease = await self._thread.run(self._frontier.borrow, self._worker, site, now)
+        lease = await self._frontier.borrow(site)
         if lease is None:
-            return Rest(now + _BUSY, f"{site}, which has its robots.txt, is paused or being asked by somebody else")
+            until = self._grounds.life.clock.now() + _BUSY
+            return Rest(until, f"{site}, which has its robots.txt, is paused or being asked by somebody else")
         channel = self._borrowed[site] = Channel(lease, self._grounds)
         return channel
 

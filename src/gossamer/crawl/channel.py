@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
 
 import msgspec
 
-from gossamer.clock import Clock
+from gossamer.crawl.addresses import Address, AddressBook, slot_of
+from gossamer.crawl.life import Life
 from gossamer.crawl.seams import Fetches, Resolves
 from gossamer.fetch import Request, Trouble
 from gossamer.frontier import politeness
@@ -39,65 +39,20 @@ class Rest(msgspec.Struct, frozen=True):
     """Whether the robots.txt of one scheme of the site asks for it: that of another may say something else."""
 
 
-def slot_of(address: str, part: int) -> str:
-    """What stands for an address when it is held: parts of a site that is split do not wait for each other."""
-    return f"{address}#{part}" if part else address
+class Grounds(msgspec.Struct, frozen=True):
+    """What all channels of a worker share."""
 
-
-class Address:
-    """An IP address held by this worker: one request at a time over all its sites."""
-
-    def __init__(self, slot: str, not_before: float) -> None:
-        self.slot = slot
-        self.address = slot.partition("#")[0]
-        self.not_before = not_before
-        self.turn = asyncio.Lock()
-        self.users = 0
-        self.changed = False
-
-
-class Grounds(Protocol):
-    """What a channel needs of its worker."""
-
-    @property
-    def clock(self) -> Clock:
-        """The time."""
-
-    @property
-    def fetcher(self) -> Fetches:
-        """Who does the requests."""
-
-    @property
-    def resolver(self) -> Resolves:
-        """Who knows the addresses."""
-
-    @property
-    def politeness(self) -> PolitenessConfig:
-        """The operator's politeness."""
-
-    @property
-    def chance(self) -> Callable[[], float]:
-        """Numbers of 0…1, for waits that should not be in step."""
-
-    @property
-    def slots(self) -> asyncio.Semaphore:
-        """One for each download that may be under way."""
-
-    @property
-    def patience(self) -> float:
-        """Seconds a channel waits for its turn before it gives the site back."""
-
-    async def hold(self, site: str, address: str) -> Address | None:
-        """Make the worker the only one to talk to an address; None while another one is."""
-
-    def drop(self, address: Address) -> None:
-        """One site fewer on an address."""
-
-    def check_lease(self) -> None:
-        """Raise `LeaseLost` where the worker may have lost its sites."""
-
-    async def sleep(self, seconds: float) -> bool:
-        """Wait; False where the worker is stopping."""
+    life: Life
+    fetcher: Fetches
+    resolver: Resolves
+    addresses: AddressBook
+    politeness: PolitenessConfig
+    slots: asyncio.Semaphore
+    """One for each download that may be under way."""
+    patience: float
+    """Seconds a channel waits for its turn before it gives the site back."""
+    chance: Callable[[], float]
+    """Numbers of 0…1, for waits that should not be in step."""
 
 
 class Channel:
@@ -130,7 +85,7 @@ class Channel:
 
     def now(self) -> float:
         """The time."""
-        return self._grounds.clock.now()
+        return self._grounds.life.clock.now()
 
     def rest(self, rest: Rest) -> None:
         """Keep everybody from asking the site before a time; of a site in parts only this part, where the others are
@@ -171,14 +126,14 @@ class Channel:
     def close(self) -> None:
         """Leave the address to the other sites."""
         if self.address is not None:
-            self._grounds.drop(self.address)
+            self._grounds.addresses.drop(self.address)
             self.address = None
 
     async def _move(self, slot: str) -> Rest | None:
         self.close()
-        self.address = await self._grounds.hold(self.lease.site, slot)
+        self.address = await self._grounds.addresses.hold(self.lease.site, slot)
         if self.address is None:
-            return Rest(self._grounds.clock.now(), f"another worker is talking to {slot}", of_site=False)
+            return Rest(self.now(), f"another worker is talking to {slot}", of_site=False)
         return None
 
     async def _in_turn(self, request: Request) -> Response | Rest:
@@ -192,7 +147,7 @@ class Channel:
             async with grounds.slots:
                 if self._leaving:
                     return self._untried()
-                grounds.check_lease()
+                grounds.life.check()
                 response = await grounds.fetcher.fetch(
                     msgspec.structs.replace(request, address=address.address, slot=address.slot)
                 )
@@ -201,10 +156,10 @@ class Channel:
 
     async def _wait_until(self, time: float, reason: str) -> Rest | None:
         # In a loop: timers of an event loop may go off up to a millisecond early.
-        while (wait := time - self._grounds.clock.now()) > 0:
+        while (wait := time - self.now()) > 0:
             if self._leaving:
                 return self._untried()
-            if wait > self._grounds.patience or not await self._grounds.sleep(min(wait, _LOOK)):
+            if wait > self._grounds.patience or not await self._grounds.life.sleep(min(wait, _LOOK)):
                 return Rest(time, reason or politeness.pace(self.clock, self._rules), of_site=bool(reason))
         return None
 

@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from typing import Any, Protocol
+from typing import Any
 
-from gossamer.clock import Clock
+import msgspec
+
 from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.channel import Channel, Rest
+from gossamer.crawl.held_site import HeldSite
+from gossamer.crawl.life import Life
 from gossamer.crawl.resources import Resources
 from gossamer.crawl.robots import RobotsBook
-from gossamer.crawl.runner import SiteRunner
 from gossamer.crawl.seams import Resolves
+from gossamer.crawl.understand import Rules
 from gossamer.fetch import AddressPolicy, Request, Trouble
 from gossamer.fetch.browser import SubRequest
 from gossamer.fetch.request import target_of
@@ -28,7 +31,7 @@ from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response
 from gossamer.model.site import host_of, site_of
-from gossamer.model.url import Canonicalizer, parse_base
+from gossamer.model.url import parse_base
 
 _HOPS = 5
 """Redirects of a resource that are followed."""
@@ -42,28 +45,13 @@ _PUBLIC = AddressPolicy(contact="anybody")
 """Tells public addresses from all others."""
 
 
-class Shop(Protocol):
+class Shop(msgspec.Struct, frozen=True):
     """What rendering needs of its worker."""
 
-    @property
-    def clock(self) -> Clock:
-        """The time."""
-
-    @property
-    def resolver(self) -> Resolves:
-        """Who knows the addresses."""
-
-    @property
-    def robots(self) -> RobotsBook:
-        """What robots.txt says."""
-
-    @property
-    def stopping(self) -> bool:
-        """Whether no new request should be made."""
-
-    @property
-    def canonicalizer(self) -> Canonicalizer:
-        """How URLs are written."""
+    life: Life
+    resolver: Resolves
+    robots: RobotsBook
+    rules: Rules
 
 
 class Supply:
@@ -83,8 +71,8 @@ class Supply:
 class Loads:
     """What one page loads: in turn at each site, as far as it is allowed, until the page is done."""
 
-    def __init__(self, supply: Supply, runner: SiteRunner) -> None:
-        self._supply, self._shop, self._runner = supply, supply.shop, runner
+    def __init__(self, supply: Supply, held: HeldSite) -> None:
+        self._supply, self._shop, self._held = supply, supply.shop, held
         self._turns: dict[str, asyncio.Lock] = {}
         self.requests = 0
         """Requests that were made, without those that were answered from memory."""
@@ -115,7 +103,7 @@ class Loads:
                 return self._refused(url, trouble.reason, trouble.outcome)
             if response.outcome is not Outcome.REDIRECT:
                 return response
-            target = self._shop.canonicalizer.literal(parse_base(url), response.location)
+            target = self._shop.rules.canonicalizer.literal(parse_base(url), response.location)
             if isinstance(target, Decision):
                 return self._refused(url, f"redirects to {response.location[:200]!r}: {target.reason}")
             url = target
@@ -123,30 +111,30 @@ class Loads:
 
     async def _fetch_one(self, url: str, sub: SubRequest) -> Response:
         site = site_of(url)
-        if site != self._runner.site:
+        if site != self._held.site:
             await self._check_foreign(site)  # before the memory is asked: what lies there has an owner, too
         # One at a time of each site, and none for a page that is done meanwhile: what the server has seen counts for
         # its politeness, so that a request which was begun is never called off.
         async with self._turns.setdefault(site, asyncio.Lock()):
-            kept = self._supply.resources.get(site, url, self._shop.clock.now())
+            kept = self._supply.resources.get(site, url, self._shop.life.clock.now())
             if kept is not None:
                 return kept
-            if self.over or self._shop.stopping:
+            if self.over or self._shop.life.stopping:
                 return self._refused(url, "the page is done")
             response = await self._through_channel(site, url, sub)
             if isinstance(response, Rest):
                 self._put_off(site, response.reason)
-                self.is_cut_off |= site == self._runner.site and self._runner.channel.is_left
+                self.is_cut_off |= site == self._held.site and self._held.channel.is_left
                 return self._refused(url, f"{site} is not asked now: {response.reason}")
             if response.outcome.meaning.slow:
                 self._put_off(site, response.reason or response.outcome.meaning.sentence)
             elif response.status:
-                self._supply.resources.keep(site, url, sub.kind, response, self._shop.clock.now())
+                self._supply.resources.keep(site, url, sub.kind, response, self._shop.life.clock.now())
             return response
 
     async def _through_channel(self, site: str, url: str, sub: SubRequest) -> Response | Rest:
-        own = self._runner.channel
-        if site == self._runner.site:
+        own = self._held.channel
+        if site == self._held.site:
             own.borrowers += 1
             try:
                 return await self._ask(own, url, sub)
@@ -162,16 +150,16 @@ class Loads:
 
     async def _check_foreign(self, site: str) -> None:
         """`Trouble` where a page of another site must not load from this one."""
-        guarded = self._supply.guarded & {host_of(site), host_of(self._runner.site)}
+        guarded = self._supply.guarded & {host_of(site), host_of(self._held.site)}
         if guarded:
             raise Trouble(Outcome.REFUSED, f"{min(guarded)} has access of its own (sites), which stays among its pages")
         address = await self._shop.resolver.address_of(host_of(site))
-        page = self._runner.channel.address
+        page = self._held.channel.address
         if not _PUBLIC.check(address).allowed and (page is None or _PUBLIC.check(page.address).allowed):
             raise Trouble(Outcome.ADDRESS_REFUSED, f"{address} is not public, and the page is")
-        others = self._supply.others.setdefault(self._runner.site, set())
+        others = self._supply.others.setdefault(self._held.site, set())
         if site not in others and len(others) >= _OTHERS:
-            raise Trouble(Outcome.REFUSED, f"pages of {self._runner.site} load from more than {_OTHERS} other sites")
+            raise Trouble(Outcome.REFUSED, f"pages of {self._held.site} load from more than {_OTHERS} other sites")
         others.add(site)
 
     async def _borrow(self, site: str) -> Channel | Rest:
@@ -200,5 +188,5 @@ class Loads:
         self.put_off = self.put_off or f"{site} did not give what it loads: {reason or 'its turn had not come'}"
 
     def _refused(self, url: str, reason: str, outcome: Outcome = Outcome.REFUSED) -> Response:
-        now = self._shop.clock.now()
+        now = self._shop.life.clock.now()
         return Response(url, outcome, now, now, now, reason=reason)

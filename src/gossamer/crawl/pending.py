@@ -14,8 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gossamer.errors import DatabaseError
-from gossamer.frontier.contract import Batch, SiteReport, Verdict, Visit
-from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.contract import Batch, Frontier, SiteReport, Verdict, Visit
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Link, PageRow, Response
 from gossamer.model.site import key64
@@ -74,7 +73,7 @@ class Pending:
 class Reporter:
     """Reports pending results to the frontier; how they are stored is another matter."""
 
-    def __init__(self, frontier: SqlFrontier, worker: str) -> None:
+    def __init__(self, frontier: Frontier, worker: str) -> None:
         self._frontier = frontier
         self._worker = worker
         self._count = 0
@@ -120,7 +119,7 @@ class Committer(Reporter):
     """Writes pending results as segments; runs in the worker's database thread."""
 
     def __init__(
-        self, frontier: SqlFrontier, segments: Segments, worker: str, archive: bool, info: dict[str, str]
+        self, frontier: Frontier, segments: Segments, worker: str, archive: bool, info: dict[str, str]
     ) -> None:
         super().__init__(frontier, worker)
         self._segments = segments

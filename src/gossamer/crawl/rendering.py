@@ -1,7 +1,7 @@
 """Rendering as a part of the crawl: which page, within which budget, and the requests that it makes.
 
 A page that is empty without its scripts is rendered after it was parsed, and parsed again. What it loads is fetched
-like any page (`page_loads`). While a page is rendered its site's runner fetches no other, so that the page has the
+like any page (`page_loads`). While a page is rendered the site's other pages wait, so that the page has the
 site's turns.
 """
 
@@ -15,9 +15,9 @@ import msgspec
 
 from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.channel import Channel
+from gossamer.crawl.held_site import HeldSite
 from gossamer.crawl.page_loads import Loads, Shop, Supply
 from gossamer.crawl.render_choice import Modes, has_gained, merged, most_requests, why_render
-from gossamer.crawl.runner import SiteRunner
 from gossamer.crawl.seams import Parses, Renders, Runs
 from gossamer.database.database import Database
 from gossamer.fetch.browser import Rendered
@@ -57,21 +57,21 @@ class Rendering:
         self._supply = Supply(shop, borrowing, guarded)
         self._pages: set[Loads] = set()
 
-    def why(self, runner: SiteRunner, task: Task, response: Response, parsed: Parsed) -> str:
+    def why(self, site: str, task: Task, response: Response, parsed: Parsed) -> str:
         """Why a page is to be rendered; `""` where it is not."""
         if task.kind is not Kind.PAGE:
             return ""
-        return why_render(self._modes.of(runner.site), response.body, parsed)
+        return why_render(self._modes.of(site), response.body, parsed)
 
-    async def read(self, runner: SiteRunner, task: Task, response: Response, parsed: Parsed) -> Parsed | Kept:
+    async def read(self, held: HeldSite, task: Task, response: Response, parsed: Parsed) -> Parsed | Kept:
         """What a page says after its scripts have run, or what it said before where that is no more."""
-        site_id, auto = key64(runner.site), self._modes.of(runner.site) == "auto"
-        pages, requests = (self._settings.browser.pages, self._most(runner.channel)) if auto else (2**62, float("inf"))
-        now = self._shop.clock.now()
+        site_id, auto = key64(held.site), self._modes.of(held.site) == "auto"
+        pages, requests = (self._settings.browser.pages, self._most(held.channel)) if auto else (2**62, float("inf"))
+        now = self._shop.life.clock.now()
         if refusal := await self._thread.run(scripted.claim, self._db, site_id, now, pages, requests):
             log.debug("%s is not rendered: %s", task.url, refusal)
             return _unrendered(task, parsed, refusal)
-        loads = Loads(self._supply, runner)
+        loads = Loads(self._supply, held)
         self._pages.add(loads)
         try:
             rendered = await self._renderer.render(task.url, response, loads.fetch)
@@ -112,7 +112,7 @@ class Rendering:
     async def _after(self, task: Task, response: Response, parsed: Parsed, rendered: Rendered) -> Parsed | None:
         """What the rendered page says; None where there is none."""
         if rendered.target:
-            target = self._shop.canonicalizer.resolve(parse_base(task.url), rendered.target)
+            target = self._shop.rules.canonicalizer.resolve(parse_base(task.url), rendered.target)
             if isinstance(target, Decision) or target == task.url:
                 rendered.reason = f"a script goes to {rendered.target[:200]}, which is no other page"
                 return None

@@ -27,7 +27,7 @@ Laws, checked by `tests/contract/test_frontier.py` for each implementation:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 import msgspec
@@ -194,6 +194,25 @@ class Added(msgspec.Struct):
     """Of the known ones, seeds that were done, refused or scheduled and are fetched again now."""
 
 
+class Directions(msgspec.Struct, frozen=True):
+    """What a worker heeds for the sites it holds."""
+
+    leave: frozenset[str] = frozenset()
+    """Sites to be given back after the request under way."""
+    least_delays: dict[str, float] = {}
+    """Of the others: seconds between two requests at least."""
+    robots: int = 0
+    """How often stored robots.txt files were made stale: what a worker holds is no newer than it was then."""
+
+
+class Seen(Protocol):
+    """A memory of keys of URLs."""
+
+    def knows(self, key: int, depth: int) -> bool:
+        """Whether a key is surely in the table, at this depth or a smaller one; any thread may ask."""
+        ...
+
+
 WritePages = Callable[[list[Verdict]], None]
 """Writes and syncs the segment's pages; called inside the transaction of `report`."""
 
@@ -242,6 +261,45 @@ class Frontier(Protocol):
 
     def retire(self, worker: str, now: float) -> None:
         """The worker is gone: free what it held, counting its sites as asked now."""
+        ...
+
+    def borrow(self, worker: str, site: str, now: float) -> Lease | None:
+        """Lease one site by name, known or not, without URLs; None while it is paused or another worker has it."""
+        ...
+
+    def fewest_sites(self, worker: str, now: float) -> int | None:
+        """Sites held by the live worker that holds the fewest, this one not counted; None where it is alone."""
+        ...
+
+    def waits(self, sites: Collection[str]) -> dict[str, tuple[float, str]]:
+        """Which of the sites must rest, until when and why: what the owners of other parts met."""
+        ...
+
+    def directions(self, held: Collection[str]) -> Directions:
+        """What a worker heeds for the sites it holds: those to be given back, and the operator's delays."""
+        ...
+
+    def robots(self, origin: str) -> bytes | None:
+        """The stored state of an origin's robots.txt."""
+        ...
+
+    @property
+    def guidance(self) -> Guidance:
+        """What is fetched first, and what is fetched again when."""
+        ...
+
+    def guide(self, guidance: Guidance) -> None:
+        """Go by this from now on; what waits already stays where it is."""
+        ...
+
+    @property
+    def seen(self) -> Seen:
+        """Keys of URLs that need not be offered again."""
+        ...
+
+    @property
+    def best_new(self) -> dict[int, int]:
+        """The best level that the last report put new URLs into, by the key of their site."""
         ...
 
     def block_until(self, site: str, until: float, reason: str) -> None:

@@ -22,6 +22,7 @@ from gossamer.frontier.contract import (
     Added,
     Batch,
     Budgets,
+    Directions,
     Guidance,
     Lease,
     SiteReport,
@@ -41,7 +42,6 @@ from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sources import Sources, note_hubs
 from gossamer.frontier.standing import collect_gifts, raise_known
 from gossamer.frontier.steering import controls, naming, seed_redirects
-from gossamer.frontier.steering.controls import Directions
 from gossamer.frontier.steering.replanning import replan_visits
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task

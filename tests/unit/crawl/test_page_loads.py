@@ -50,8 +50,8 @@ def loads_of(page: Site, addresses: dict[str, str], guarded: tuple[str, ...] = (
         return addresses[host]
 
     shop = SimpleNamespace(
-        clock=FakeClock(1_000.0), resolver=SimpleNamespace(address_of=address_of), stopping=False,
-        robots=SimpleNamespace(may_fetch=_allowed), canonicalizer=Canonicalizer(),
+        life=SimpleNamespace(clock=FakeClock(1_000.0), stopping=False), resolver=SimpleNamespace(address_of=address_of),
+        robots=SimpleNamespace(may_fetch=_allowed), rules=SimpleNamespace(canonicalizer=Canonicalizer()),
     )  # fmt: skip
     return Loads(Supply(cast(Any, shop), cast(Any, None), guarded), cast(Any, page))
 

@@ -18,6 +18,7 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.errors import UsageError
+from gossamer.frontier.contract import Directions
 from gossamer.model.counts import counted
 from gossamer.model.site import key64
 
@@ -55,17 +56,6 @@ class Controls(msgspec.Struct, frozen=True):
     """Seconds between two requests at least; 0: as the settings say."""
     most_pages: int = 0
     """Page requests after which its URLs rest; 0: no limit."""
-
-
-class Directions(msgspec.Struct, frozen=True):
-    """What a worker heeds for the sites it holds."""
-
-    leave: frozenset[str] = frozenset()
-    """Sites to be given back after the request under way."""
-    least_delays: dict[str, float] = {}
-    """Of the others: seconds between two requests at least."""
-    robots: int = 0
-    """How often stored robots.txt files were made stale: what a worker holds is no newer than it was then."""
 
 
 def pause_site(db: Database, site: str, reason: str, now: float) -> None:

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.crawl.scope import LiveScope
-from gossamer.crawl.worker import Pace, Session, Tools
+from gossamer.crawl.session import Pace, Session, Tools
 from gossamer.data.guidance import guidance_of
 from gossamer.data.stored_links import Keys, LinksOf, SiteLinks
 from gossamer.database.database import Database, open_database
@@ -203,6 +203,7 @@ class _Crawl:
         scope = LiveScope(settings, frontier.db)
         tools = Tools(
             frontier=frontier,
+            database=frontier.db,
             thread=AtOnce(),
             heart=NoHeart(frontier.renew, clock),
             scope=scope,

@@ -1,0 +1,77 @@
+"""The frontier as one worker sees it: the calls of the contract, without the worker's name and the time, awaited.
+
+The frontier belongs to one thread, so the event loop never waits for the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from gossamer.crawl.life import Life
+from gossamer.crawl.seams import Runs
+from gossamer.frontier.contract import Directions, Frontier, Guidance, Lease, SiteReport
+from gossamer.model.records import Task
+
+
+class BoundFrontier:
+    """A frontier bound to a worker, a thread and a clock."""
+
+    def __init__(self, frontier: Frontier, thread: Runs, life: Life) -> None:
+        self._frontier, self._thread, self._life = frontier, thread, life
+
+    @property
+    def _who(self) -> str:
+        return self._life.name
+
+    def _now(self) -> float:
+        return self._life.clock.now()
+
+    async def register(self) -> None:
+        """The worker starts."""
+        await self._thread.run(self._frontier.register, self._who, self._now())
+
+    async def take(self, sites: int, urls: int) -> list[Lease]:
+        """Lease up to so many ready sites, with up to so many URLs."""
+        return await self._thread.run(self._frontier.take, self._who, self._now(), sites, urls)
+
+    async def refill(self, site: str, part: int, holding: Sequence[int], urls: int, returned: int) -> list[Task]:
+        """More URLs of a leased site."""
+        return await self._thread.run(
+            self._frontier.refill, self._who, site, part, holding, self._now(), urls, returned
+        )
+
+    async def hold_address(self, site: str, slot: str) -> float | None:
+        """When the address may be asked next; None while another worker holds it."""
+        return await self._thread.run(self._frontier.hold_address, self._who, site, slot, self._now())
+
+    async def borrow(self, site: str) -> Lease | None:
+        """A lease of a site for one request; None while it is paused or somebody else's."""
+        return await self._thread.run(self._frontier.borrow, self._who, site, self._now())
+
+    async def release(self, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]]) -> None:
+        """Give sites and addresses back."""
+        await self._thread.run(self._frontier.release, self._who, sites, addresses, self._now())
+
+    async def retire(self) -> None:
+        """The worker ends."""
+        await self._thread.run(self._frontier.retire, self._who, self._now())
+
+    async def fewest_sites(self) -> int | None:
+        """The sites of the other worker that has the fewest; None where there is no other."""
+        return await self._thread.run(self._frontier.fewest_sites, self._who, self._now())
+
+    async def waits(self, sites: Collection[str]) -> dict[str, tuple[float, str]]:
+        """Which of the sites must rest, until when, and why."""
+        return await self._thread.run(self._frontier.waits, sites)
+
+    async def directions(self, held: Collection[str]) -> Directions:
+        """What operators ask of a worker that holds these sites."""
+        return await self._thread.run(self._frontier.directions, held)
+
+    async def robots(self, origin: str) -> bytes | None:
+        """The stored state of an origin's robots.txt."""
+        return await self._thread.run(self._frontier.robots, origin)
+
+    async def guide(self, guidance: Guidance) -> None:
+        """Go by other guidance from now on."""
+        await self._thread.run(self._frontier.guide, guidance)

@@ -1,0 +1,153 @@
+"""Results on their way into the frontier: collected for half a second, then stored and recorded together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+
+from gossamer.crawl.addresses import AddressBook
+from gossamer.crawl.bound_frontier import BoundFrontier
+from gossamer.crawl.channel import Rest
+from gossamer.crawl.held_site import HeldSites
+from gossamer.crawl.life import Life
+from gossamer.crawl.page_parsing import Backlog
+from gossamer.crawl.pending import Pending, Result
+from gossamer.crawl.seams import Commits, Runs
+from gossamer.model.records import Discovered
+from gossamer.settings import CrawlSettings
+
+log = logging.getLogger(__name__)
+
+
+class CommitQueue:
+    """Takes results, and commits them when it is time, when they are many, or when nobody can go on without."""
+
+    def __init__(
+        self, config: CrawlSettings, committer: Commits, thread: Runs, frontier: BoundFrontier, sites: HeldSites,
+        addresses: AddressBook, backlog: Backlog, life: Life,
+    ) -> None:  # fmt: skip
+        self._config, self._committer, self._thread, self._frontier = config, committer, thread, frontier
+        self._sites, self._addresses, self._backlog, self._life = sites, addresses, backlog, life
+        self._pending = Pending()
+        self._commit_bytes = 0
+        self._wanted, self._done = asyncio.Event(), asyncio.Event()
+        self._committing = asyncio.Lock()
+        self._starving = 0
+        self._failure: Exception | None = None
+
+    # -- what runners and robots.txt hand over ------------------------------------------------
+
+    def add(self, result: Result) -> None:
+        """Put a result into the next commit."""
+        self._pending.add(result)
+        config = self._config
+        if len(self._pending.results) >= config.commit_pages or self._pending.bytes >= config.commit_bytes:
+            self._wanted.set()
+        self._hurry()
+
+    def add_robots(self, origin: str, state: bytes, sitemaps: Sequence[Discovered]) -> None:
+        """Put a robots.txt and the sitemaps it names into the next commit."""
+        self._pending.robots[origin] = state
+        self._pending.found += sitemaps
+
+    async def robots(self, origin: str) -> bytes | None:
+        """The state of an origin's robots.txt, committed or not."""
+        if origin in self._pending.robots:
+            return self._pending.robots[origin]
+        return await self._frontier.robots(origin)
+
+    def fail(self, error: Exception) -> None:
+        """End the session with this error: a page that nobody reports would keep its site here for ever."""
+        self._failure = error
+        self._wanted.set()
+
+    # -- what runners wait for ----------------------------------------------------------------
+
+    async def committed(self) -> None:
+        """Wait for the next commit; the last one to wait asks for it at once."""
+        self._starving += 1
+        self._hurry()
+        try:
+            await self._done.wait()
+        finally:
+            self._starving -= 1
+
+    def _hurry(self) -> None:
+        """Commit now if nobody can go on without it."""
+        if self._starving and not self._backlog.pages and self._pending and self._starving >= self._sites.active:
+            self._wanted.set()
+
+    def wake(self) -> None:
+        """Let those who wait look again: what they wait for may not come any more."""
+        self._done.set()
+        self._done = asyncio.Event()
+
+    async def room(self) -> None:
+        """Wait until there is memory for another body."""
+        while self._held() > self._config.hold_bytes and not self._life.stopping:
+            self._wanted.set()
+            await asyncio.sleep(0.02)
+
+    def _held(self) -> int:
+        return self._backlog.bytes + self._pending.bytes + self._commit_bytes
+
+    # -- committing ---------------------------------------------------------------------------
+
+    def want(self) -> None:
+        """See to it that `due` returns at once."""
+        self._wanted.set()
+
+    async def due(self) -> None:
+        """Wait for the time of the next commit; raises where a runner failed."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._config.commit_seconds):
+                await self._wanted.wait()
+        if self._failure is not None:
+            raise self._failure
+        self._wanted.clear()
+
+    @contextlib.asynccontextmanager
+    async def between_commits(self) -> AsyncIterator[None]:
+        """No commit begins meanwhile, and none is under way."""
+        async with self._committing:
+            yield
+
+    async def commit(self) -> None:
+        """Store and record what was handed over, if anything was."""
+        if not self._pending:
+            return
+        async with self._committing:
+            self._commit_bytes = self._pending.bytes
+            try:
+                await self._commit_pending()
+            finally:
+                self._commit_bytes = 0
+
+    async def _commit_pending(self) -> None:
+        pending, self._pending = self._pending, Pending()
+        touched = {(result.visit.site, result.visit.part) for result in pending.results}
+        started = self._life.clock.now()
+        await self._thread.run(
+            self._committer.commit, pending, self._sites.reports(touched), self._addresses.changed(), started
+        )
+        self._tell(pending, len(touched), self._life.clock.now() - started)
+        self._life.renewed(started)
+        self._sites.reported(result.visit for result in pending.results)
+        await self._heed_other_parts()
+        self._sites.offer(self._committer.best_new)
+        self.wake()
+
+    def _tell(self, pending: Pending, sites: int, seconds: float) -> None:
+        fields = {"results": len(pending.results), "bytes": pending.bytes, "seconds": seconds, "sites": sites}
+        severity = logging.INFO if pending.results else logging.DEBUG
+        log.log(severity, "committed %d results", len(pending.results), extra=fields)
+
+    async def _heed_other_parts(self) -> None:
+        """A site in trouble is left alone by all its parts, whoever met the trouble."""
+        if split := self._sites.split:
+            waits = await self._frontier.waits(split)
+            for held in self._sites:
+                if held.site in waits:
+                    held.channel.rest(Rest(*waits[held.site]))

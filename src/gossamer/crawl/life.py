@@ -1,0 +1,56 @@
+"""Whether a worker may still ask sites: it was not told to stop, and its leases cannot have run out."""
+
+from __future__ import annotations
+
+import asyncio
+
+from gossamer.clock import Clock
+from gossamer.errors import LeaseLost
+
+_COUNTED_ON = 0.9
+"""The part of a lease after which a worker without a sign of life lets go: its connections are closed before others
+come, also where the machine is busy."""
+
+
+class Life:
+    """A worker's life under one name."""
+
+    def __init__(self, name: str, clock: Clock, stop: asyncio.Event, lease: float) -> None:
+        """`lease`: seconds that others wait after the last sign of life."""
+        self.name, self.clock = name, clock
+        self._stop, self._lease = stop, lease
+        self.renewed_at = clock.now()
+        """The time of the last sign of life."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no new request should be made."""
+        return self._stop.is_set()
+
+    async def stopped(self) -> None:
+        """Wait until it is told to stop."""
+        await self._stop.wait()
+
+    async def sleep(self, seconds: float) -> bool:
+        """Wait, but not for a worker that is to stop; False where it is."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()
+        except TimeoutError:
+            return True
+        return False
+
+    def renewed(self, at: float) -> None:
+        """A sign of life got through; it counts from this time on."""
+        self.renewed_at = max(self.renewed_at, at)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the leases may have run out; negative where they may have."""
+        return self.renewed_at + _COUNTED_ON * self._lease - self.clock.now()
+
+    def check(self) -> None:
+        """Raise `LeaseLost` once the leases may have run out: no request after that. What remains: a worker frozen
+        between this check and its `send` still sends that one request."""
+        if self.left < 0:
+            raise LeaseLost(f"{self.name} was silent too long")
