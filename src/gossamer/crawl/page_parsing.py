@@ -9,7 +9,7 @@ import msgspec
 
 from gossamer.crawl.held_site import HeldSite
 from gossamer.crawl.life import Life
-from gossamer.crawl.rendering import Kept, Rendering
+from gossamer.crawl.render.pages import Kept, Rendering
 from gossamer.crawl.seams import Parses
 from gossamer.model.records import Parsed, ParseJob, Response, Task
 

@@ -14,7 +14,7 @@ from gossamer.crawl.life import Life
 from gossamer.crawl.live_rules import LiveRules
 from gossamer.crawl.page_parsing import PageParsing, Read
 from gossamer.crawl.pending import Result
-from gossamer.crawl.rendering import Kept
+from gossamer.crawl.render.pages import Kept
 from gossamer.crawl.robots import RobotsBook
 from gossamer.crawl.understand import Rules, of_mirror, of_page, of_response, of_unasked, plain_result
 from gossamer.fetch import Request

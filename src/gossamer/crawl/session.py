@@ -26,9 +26,9 @@ from gossamer.crawl.commit_queue import CommitQueue
 from gossamer.crawl.held_site import HeldSite, HeldSites
 from gossamer.crawl.life import Life
 from gossamer.crawl.live_rules import LiveRules
-from gossamer.crawl.page_loads import Shop
 from gossamer.crawl.page_parsing import Backlog, PageParsing, cancel
-from gossamer.crawl.rendering import Rendering
+from gossamer.crawl.render.loads import Shop
+from gossamer.crawl.render.pages import Rendering
 from gossamer.crawl.robots import RobotsBook
 from gossamer.crawl.runner import Services, SiteRunner
 from gossamer.crawl.scope import LiveScope

@@ -10,7 +10,7 @@ import msgspec
 
 from gossamer.crawl.channel import Rest
 from gossamer.crawl.pending import Result
-from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, RENDERED, SHORT_TEXT, scripts_missing
+from gossamer.crawl.render.choice import NEEDS_SCRIPTS, NO_TEXT, RENDERED, SHORT_TEXT, scripts_missing
 from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import Budgets, Visit

@@ -23,7 +23,7 @@ from gossamer.clock import Clock, CorrectedClock
 from gossamer.crawl.heartbeat import Heartbeat, set_by_database
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer
-from gossamer.crawl.render_choice import Modes
+from gossamer.crawl.render.choice import Modes
 from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.session import Session, Tools
 from gossamer.crawl.thread import DatabaseThread

@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from gossamer.crawl.render_choice import NEEDS_SCRIPTS, NO_TEXT, SHORT_TEXT, Modes
+from gossamer.crawl.render.choice import NEEDS_SCRIPTS, NO_TEXT, SHORT_TEXT, Modes
 from gossamer.crawl.understand import PARTLY
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIRROR_RULE

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.crawl.parser_config import full_chain
-from gossamer.crawl.render_choice import LITTLE_TEXT, RENDERED, Modes
+from gossamer.crawl.render.choice import LITTLE_TEXT, RENDERED, Modes
 from gossamer.crawl.scope import scope_config
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from gossamer.crawl.channel import Channel, Rest
-from gossamer.crawl.page_loads import Loads, Supply
+from gossamer.crawl.render.loads import Loads, Supply
 from gossamer.fetch.browser import SubRequest
 from gossamer.model.decision import allow
 from gossamer.model.outcome import Outcome

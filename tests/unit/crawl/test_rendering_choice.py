@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from gossamer.crawl.reading import PageReader
-from gossamer.crawl.render_choice import Modes, has_gained, merged, most_requests, why_render
+from gossamer.crawl.render.choice import Modes, has_gained, merged, most_requests, why_render
 from gossamer.crawl.scope import ParserConfig
 from gossamer.crawl.understand import Rules, of_page
 from gossamer.fetch.browser_config import BrowserConfig

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.crawl.resources import Resources
+from gossamer.crawl.render.resources import Resources
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response
 

@@ -16,8 +16,8 @@ import msgspec
 from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.channel import Channel
 from gossamer.crawl.held_site import HeldSite
-from gossamer.crawl.page_loads import Loads, Shop, Supply
-from gossamer.crawl.render_choice import Modes, has_gained, merged, most_requests, why_render
+from gossamer.crawl.render.choice import Modes, has_gained, merged, most_requests, why_render
+from gossamer.crawl.render.loads import Loads, Shop, Supply
 from gossamer.crawl.seams import Parses, Renders, Runs
 from gossamer.database.database import Database
 from gossamer.fetch.browser import Rendered

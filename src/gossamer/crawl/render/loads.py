@@ -20,7 +20,7 @@ from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.channel import Channel, Rest
 from gossamer.crawl.held_site import HeldSite
 from gossamer.crawl.life import Life
-from gossamer.crawl.resources import Resources
+from gossamer.crawl.render.resources import Resources
 from gossamer.crawl.robots import RobotsBook
 from gossamer.crawl.seams import Resolves
 from gossamer.crawl.understand import Rules
