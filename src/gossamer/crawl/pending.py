@@ -15,22 +15,11 @@ import msgspec
 
 from gossamer.errors import DatabaseError
 from gossamer.frontier.contract import Batch, Frontier, SiteReport, Verdict, Visit
-from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Link, PageRow, Response
 from gossamer.model.site import key64
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segment_folder import Segments
 from gossamer.store.segments import SegmentWriter
-
-_TEXTLESS = (Outcome.DUPLICATE, Outcome.ALIAS, Outcome.NOINDEX, Outcome.REFUSED)
-_UNARCHIVED = (
-    Outcome.TOO_LARGE,
-    Outcome.BOMB,
-    Outcome.BROKEN_RESPONSE,
-    Outcome.TIMEOUT,
-    Outcome.UNSUPPORTED_TYPE,
-)
-
 
 _LINK_BYTES = 300
 """What a link or a new URL takes in memory: a page of 5,000 links weighs more than its body."""
@@ -151,7 +140,7 @@ class Committer(Reporter):
             raise
 
     def _write_raw(self, writer: SegmentWriter, stored: list[Result], now: float) -> None:
-        archived = [r for r in stored if r.response is not None and r.visit.outcome not in _UNARCHIVED]
+        archived = [r for r in stored if r.response is not None and not r.visit.outcome.meaning.unarchived]
         responses = [r.response for r in archived if r.response is not None]
         for result, place in zip(archived, writer.write_archive(responses, now, self._info), strict=True):
             if place is not None and result.row is not None:
@@ -169,7 +158,7 @@ def _judged(row: PageRow, verdict: Verdict, reason: str) -> PageRow:
         cluster=verdict.cluster,
         joined=verdict.joined,
     )
-    if verdict.outcome in _TEXTLESS:
+    if verdict.outcome.meaning.forgets:
         judged.text = judged.headings = judged.description = None
     return judged
 

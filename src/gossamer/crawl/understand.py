@@ -25,7 +25,6 @@ from gossamer.scope.reach import LISTED_DEPTH, NO_SITEMAPS, Reach
 
 PARTLY = "only partly read"
 """What the reason of a feed or sitemap begins with that could not be read to its end."""
-_PATIENT = (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE)
 _LISTS = ("listing", "collection")
 _LISTS_DEPTH = 2
 """Links from a seed within which lists may name feeds of their own."""
@@ -83,7 +82,7 @@ def of_response(site: str, part: int, task: Task, response: Response, not_before
     if response.outcome is Outcome.REDIRECT:
         _follow_redirect(result, response.location, Via.REDIRECT, rules)
     elif response.outcome.meaning.retry:
-        tries = rules.budgets.patience if response.outcome in _PATIENT else rules.budgets.retries
+        tries = rules.budgets.patience if response.outcome.meaning.patient else rules.budgets.retries
         if task.attempts + 1 < tries:
             visit.retry_at = max(not_before, response.finished_at)
     row.outcome, row.reason = visit.outcome.value, visit.reason

@@ -12,21 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gossamer.database.database import Database
-from gossamer.database.lists import marks
 from gossamer.database.schema import DONE
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.recording import requeue
 from gossamer.frontier.steering.refused import refused_urls
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import LEADING_ON, Outcome
 from gossamer.model.records import Discovered
 from gossamer.scope.reach import DEPTH_RULE, SITEMAPS_RULE, Reach
 
 Place = tuple[int, int]
 """Site and key of a URL."""
 
-_LEADS_ON = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.DUPLICATE, Outcome.ALIAS, Outcome.REDIRECT}
-"""Outcomes of pages that lead to others at a depth that hangs on their own."""
-_LEADS_ON_NAMES = {outcome.value for outcome in _LEADS_ON}
 _HANDFUL = 1000
 
 
@@ -41,7 +37,7 @@ def note_shorter_ways(db: Database, offered: Mapping[Place, int], limit: int) ->
         found = offered[site_id, key]
         if found < depth:
             nearer.append((found, site_id, key))
-            if found < limit and outcome in _LEADS_ON_NAMES:
+            if found < limit and outcome in LEADING_ON:
                 (anew if state == DONE else waiting).append((site_id, key))
     db.many("UPDATE urls SET depth = ? WHERE site_id = ? AND key = ?", sorted(nearer))
     _ask_for_all(db, waiting)
@@ -54,7 +50,7 @@ def came_nearer(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], limi
     visited = {
         (site_id, visit.task.key): visit.task.depth
         for visit, verdict, site_id in judged
-        if verdict.outcome in _LEADS_ON or verdict.outcome is Outcome.NOT_MODIFIED
+        if verdict.outcome.meaning.leads_on or verdict.outcome is Outcome.NOT_MODIFIED
     }
     rows = db.find("site_id, key, depth", "urls", ("site_id", "key"), sorted(visited))
     return [(site_id, key) for site_id, key, depth in rows if depth < visited[site_id, key] and depth < limit]
@@ -89,12 +85,11 @@ def refused_by_reach(db: Database, reach: Reach) -> Iterator[list[Discovered]]:
 
 def pages_from(db: Database, depth: int) -> Iterator[list[Place]]:
     """Fetched pages of this depth or deeper that lead on, in handfuls."""
-    names = sorted(_LEADS_ON_NAMES)
     site_id = key = -(1 << 63)
     while rows := db.execute(
-        f"SELECT site_id, key FROM urls WHERE state = {DONE} AND depth >= ? AND outcome IN ({marks(names)}) "
+        f"SELECT site_id, key FROM urls WHERE state = {DONE} AND depth >= ? AND outcome IN ({LEADING_ON.sql}) "
         f"AND (site_id, key) > (?, ?) ORDER BY site_id, key LIMIT {_HANDFUL}",
-        (depth, *names, site_id, key),
+        (depth, site_id, key),
     ):
         site_id, key = rows[-1]
         yield [(row[0], row[1]) for row in rows]

@@ -27,7 +27,7 @@ from gossamer.frontier.contract import (
     Visit,
     WritePages,
 )  # fmt: skip
-from gossamer.frontier.copies.copying import COPIES, LOWERINGS, is_trap, lowered_by
+from gossamer.frontier.copies.copying import LOWERINGS, is_trap, lowered_by
 from gossamer.frontier.copies.duplicates import loop_of, loop_reason
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.model.outcome import Outcome
@@ -35,11 +35,6 @@ from gossamer.model.records import LEVELS, Discovered, Kind, Task, Via
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.priority.levels import levels_of
 from gossamer.priority.product import Product
-
-_JOINED = (Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT)
-_STANDS = (Outcome.DOCUMENT, Outcome.NOINDEX, *_JOINED)
-_REFUSALS = (Outcome.REFUSED, Outcome.ROBOTS_DENIED)
-_READ = (Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE)
 
 
 class _Url(msgspec.Struct):
@@ -399,7 +394,7 @@ class MemoryFrontier:
 
     def _count(self, visit: Visit, verdict: Verdict) -> None:
         place = (visit.site, self._shape_of(visit.task.url))
-        if not visit.task.previous and verdict.outcome in COPIES:
+        if not visit.task.previous and verdict.outcome.meaning.copy:
             self._copies[place] += 1
         elif not visit.task.previous and verdict.outcome is Outcome.DOCUMENT:
             self._documents[place] += 1
@@ -416,7 +411,7 @@ class MemoryFrontier:
                 visit.reason, verdict = loop_reason(loop), Verdict(Outcome.BAD_REDIRECT)
             elif joins and self._stands(visit.canonical, visit.task.url, joined):
                 verdict = Verdict(Outcome.ALIAS, visit.canonical)
-            if verdict.outcome in _JOINED:
+            if verdict.outcome.meaning.joined:
                 joined[visit.task.url] = verdict.target
             verdicts.append(verdict)
         judged = list(zip(visits, verdicts, strict=True))
@@ -484,9 +479,9 @@ class MemoryFrontier:
                 return False
             if target in joined:
                 target = joined[target]
-            elif row.state == "refused" or row.outcome not in (None, *_STANDS):
+            elif row.state == "refused" or (row.outcome is not None and not row.outcome.meaning.leads_on):
                 return False
-            elif row.outcome not in _JOINED:
+            elif row.outcome is None or not row.outcome.meaning.joined:
                 return True
             else:
                 target = row.target
@@ -505,17 +500,17 @@ class MemoryFrontier:
         if visit.retry_at is not None:
             row.state, row.attempts = "scheduled", row.attempts + 1
         else:
-            row.state, row.attempts = "refused" if verdict.outcome in _REFUSALS else "done", 0
+            row.state, row.attempts = "refused" if verdict.outcome.meaning.refusal else "done", 0
         if _unchanged(visit, verdict):
             return
         row.outcome, row.target = verdict.outcome, verdict.target
         target = self._urls.get(verdict.target)
-        if target is not None and visit.task.depth == 0 and verdict.outcome in (Outcome.ALIAS, Outcome.REDIRECT):
+        if target is not None and visit.task.depth == 0 and verdict.outcome.meaning.named:
             target.found = msgspec.structs.replace(target.found, depth=0)
         if row.cluster is not None and row.cluster != verdict.cluster:
             self._leave(row.cluster, visit.task.url)
         row.cluster, row.joined = verdict.cluster, verdict.joined
-        read = verdict.outcome in _READ and visit.retry_at is None
+        read = verdict.outcome.meaning.validated and visit.retry_at is None
         row.etag, row.last_modified = (visit.etag, visit.last_modified) if read else ("", "")
         row.content_hash = visit.content_hash if read and verdict.outcome is Outcome.DOCUMENT else ""
         row.keep_alias = row.keep_alias and visit.retry_at is not None
@@ -526,7 +521,7 @@ class MemoryFrontier:
         url = visit.task.url
         if verdict.outcome is Outcome.REDIRECT and not self._stands(verdict.target, url, {}):
             self._wake_joined(url, Outcome.ALIAS, now, set())
-        if verdict.outcome not in _STANDS:
+        if not verdict.outcome.meaning.leads_on:
             self._wake_joined(url, Outcome.ALIAS, now, set())
         if _lost_text(visit, verdict):
             self._wake_joined(url, Outcome.DUPLICATE, now, set())
@@ -575,7 +570,7 @@ def _unchanged(visit: Visit, verdict: Verdict) -> bool:
     """Whether the URL stays what it was: an unchanged page, or one that is tried again soon."""
     before = Outcome(visit.task.previous) if visit.task.previous else None
     if verdict.outcome is Outcome.NOT_MODIFIED:
-        return before in _READ
+        return before is not None and before.meaning.validated
     return visit.retry_at is not None and before is not None and not before.meaning.retry
 
 

@@ -13,7 +13,6 @@ from functools import lru_cache
 
 from gossamer.database.database import Database
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.copies.copying import COPIES
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.scope.statistics import prefix_of
@@ -30,7 +29,7 @@ _ADD = """INSERT INTO prefixes (site_id, prefix, text, known, fit, visited, docu
 
 _COLUMN = {
     outcome: _DOCUMENTS if outcome is Outcome.DOCUMENT
-    else _DUPLICATES if outcome in COPIES
+    else _DUPLICATES if outcome.meaning.copy
     else _FAILED if outcome.meaning.error else None
     for outcome in Outcome
 }  # fmt: skip

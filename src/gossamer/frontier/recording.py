@@ -12,11 +12,11 @@ from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier.contract import Batch, Verdict, Visit
-from gossamer.frontier.copies.duplicates import JOINED, STANDS, lost_its_text, stands
+from gossamer.frontier.copies.duplicates import lost_its_text, stands
 from gossamer.frontier.queueing import count_levels, enqueue
 from gossamer.frontier.revisits import Planned
 from gossamer.frontier.steering import removals
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import RETRIED, VALIDATED, Outcome
 from gossamer.model.records import Task
 from gossamer.model.site import key64, site_of
 
@@ -31,15 +31,6 @@ _KEEP_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, reason = CAS
     change_a = COALESCE(?, change_a), change_b = COALESCE(?, change_b), bucket = COALESCE(?, bucket)
     WHERE site_id = ? AND key = ?"""
 _UNPLANNED = Planned(None, None, None, None, None)
-
-_REFUSALS = {Outcome.REFUSED, Outcome.ROBOTS_DENIED}
-_READ = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE}
-"""Outcomes whose validators are kept: "not modified" is an answer only about what we have read. A
-duplicate that is woken must bring its text again."""
-_STANDS_FOR_START = {Outcome.ALIAS, Outcome.REDIRECT}
-"""Outcomes by which a start page names what stands for it."""
-_READ_NAMES = {outcome.value for outcome in _READ}
-_UNSETTLED = {outcome.value for outcome in Outcome if outcome.meaning.retry} | {""}
 
 
 def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
@@ -118,7 +109,7 @@ def record_visits(
         [(site_id, v.part, v.retry_at, v.task.key) for v, _, site_id in judged_by_key if v.retry_at is not None],
     )
     _pass_depth_on(db, judged_by_key)
-    _join(db, [one for one in judged_by_key if one[1].outcome in JOINED and one[1].target])
+    _join(db, [one for one in judged_by_key if one[1].outcome.meaning.joined and one[1].target])
     _tally(db, judged)
     _wake_aliases(db, judged, now)
     return departed
@@ -144,8 +135,8 @@ def left_clusters(
 def keeps_outcome(visit: Visit, verdict: Verdict) -> bool:
     """Whether the URL stays what it was: an unchanged page, or one that is tried again soon."""
     if verdict.outcome is Outcome.NOT_MODIFIED:
-        return visit.task.previous in _READ_NAMES
-    return visit.retry_at is not None and visit.task.previous not in _UNSETTLED
+        return visit.task.previous in VALIDATED
+    return visit.retry_at is not None and visit.task.previous != "" and visit.task.previous not in RETRIED
 
 
 def _kept_values(visit: Visit, site_id: int, plan: Planned) -> tuple[Any, ...]:
@@ -161,8 +152,8 @@ def _kept_values(visit: Visit, site_id: int, plan: Planned) -> tuple[Any, ...]:
 def _url_values(visit: Visit, verdict: Verdict, site_id: int, segment: str, plan: Planned) -> tuple[Any, ...]:
     retry = visit.retry_at is not None
     outcome = verdict.outcome
-    state = SCHEDULED if retry else REFUSED if outcome in _REFUSALS else DONE
-    read = outcome in _READ and not retry
+    state = SCHEDULED if retry else REFUSED if outcome.meaning.refusal else DONE
+    read = outcome.meaning.validated and not retry
     task: Task = visit.task
     return (
         state,
@@ -216,7 +207,7 @@ def _pass_depth_on(db: Database, judged: Sequence[tuple[Visit, Verdict, int]]) -
         sorted(
             (key64(site_of(verdict.target)), key64(verdict.target))
             for visit, verdict, _ in judged
-            if visit.task.depth == 0 and verdict.outcome in _STANDS_FOR_START and verdict.target
+            if visit.task.depth == 0 and verdict.outcome.meaning.named and verdict.target
         ),
     )
 
@@ -254,7 +245,9 @@ def _wake_aliases(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], no
         if visit.retry_at is not None or keeps_outcome(visit, verdict):
             continue
         task, outcome = visit.task, verdict.outcome
-        if outcome not in STANDS or (outcome is Outcome.REDIRECT and not stands(db, verdict.target, task.url, {})):
+        if not outcome.meaning.leads_on or (
+            outcome is Outcome.REDIRECT and not stands(db, verdict.target, task.url, {})
+        ):
             wake(db, site_id, task.key, Outcome.ALIAS.value, now)
         if lost_its_text(visit, verdict):
             wake(db, site_id, task.key, Outcome.DUPLICATE.value, now)

@@ -20,7 +20,7 @@ import numpy as np
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import ORIGINALS, Outcome
 from gossamer.model.records import Task
 from gossamer.model.site import key64
 from gossamer.revisit.change import Estimator, Evidence, estimator
@@ -30,10 +30,6 @@ from gossamer.revisit.policy import Plan, plan
 from gossamer.revisit.rates import BUCKETS, buckets_of, rates_of
 from gossamer.scope.statistics import prefix_of
 
-_KEPT = {Outcome.DOCUMENT, Outcome.NOINDEX}
-"""Outcomes of pages that have a rate of change; others are looked at again after the longest time."""
-_KEPT_NAMES = {outcome.value for outcome in _KEPT}
-_REFUSALS = {Outcome.REFUSED, Outcome.ROBOTS_DENIED}
 NOT_COUNTED = -1
 """`urls.bucket` of a page that readers do not find."""
 _PLAN_AGE = 60.0
@@ -110,7 +106,7 @@ class Revisits:
                 classes = _classes(visit, site_id, shape)
                 learned[place] = Learned(visit, classes, *_observed(visit), _is_document(visit, verdict))
             else:
-                again = self._config.policy != "none" and visit.fetched and verdict.outcome not in _REFUSALS
+                again = self._config.policy != "none" and visit.fetched and not verdict.outcome.meaning.refusal
                 due = visit.at + self._config.ceiling if again else None
                 planned[place] = Planned(due, None, None, None, NOT_COUNTED)
                 _move(moves, visit, NOT_COUNTED)
@@ -204,7 +200,7 @@ class Revisits:
         due: list[float | None] = [page.fetched_at + self._config.ceiling for page in pages]
         kept = [
             place for place, page in enumerate(pages)
-            if page.outcome in _KEPT_NAMES and page.checked_at is not None and page.a is not None and page.b is not None
+            if page.outcome in ORIGINALS and page.checked_at is not None and page.a is not None and page.b is not None
         ]  # fmt: skip
         if kept:
             a, b = np.array([pages[place].a for place in kept]), np.array([pages[place].b for place in kept])
@@ -220,8 +216,8 @@ class Revisits:
 
 def _is_kept(visit: Visit, verdict: Verdict) -> bool:
     if verdict.outcome is Outcome.NOT_MODIFIED:
-        return visit.task.previous in _KEPT_NAMES
-    return verdict.outcome in _KEPT
+        return visit.task.previous in ORIGINALS
+    return verdict.outcome.meaning.original
 
 
 def _is_document(visit: Visit, verdict: Verdict) -> bool:

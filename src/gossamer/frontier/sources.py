@@ -36,10 +36,6 @@ from gossamer.revisit.polls import Habit
 
 _PRICE_AGE = 600.0
 """Seconds for which the price of a poll is good."""
-_ANSWERS = {Outcome.RESOURCE, Outcome.NOT_MODIFIED, Outcome.DOCUMENT, Outcome.NOINDEX}
-"""Outcomes of a poll that tell whether there are news."""
-_PAGES = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.ALIAS, Outcome.DUPLICATE}
-"""Outcomes of a page that may be a source. A start page whose canonical link names `/index.html` lists news itself."""
 _SHARE = 0.25
 """The part of the requests that polls may take."""
 _CROWD = 10_000
@@ -89,7 +85,7 @@ class Sources:
         rows = []
         for place, (visit, kind) in polled.items():
             new = news.get(visit.task.url, ())
-            if visit.outcome not in _ANSWERS:
+            if not _tells_news(visit.outcome):
                 due[place] = visit.at + self._retry_after(habits.get(place), visit.at, floors[place[0]])
                 continue
             habit = habits.get(place) or polls.start(visit.at, quiet=_lists_everything(visit))
@@ -113,12 +109,13 @@ class Sources:
     def _is_source(self, visit: Visit, verdict: Verdict, news: News) -> bool:
         if not self._config.poll or not visit.fetched or visit.retry_at is not None:
             return False
-        if verdict.outcome in (Outcome.REDIRECT, Outcome.REFUSED):
+        if verdict.outcome is Outcome.REDIRECT or verdict.outcome.meaning.refusal:
             return False
         task = visit.task
         if task.kind is not Kind.PAGE or task.hub or verdict.outcome is Outcome.RESOURCE:
             return True
-        if not self._config.hubs or verdict.outcome not in _PAGES:
+        # Copies, too: a start page whose canonical link names `/index.html` lists news itself.
+        if not self._config.hubs or not verdict.outcome.meaning.page:
             return False
         return task.depth == 0 or (task.checked_at > 0 and visit.page_type in _LISTS and task.url in news)
 
@@ -215,6 +212,11 @@ def note_hubs(db: Database, visits: Sequence[Visit], now: float) -> None:
                 subscriptions.want(db, visit.task.url, topic, hub, now)
             elif visit.task.checked_at:
                 subscriptions.drop(db, visit.task.url)
+
+
+def _tells_news(outcome: Outcome) -> bool:
+    """Whether a poll that ended so tells if there are news."""
+    return outcome is Outcome.NOT_MODIFIED or outcome.meaning.validated
 
 
 def _kind_of(visit: Visit) -> str:

@@ -17,7 +17,6 @@ from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import QUEUED
 from gossamer.frontier.contract import Visit
 from gossamer.frontier.queueing import enqueue
-from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Discovered
 from gossamer.model.site import key64, site_of
 from gossamer.priority.levels import levels_of
@@ -32,7 +31,6 @@ Row = tuple[float, float, float, float]
 _PUT = """INSERT INTO standings (site_id, key, base, cash, history, at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (site_id, key) DO UPDATE SET base = excluded.base, cash = excluded.cash,
     history = excluded.history, at = excluded.at"""
-_GIVERS = {Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.RESOURCE, Outcome.REDIRECT}
 
 
 class Gifts(dict[Place, float]):
@@ -47,7 +45,7 @@ def collect_gifts(db: Database, strategy: Product, visits: Sequence[Visit], now:
     targets = {
         (key64(visit.site), visit.task.key): _targets(visit)
         for visit in visits
-        if visit.outcome in _GIVERS and visit.retry_at is None and (links.again or not visit.task.previous)
+        if visit.outcome.meaning.gives and visit.retry_at is None and (links.again or not visit.task.previous)
     }
     rows = _load(db, list(targets))
     known = [place for place in targets if place in rows]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gossamer.engine.exchange import PartWriter, range_of
 from gossamer.frontier.steering.removals import Covered
 from gossamer.jobs.link_work import Ints, Task, column
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import RETRIED, Outcome
 from gossamer.model.site import key64
 from gossamer.store.remote_segments import open_segments
 from gossamer.store.segments import TableFile, open_links, open_pages_once
@@ -45,9 +45,7 @@ LINKS = pa.schema(
     ]
 )
 
-_PASSED_OVER = pa.array(
-    [Outcome.NOT_MODIFIED.value, *(outcome.value for outcome in Outcome if outcome.meaning.retry)], pa.string()
-)
+_PASSED_OVER = pa.array([Outcome.NOT_MODIFIED.value, *RETRIED.listed], pa.string())
 
 
 class Sizes(msgspec.Struct, frozen=True):

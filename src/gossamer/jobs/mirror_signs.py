@@ -19,10 +19,9 @@ import pyarrow.compute as pc
 from gossamer.database.schema import DONE
 from gossamer.dedup.mirrors import MIN_SAME
 from gossamer.engine.exchange import partition_of, write_parts
-from gossamer.frontier.copies.duplicates import JOINED
 from gossamer.frontier.copies.mirror_compare import ALIKE, EQUAL, Page, likeness
 from gossamer.jobs.context import get_table, part_table
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import TEXTLESS, Outcome
 from gossamer.model.site import key64, origin_of, site_of
 from gossamer.store.place import open_place
 
@@ -40,7 +39,7 @@ _SIGNS = pa.schema(
         ("other_named", pa.int8()),
     ]
 )
-_TELLING = pa.array(sorted({Outcome.DOCUMENT.value, Outcome.GONE.value, *(outcome.value for outcome in JOINED)}))
+_TELLING = pa.array([Outcome.DOCUMENT.value, *TEXTLESS.listed])
 _NEXT = 8
 """Sites that each is paired with among those that have the same page at a path."""
 Pair = tuple[str, str]

@@ -22,10 +22,9 @@ import pyarrow as pa
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.engine.exchange import partition_of, write_parts
-from gossamer.frontier.copies.copying import COPIES
 from gossamer.jobs.context import JobContext, get_table, numbered, part_table, put_table, run_stage
 from gossamer.jobs.url_table import UrlFiles, export_urls
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import COPIES, ERRORS, Outcome
 from gossamer.model.site import key64, site_of
 from gossamer.scope.shape import path_shape
 from gossamer.scope.statistics import Counts, prefix_of
@@ -36,8 +35,6 @@ STATISTICS = pa.schema([("site", pa.string()), ("prefix", pa.string()), *((name,
 ORDER = ("site", "prefix")
 _COUNTED = {"site_id", "url", "state", "fit", "outcome", "joined", "cluster_site"}
 _DOCUMENT = Outcome.DOCUMENT.value
-_DUPLICATES = {outcome.value for outcome in COPIES}
-_FAILED = {outcome.value for outcome in Outcome if outcome.meaning.error}
 
 Leaf = tuple[str, str]
 """Site and prefix."""
@@ -119,7 +116,7 @@ def _counted(rows: Iterable[dict[str, object]]) -> dict[Leaf, list[int]]:
         url = str(row["url"])
         is_document = outcome == _DOCUMENT
         figures = (
-            1, bool(row["fit"]), outcome is not None, is_document, outcome in _FAILED, outcome in _DUPLICATES,
+            1, bool(row["fit"]), outcome is not None, is_document, outcome in ERRORS, outcome in COPIES,
             is_document and bool(row["joined"]) and row["cluster_site"] == row["site_id"],
         )  # fmt: skip
         leaf = sums[site_of(url), _prefix(path_shape(url))]

@@ -1,29 +1,16 @@
 """What can happen to a URL: a closed set, and what each outcome means.
 
-The table is the policy. Code asks the table; it never compares status codes.
-
-- *final*: the URL is done until somebody asks for it again.
-- *retry*: the URL is tried again later, a limited number of times.
-- *slow*: the site is in trouble or tells us to go away, so the whole site waits.
-- *error*: counted as an error in `status`.
-
-Every outcome belongs to one `Count`, so that what was fetched is the sum of what it came to.
+The table is the policy. Code asks the table; it never compares status codes, and keeps no sets of outcomes of its own.
+`COLUMNS` says what each column means. A visit has one outcome, and every outcome is counted once (`Count`), so that
+what was fetched is the sum of what it came to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
 
-
-class Meaning(NamedTuple):
-    """The consequences of an outcome."""
-
-    final: bool
-    retry: bool
-    slow: bool
-    error: bool
-    sentence: str
+import msgspec
 
 
 class Outcome(Enum):
@@ -62,44 +49,6 @@ class Outcome(Enum):
         return MEANING[self]
 
 
-_O = Outcome
-_DONE, _AGAIN = (True, False), (False, True)
-
-MEANING: dict[Outcome, Meaning] = {
-    #                             final/retry  slow   error
-    _O.DOCUMENT: Meaning(*_DONE, False, False, "fetched and kept"),
-    _O.NOT_MODIFIED: Meaning(*_DONE, False, False, "unchanged since the last visit"),
-    _O.DUPLICATE: Meaning(*_DONE, False, False, "same text as another page of the domain"),
-    _O.ALIAS: Meaning(*_DONE, False, False, "its canonical link names another URL, which stands for it"),
-    _O.NOINDEX: Meaning(*_DONE, False, False, "fetched; the page asks not to be indexed"),
-    _O.RESOURCE: Meaning(*_DONE, False, False, "a sitemap or feed, read for its links"),
-    _O.REDIRECT: Meaning(*_DONE, False, False, "points to another URL, which stands for it"),
-    _O.BAD_REDIRECT: Meaning(*_DONE, False, True, "redirects in a loop, too often, or to nowhere"),
-    _O.GONE: Meaning(*_DONE, False, True, "the server says there is no such page"),
-    _O.FORBIDDEN: Meaning(*_DONE, False, True, "the server wants a login or refuses us"),
-    _O.CLIENT_ERROR: Meaning(*_DONE, False, True, "the server rejects the request"),
-    _O.RATE_LIMITED: Meaning(*_AGAIN, True, True, "the server asks us to slow down"),
-    _O.UNAVAILABLE: Meaning(*_AGAIN, True, True, "the server is overloaded or in maintenance"),
-    _O.SERVER_ERROR: Meaning(*_AGAIN, True, True, "the server failed"),
-    _O.TIMEOUT: Meaning(*_AGAIN, True, True, "the server took too long"),
-    _O.CONNECT_FAILED: Meaning(*_AGAIN, True, True, "no connection to the server"),
-    _O.DNS_FAILED: Meaning(*_AGAIN, True, True, "the host name has no address"),
-    _O.TLS_FAILED: Meaning(*_AGAIN, True, True, "no secure connection to the server"),
-    _O.BROKEN_RESPONSE: Meaning(*_AGAIN, False, True, "the response is cut off or not HTTP"),
-    _O.TOO_LARGE: Meaning(*_DONE, False, True, "longer than the size limit"),
-    _O.BOMB: Meaning(*_DONE, False, True, "unpacks to more than the limit"),
-    _O.UNSUPPORTED_TYPE: Meaning(*_DONE, False, False, "not a kind of document we read"),
-    _O.PARSE_FAILED: Meaning(*_DONE, False, True, "the page could not be parsed within its limits"),
-    _O.ADDRESS_REFUSED: Meaning(*_DONE, False, True, "the host's address may not be crawled"),
-    _O.ROBOTS_DENIED: Meaning(*_DONE, False, False, "robots.txt forbids it"),
-    _O.REFUSED: Meaning(*_DONE, False, False, "a rule of the crawl refuses it"),
-}
-
-
-FOLLOWED = frozenset({301, 302, 303, 307, 308})
-"""The statuses that redirect. 300 offers a choice, 305 asks for a proxy, 306 is unused: none is followed."""
-
-
 class Count(Enum):
     """What the URLs that were tried are added up as; the last of them were never asked for."""
 
@@ -114,23 +63,166 @@ class Count(Enum):
     REFUSED = "refused"
 
 
-_COUNTS: dict[Outcome, Count] = {
-    _O.DOCUMENT: Count.KEPT,
-    _O.NOT_MODIFIED: Count.KEPT,
-    _O.DUPLICATE: Count.DUPLICATES,
-    _O.ALIAS: Count.ALIASES,
-    _O.NOINDEX: Count.NOINDEX,
-    _O.RESOURCE: Count.LISTS,
-    _O.REDIRECT: Count.REDIRECTS,
-    _O.UNSUPPORTED_TYPE: Count.UNREAD,
-    _O.ROBOTS_DENIED: Count.REFUSED,
-    _O.REFUSED: Count.REFUSED,
+class Meaning(msgspec.Struct, frozen=True):
+    """A row of the table: the consequences of an outcome."""
+
+    sentence: str
+    count: Count
+    retry: bool = False
+    patient: bool = False
+    slow: bool = False
+    unreached: bool = False
+    page: bool = False
+    copy: bool = False
+    named: bool = False
+    validated: bool = False
+    gives: bool = False
+    textless: bool = False
+    forgets: bool = False
+    unarchived: bool = False
+    truncated: str = ""
+    """Why the response ends early, in the word of the WARC format."""
+    absent: str = ""
+    """Why readers do not find the page, though its visit did not fail; `{}` is the URL that stands for it."""
+
+    @property
+    def final(self) -> bool:  # noqa: D102 - COLUMNS describes these
+        return not self.retry
+
+    @property
+    def error(self) -> bool:  # noqa: D102
+        return self.count is Count.ERRORS
+
+    @property
+    def refusal(self) -> bool:  # noqa: D102
+        return self.count is Count.REFUSED
+
+    @property
+    def original(self) -> bool:  # noqa: D102
+        return self.page and not self.copy
+
+    @property
+    def joined(self) -> bool:  # noqa: D102
+        return self.copy or self.named
+
+    @property
+    def leads_on(self) -> bool:  # noqa: D102
+        return self.page or self.named
+
+
+COLUMNS: dict[str, str] = {
+    "final": "The URL is done until its next visit is due or somebody asks for it again.",
+    "retry": "The URL is tried again soon, a limited number of times (`budget.retries`).",
+    "patient": "It is tried more often than other failures (`budget.patience`), because the server asks for time.",
+    "slow": "The server is in trouble or tells us to go away, so the whole site waits.",
+    "unreached": "No answer came from the server.",
+    "error": "It is counted as an error.",
+    "refusal": "A rule forbids the URL. Nothing of it is kept, and no next visit is planned.",
+    "page": "It is a page that was fetched and read, so its links are known.",
+    "copy": "It is a page whose text another page has or stands for, so it is not a document of its own.",
+    "original": "It is a page that stands for itself, so it has a rate of change of its own.",
+    "named": "The site itself names the URL that stands for this one. If this one is a start page, so is that one.",
+    "joined": "Another URL stands for this one: the site names it, or it has the same text.",
+    "leads_on": "A page is here or where this URL leads, so depths are passed on through it, and a canonical link may "
+    "name it.",
+    "validated": "The next request asks only for changes (ETag, Last-Modified). A copy must bring its text again, in "
+    "case the other page goes.",
+    "gives": "The URL gives its standing (OPIC) to those it links to. It does so before copies are told apart.",
+    "textless": "There is no text of its own at the URL, which tells two sites apart where the other has one.",
+    "forgets": "The text is not stored, even if it was read.",
+    "unarchived": "The raw response is not stored: it is cut off, or of a type that nothing reads.",
 }
+"""What each yes-or-no column means."""
+
+_O = Outcome
+MEANING: dict[Outcome, Meaning] = {
+    _O.DOCUMENT: Meaning("fetched and kept", Count.KEPT, page=True, validated=True, gives=True),
+    _O.NOT_MODIFIED: Meaning("unchanged since the last visit", Count.KEPT),
+    _O.DUPLICATE: Meaning(
+        "same text as another page of the domain", Count.DUPLICATES, page=True, copy=True, textless=True, forgets=True,
+        absent="it has the same text as {}",
+    ),
+    _O.ALIAS: Meaning(
+        "its canonical link names another URL, which stands for it", Count.ALIASES, page=True, copy=True, named=True,
+        textless=True, forgets=True,
+        absent="it names {} as the page that stands for it",
+    ),
+    _O.NOINDEX: Meaning(
+        "fetched; the page asks not to be indexed", Count.NOINDEX, page=True, validated=True, gives=True, forgets=True,
+        absent="the page itself asks not to be indexed (noindex)",
+    ),
+    _O.RESOURCE: Meaning(
+        "a sitemap or feed, read for its links", Count.LISTS, validated=True, gives=True,
+        absent="it is a sitemap or feed: it is read for its links, and is no page",
+    ),
+    _O.REDIRECT: Meaning(
+        "points to another URL, which stands for it", Count.REDIRECTS, named=True, gives=True, textless=True,
+        absent="it redirects to {}",
+    ),
+    _O.BAD_REDIRECT: Meaning("redirects in a loop, too often, or to nowhere", Count.ERRORS),
+    _O.GONE: Meaning("the server says there is no such page", Count.ERRORS, textless=True),
+    _O.FORBIDDEN: Meaning("the server wants a login or refuses us", Count.ERRORS),
+    _O.CLIENT_ERROR: Meaning("the server rejects the request", Count.ERRORS),
+    _O.RATE_LIMITED: Meaning("the server asks us to slow down", Count.ERRORS, retry=True, patient=True, slow=True),
+    _O.UNAVAILABLE: Meaning(
+        "the server is overloaded or in maintenance", Count.ERRORS, retry=True, patient=True, slow=True,
+    ),
+    _O.SERVER_ERROR: Meaning("the server failed", Count.ERRORS, retry=True, slow=True),
+    _O.TIMEOUT: Meaning(
+        "the server took too long", Count.ERRORS, retry=True, slow=True, unreached=True, unarchived=True,
+        truncated="time",
+    ),
+    _O.CONNECT_FAILED: Meaning("no connection to the server", Count.ERRORS, retry=True, slow=True, unreached=True),
+    _O.DNS_FAILED: Meaning("the host name has no address", Count.ERRORS, retry=True, slow=True, unreached=True),
+    _O.TLS_FAILED: Meaning("no secure connection to the server", Count.ERRORS, retry=True, slow=True, unreached=True),
+    _O.BROKEN_RESPONSE: Meaning(
+        "the response is cut off or not HTTP", Count.ERRORS, retry=True, unarchived=True, truncated="disconnect",
+    ),
+    _O.TOO_LARGE: Meaning("longer than the size limit", Count.ERRORS, unarchived=True, truncated="length"),
+    _O.BOMB: Meaning("unpacks to more than the limit", Count.ERRORS, unarchived=True, truncated="length"),
+    _O.UNSUPPORTED_TYPE: Meaning(
+        "not a kind of document we read", Count.UNREAD, unarchived=True,
+        absent="it is no kind of document that is read",
+    ),
+    _O.PARSE_FAILED: Meaning("the page could not be parsed within its limits", Count.ERRORS),
+    _O.ADDRESS_REFUSED: Meaning("the host's address may not be crawled", Count.ERRORS),
+    _O.ROBOTS_DENIED: Meaning("robots.txt forbids it", Count.REFUSED, forgets=True),
+    _O.REFUSED: Meaning("a rule of the crawl refuses it", Count.REFUSED, forgets=True),
+}  # fmt: skip
 
 
-def count_of(outcome: Outcome) -> Count:
-    """Where a URL with this outcome is counted."""
-    return Count.ERRORS if outcome.meaning.error else _COUNTS[outcome]
+class Names(frozenset[str]):
+    """The values of some outcomes, as tables and files hold them."""
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """In the order of the table."""
+        return tuple(outcome.value for outcome in Outcome if outcome.value in self)
+
+    @property
+    def sql(self) -> str:
+        """As they stand between the brackets of an IN."""
+        return ", ".join(f"'{name}'" for name in self.listed)
+
+
+def names(column: Callable[[Meaning], bool]) -> Names:
+    """The values of the outcomes that a column holds for."""
+    return Names(outcome.value for outcome, meaning in MEANING.items() if column(meaning))
+
+
+RETRIED = names(lambda row: row.retry)
+ERRORS = names(lambda row: row.error)
+REFUSALS = names(lambda row: row.refusal)
+PAGES = names(lambda row: row.page)
+COPIES = names(lambda row: row.copy)
+ORIGINALS = names(lambda row: row.original)
+JOINED = names(lambda row: row.joined)
+LEADING_ON = names(lambda row: row.leads_on)
+VALIDATED = names(lambda row: row.validated)
+TEXTLESS = names(lambda row: row.textless)
+
+FOLLOWED = frozenset({301, 302, 303, 307, 308})
+"""The statuses that redirect. 300 offers a choice, 305 asks for a proxy, 306 is unused: none is followed."""
 
 
 def of_status(status: int) -> Outcome:

@@ -214,7 +214,7 @@ class Judge:
             return self._unasked(view, end)
         if outcome is Outcome.DOCUMENT:
             return self._read(view, end)
-        if outcome in (Outcome.REDIRECT, Outcome.ALIAS, Outcome.DUPLICATE):
+        if outcome.meaning.joined:
             # The URL it points to is not in the table, or points back.
             return self._lost(view, end) if not view.site.documents else SeedVerdict(url, "kept")
         if view.site.documents and (_counts(end, outcome) or not view.shares_site):
@@ -262,8 +262,9 @@ class Judge:
         if state is None or not failing or not _was_asked(state) or view.site.documents:
             return self._pending(view)
         outcome = Outcome(state.outcome) if state.outcome else Outcome.UNAVAILABLE
-        answered = outcome in _ANSWERS or not state.detail
-        cause = state.reason + ", and no page is asked for without it" if answered else state.detail
+        # Where no answer came, or one that leads nowhere, the detail says more than the sentence about robots.txt.
+        told = state.detail if outcome.meaning.unreached or outcome is Outcome.BAD_REDIRECT else ""
+        cause = told or state.reason + ", and no page is asked for without it"
         why, advice, command = self._cures(end, outcome, state.detail)
         led = "" if end is view.chain[0] else f"it leads to {end.url}: "
         return SeedVerdict(
@@ -348,12 +349,6 @@ class Judge:
             return "timeout", "See whether this machine reaches it, then try again", self._commands.crawl(end.url)
         return "tls", "If the port speaks plain http, say so", plain
 
-
-_ANSWERS = {
-    Outcome.UNAVAILABLE, Outcome.RATE_LIMITED, Outcome.SERVER_ERROR, Outcome.BROKEN_RESPONSE, Outcome.BOMB,
-    Outcome.TOO_LARGE, Outcome.NOT_MODIFIED,
-}  # fmt: skip
-"""Outcomes of a request for robots.txt to which the server said something."""
 
 _LIMITS = ("took longer", "crashed", "memory")
 """What the reason of a page says that was too much for its parser."""

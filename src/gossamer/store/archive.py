@@ -31,7 +31,6 @@ from typing import BinaryIO
 import msgspec
 from isal import isal_zlib
 
-from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response
 from gossamer.store.durable import corrupt, reading
 
@@ -43,12 +42,6 @@ _CHUNK = 1 << 16
 _DAMAGE: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # its stub declares an instance
 _GZIP = 31  # zlib's window size that means: 32 KiB, gzip header and CRC
 _NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
-_TRUNCATED = {
-    Outcome.TOO_LARGE: "length",
-    Outcome.BOMB: "length",
-    Outcome.TIMEOUT: "time",
-    Outcome.BROKEN_RESPONSE: "disconnect",
-}
 
 Place = tuple[int, int]
 """Where a record lies in the file: offset and length in bytes."""
@@ -123,7 +116,7 @@ def _pack_response(response: Response, record_id: str) -> bytes:
         lines.append(f"WARC-Profile: {_NOT_MODIFIED}\r\n")
     if response.address:
         lines.append(f"WARC-IP-Address: {_one_line(response.address)}\r\n")
-    cut = _TRUNCATED.get(response.outcome)
+    cut = response.outcome.meaning.truncated
     if cut:
         lines.append(f"WARC-Truncated: {cut}\r\n")
     return _member("".join(lines), record_id, _http_head(response), response.wire_body)

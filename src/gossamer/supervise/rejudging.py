@@ -36,7 +36,7 @@ from gossamer.frontier.steering.operate import recrawl_outcomes
 from gossamer.frontier.steering.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import ORIGINALS, Outcome
 from gossamer.model.records import Discovered
 from gossamer.model.site import key64, site_of
 from gossamer.scope.chain import Chain
@@ -203,8 +203,7 @@ def _empty_pages(table: pa.Table, sites: set[str]) -> list[str]:
 def _finished(db: Database, urls: Sequence[str]) -> list[tuple[int, int]]:
     wanted = sorted({(key64(site_of(url)), key64(url)) for url in urls})
     rows = db.find("site_id, key, state, outcome", "urls", ("site_id", "key"), wanted)
-    kept = (Outcome.DOCUMENT.value, Outcome.NOINDEX.value)
-    return [(site_id, key) for site_id, key, state, outcome in rows if state == DONE and outcome in kept]
+    return [(site_id, key) for site_id, key, state, outcome in rows if state == DONE and outcome in ORIGINALS]
 
 
 def _groups(

@@ -23,7 +23,6 @@ _AT_ONCE = 32
 """Hosts that are tried at the same time."""
 _LONGEST = 60.0
 """Seconds for all of them."""
-_NO_ANSWER = {Outcome.CONNECT_FAILED, Outcome.TLS_FAILED, Outcome.TIMEOUT}
 
 
 def choose_schemes(
@@ -62,7 +61,7 @@ async def _plain_ones(seeds: Sequence[Seed], settings: Settings, longest: float)
     async def look(url: str) -> None:
         async with room:
             trouble = await answer(url)
-            if trouble is not None and trouble.outcome in _NO_ANSWER and await answer(_by_http(url)) is None:
+            if trouble is not None and _is_silent(trouble.outcome) and await answer(_by_http(url)) is None:
                 plain[url] = trouble.reason
 
     looks = [asyncio.create_task(look(seed.url)) for seed in seeds]
@@ -71,6 +70,11 @@ async def _plain_ones(seeds: Sequence[Seed], settings: Settings, longest: float)
         task.cancel()
     await asyncio.gather(*looks, return_exceptions=True)
     return plain
+
+
+def _is_silent(outcome: Outcome) -> bool:
+    """Whether a server may answer by http; a name without an address has none there, either."""
+    return outcome.meaning.unreached and outcome is not Outcome.DNS_FAILED
 
 
 def _by_http(url: str) -> str:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from gossamer.frontier.views.seed_view import SeedView, SiteState, UrlState
-from gossamer.model.outcome import MEANING, Count, Outcome, count_of
+from gossamer.model.outcome import Count, Outcome
 from gossamer.operate.next_command import Commands
 from gossamer.operate.verdict import Judge, SeedVerdict, Verdict
 from gossamer.robots.verdict import Kind, RobotsConfig, RobotsState, after_fetch
@@ -229,5 +229,5 @@ def test_a_crawl_is_well_where_no_seed_failed_and_something_was_kept_or_may_be()
 
 
 def test_every_outcome_is_counted_once() -> None:
-    assert {count_of(outcome) for outcome in MEANING} == set(Count)
-    assert all((count_of(one) is Count.ERRORS) == one.meaning.error for one in Outcome)
+    assert {outcome.meaning.count for outcome in Outcome} == set(Count)
+    assert all((one.meaning.count is Count.ERRORS) == one.meaning.error for one in Outcome)

@@ -21,7 +21,7 @@ from gossamer.frontier.steering import controls
 from gossamer.frontier.views import site_list, site_view
 from gossamer.frontier.views.site_list import ORDERS, STATES, SiteRow, Wanted
 from gossamer.model.counts import counted
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import ERRORS, Outcome
 from gossamer.operate.takedown import take_down_within
 
 _WAIT = 10.0
@@ -60,7 +60,7 @@ class SitePages:
         return self._console.page(
             asked, "sites.html", rows=rows, total=total, wanted=wanted, chosen=chosen, sort=order, page=page,
             pages=math.ceil(total / _SHOWN), now=now, words=words, kinds=STATE_KINDS, states=STATE_WORDS,
-            said=self._said, last=self._last_asked, outcome_words=outcome_words, errors=site_list.ERRORS,
+            said=self._said, last=self._last_asked, outcome_words=outcome_words, errors=ERRORS.listed,
         )  # fmt: skip
 
     def _said(self, row: SiteRow) -> str:

@@ -22,7 +22,6 @@ from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 
-COPIES = frozenset({Outcome.DUPLICATE, Outcome.ALIAS})
 COPYING_RULE = "trap.copies"
 _SHARE = 20
 ENOUGH = 10
@@ -98,7 +97,8 @@ def count_copies(
     documents: Counter[tuple[int, int]] = Counter()
     near: Counter[tuple[int, int]] = Counter()
     for visit, verdict in zip(visits, verdicts, strict=True):
-        counter = copies if verdict.outcome in COPIES else documents if verdict.outcome is Outcome.DOCUMENT else None
+        is_copy = verdict.outcome.meaning.copy
+        counter = copies if is_copy else documents if verdict.outcome is Outcome.DOCUMENT else None
         if counter is not None and not visit.task.previous:
             place = key64(visit.site), key64(shape_of(visit.task.url))
             counter[place] += 1

@@ -18,16 +18,9 @@ from functools import lru_cache
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import JOINED, LEADING_ON, Outcome
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
-JOINED = frozenset({Outcome.ALIAS, Outcome.DUPLICATE, Outcome.REDIRECT})
-"""Outcomes by which another page stands for this one."""
-STANDS = JOINED | {Outcome.DOCUMENT, Outcome.NOINDEX}
-"""Outcomes of a canonical target that can stand for the page."""
-
-_JOINED_NAMES = {outcome.value for outcome in JOINED}
-_STANDS_NAMES = {outcome.value for outcome in STANDS} | {None}
 _CHAIN = 5
 """Steps followed from a canonical target; a longer chain does not stand."""
 _LONGEST_LOOP = 10
@@ -49,7 +42,7 @@ def judge(db: Database, visits: Sequence[Visit], removed: Collection[int], segme
             verdict = Verdict(Outcome.BAD_REDIRECT)
         elif points_elsewhere(visit) and stands(db, visit.canonical, visit.task.url, joined):
             verdict = Verdict(Outcome.ALIAS, visit.canonical)
-        if verdict.outcome in JOINED:
+        if verdict.outcome.meaning.joined:
             joined[visit.task.url] = verdict.target
         verdicts.append(verdict)
     judged = list(zip(visits, verdicts, strict=True))
@@ -86,9 +79,9 @@ def stands(db: Database, target: str, page: str, joined: dict[str, str]) -> bool
         state, outcome, following = row[0]
         if target in joined:
             target = joined[target]
-        elif state in (REFUSED, REMOVED) or outcome not in _STANDS_NAMES:
+        elif state in (REFUSED, REMOVED) or (outcome is not None and outcome not in LEADING_ON):
             return False
-        elif outcome not in _JOINED_NAMES:
+        elif outcome not in JOINED:
             return True
         else:
             target = following

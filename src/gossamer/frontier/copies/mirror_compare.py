@@ -16,8 +16,7 @@ import msgspec
 from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE
-from gossamer.frontier.copies.duplicates import JOINED
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import TEXTLESS, Outcome
 from gossamer.model.site import key64, origin_of, site_of
 
 _SCANNED = 4000
@@ -26,7 +25,6 @@ _COMPARED = 500
 """Visited ones among them that are compared."""
 DIFFERENT, ALIKE, EQUAL = range(3)
 _DOCUMENT = Outcome.DOCUMENT.value
-_WITHOUT_TEXT = {Outcome.GONE.value} | {outcome.value for outcome in JOINED}
 _PAGES = "SELECT url, outcome, content_hash, cluster, COALESCE(target, ''), state FROM urls WHERE site_id = ?"
 
 
@@ -87,7 +85,7 @@ def likeness(page: Page, twin: Page) -> int | None:
             return ALIKE
         return DIFFERENT if page.content_hash and twin.content_hash else None
     # One has a text of its own; the other has none, or that of a page elsewhere.
-    return DIFFERENT if _DOCUMENT in outcomes and outcomes & _WITHOUT_TEXT else None
+    return DIFFERENT if _DOCUMENT in outcomes and outcomes & TEXTLESS else None
 
 
 def _sample(db: Database, site: str) -> dict[str, Page]:

@@ -16,15 +16,13 @@ from gossamer.database.database import Database
 from gossamer.database.schema import DONE, REFUSED
 from gossamer.dedup.mirrors import MIN_SAME, MIRROR_RULE, follow, resolve
 from gossamer.errors import UsageError
-from gossamer.frontier.copies.duplicates import STANDS
 from gossamer.frontier.recording import requeue
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import PAGES
 from gossamer.model.site import key64
 
 FOUND, ACCEPTED, SET, REJECTED, UNDECIDED = "found", "accepted", "set", "rejected", "undecided"
 _LOOKED_AT = 1000
 """URLs that tell whether a site is read over https."""
-_READ = {outcome.value for outcome in STANDS} - {Outcome.REDIRECT.value}
 
 
 class Mirror(msgspec.Struct, frozen=True):
@@ -228,5 +226,5 @@ def end(db: Database, row: Mirror, now: float) -> int:
 def scheme_of(db: Database, site: str) -> str:
     """How a site is read, or pointed at where nothing of it was read: by most of a sample of its URLs."""
     rows = db.execute("SELECT url, outcome FROM urls WHERE site_id = ? ORDER BY key LIMIT ?", (key64(site), _LOOKED_AT))
-    urls = [url for url, outcome in rows if outcome in _READ] or [url for url, _ in rows]
+    urls = [url for url, outcome in rows if outcome in PAGES] or [url for url, _ in rows]
     return "http" if 2 * sum(url.startswith("http:") for url in urls) > len(urls) else "https"

@@ -23,14 +23,12 @@ from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.dedup.mirrors import MIN_SAME, MIN_TURNED, Declared, Evidence, SiteFacts, declare, follow
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.copies.duplicates import STANDS
 from gossamer.frontier.copies.mirror_compare import compare, is_twin
 from gossamer.frontier.copies.mirror_table import FOUND, Mirror, active, end, is_rejected, main_of, scheme_of, write
 from gossamer.model.counts import counted, noun
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import LEADING_ON, Outcome
 from gossamer.model.site import key64, site_of
 
-_READ_BEFORE = {outcome.value for outcome in STANDS}
 _MEMBERS = 8
 """Pages of a cluster looked at where the new page represents it."""
 _LOOKS = 4
@@ -94,9 +92,9 @@ def _twins(db: Database, visits: Sequence[Visit], verdicts: Sequence[Verdict]) -
     """The pages read for the first time that are copies, each with the page of another site at the same path."""
     joined = []
     for visit, verdict in zip(visits, verdicts, strict=True):
-        if visit.task.previous in _READ_BEFORE:
+        if visit.task.previous in LEADING_ON:
             continue
-        if verdict.outcome in (Outcome.DUPLICATE, Outcome.ALIAS):
+        if verdict.outcome.meaning.copy:
             if is_twin(visit.task.url, verdict.target):
                 yield visit, verdict, verdict.target
         elif verdict.outcome is Outcome.DOCUMENT and verdict.joined and not verdict.is_copy:

@@ -17,14 +17,13 @@ from gossamer.frontier.recording import requeue, wake
 from gossamer.frontier.steering import removing
 from gossamer.frontier.steering.filtered_queue import count_urls
 from gossamer.frontier.steering.removing import HANDFUL, handfuls_of
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import ERRORS, Outcome
 from gossamer.model.site import key64, site_of
 from gossamer.scope.shape import path_shape
 
 _REST = 0.1
 """Seconds between two handfuls: whoever waits for SQLite asks ten times a second for its turn."""
 _ROWS = "SELECT key, url, state, outcome, fit FROM urls WHERE site_id = ? AND state IN (?, ?, ?)"
-_FAILED = [outcome.value for outcome in Outcome if outcome.meaning.error]
 
 
 def recrawl(db: Database, prefix: str, now: float) -> int:
@@ -48,7 +47,7 @@ def recrawl_url(db: Database, url: str, now: float) -> int:
 
 def recrawl_failed(db: Database, now: float, site: str = "") -> int:
     """Queue every URL again, or every one of a site, whose last visit ended in an error."""
-    return recrawl_outcomes(db, _FAILED, now, site)
+    return recrawl_outcomes(db, ERRORS.listed, now, site)
 
 
 def recrawl_outcomes(db: Database, outcomes: Sequence[str], now: float, site: str = "") -> int:

@@ -22,7 +22,7 @@ from gossamer.frontier.queueing import count_levels
 from gossamer.frontier.recording import change_tally, unschedule, wake
 from gossamer.frontier.revisits import NOT_COUNTED, count_documents, hour_of
 from gossamer.frontier.steering import removals
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import COPIES, Outcome
 from gossamer.model.site import host_of, key64, site_of
 from gossamer.scope.shape import path_shape
 
@@ -183,8 +183,8 @@ def _wake_others(db: Database, site_id: int, keys: Sequence[int], now: float) ->
         sql = f"SELECT DISTINCT target_key FROM aliases WHERE target_site = ? AND target_key IN ({marks(chunk)})"
         named.update(row[0] for row in db.execute(sql, (site_id, *chunk)))
     for key in sorted(named):
-        for outcome in (Outcome.DUPLICATE, Outcome.ALIAS):
-            wake(db, site_id, key, outcome.value, now)
+        for outcome in COPIES.listed:
+            wake(db, site_id, key, outcome, now)
 
 
 def sweep_queue(db: Database, site_id: int) -> None:

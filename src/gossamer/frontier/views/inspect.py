@@ -13,11 +13,10 @@ from typing import Any
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.database.lists import marks
 from gossamer.database.schema import STATE_NAMES
 from gossamer.frontier.politeness import PACE
 from gossamer.frontier.steering import controls
-from gossamer.model.outcome import Count, Outcome, count_of
+from gossamer.model.outcome import ERRORS, RETRIED, Count, Outcome
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64, site_of
 
@@ -111,10 +110,10 @@ def status(db: Database, now: float) -> Status:
     outcomes: dict[str, int] = dict(
         db.execute("SELECT outcome, SUM(urls) FROM outcomes GROUP BY outcome HAVING SUM(urls) > 0")
     )
-    errors = {name: urls for name, urls in outcomes.items() if Outcome(name).meaning.error}
+    errors = {name: urls for name, urls in outcomes.items() if name in ERRORS}
     counts: Counter[Count] = Counter()
     for name, urls in outcomes.items():
-        counts[count_of(Outcome(name))] += urls
+        counts[Outcome(name).meaning.count] += urls
     sites, known, fetched, refused, sites_paused, at_limit = db.execute(
         "SELECT COUNT(*), COALESCE(SUM(known), 0), COALESCE(SUM(fetched), 0), COALESCE(SUM(refused), 0), "
         "COALESCE(SUM(CASE WHEN paused <> '' THEN 1 ELSE 0 END), 0), "
@@ -169,13 +168,11 @@ def status(db: Database, now: float) -> Status:
 
 def next_due_where_answered(db: Database) -> float | None:
     """When the next site becomes ready that may be asked and has ever answered, or was never in trouble."""
-    unanswered = [outcome.value for outcome in Outcome if outcome.meaning.retry]
     rows = db.execute(
         "SELECT MIN(p.ready_at) FROM parts p JOIN sites s ON s.id = p.site_id "
         f"WHERE p.owner IS NULL AND {controls.READY} "
         "AND (s.trouble = 0 OR EXISTS (SELECT 1 FROM outcomes o WHERE o.site_id = s.id AND o.urls > 0 "
-        f"AND o.outcome NOT IN ({marks(unanswered)})))",
-        unanswered,
+        f"AND o.outcome NOT IN ({RETRIED.sql})))"
     )
     due: float | None = rows[0][0]
     return due

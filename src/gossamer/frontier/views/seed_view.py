@@ -13,10 +13,9 @@ from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import STATE_NAMES
 from gossamer.frontier.steering import controls
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import JOINED
 from gossamer.model.site import key64, origin_of, site_of
 
-_LEADS_ON = {Outcome.REDIRECT.value, Outcome.ALIAS.value, Outcome.DUPLICATE.value}
 _STEPS = 16
 """Redirects and canonical links in a row that are followed; crawls follow fewer."""
 _PAIRS = 64
@@ -124,7 +123,7 @@ def _chains(db: Database, urls: Sequence[str]) -> dict[str, list[UrlState]]:
             if row is None or any(one.url == url for one in chains[seed]):
                 continue
             chains[seed].append(row)
-            if row.outcome in _LEADS_ON and row.target:
+            if row.outcome in JOINED and row.target:
                 onwards[seed] = row.target
         nexts = onwards
         if not nexts:

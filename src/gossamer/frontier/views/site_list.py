@@ -13,7 +13,7 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.frontier.steering import controls
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import ERRORS
 from gossamer.model.site import key64
 
 Order = Literal["errors", "share", "name", "pages", "fetched", "waiting", "last"]
@@ -21,17 +21,13 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 State = Literal["active", "waiting", "resting", "paused", "limited", "idle"]
 STATES: tuple[State, ...] = get_args(State)
 
-ERRORS = tuple(outcome.value for outcome in Outcome if outcome.meaning.error)
-ERROR_LIST = ", ".join(f"'{name}'" for name in ERRORS)
-"""The same, as it stands in a statement."""
-
 
 def _urls(which: str) -> str:
     """SQL for how many URLs of the site `s` have some outcome; a site has few, they are read in one go."""
     return f"(SELECT COALESCE(SUM(CASE WHEN {which} THEN o.urls ELSE 0 END), 0) FROM outcomes o WHERE o.site_id = s.id)"
 
 
-_ALL, _ERRORS = _urls("o.urls > 0"), _urls(f"o.outcome IN ({ERROR_LIST})")
+_ALL, _ERRORS = _urls("o.urls > 0"), _urls(f"o.outcome IN ({ERRORS.sql})")
 _PAGES, _OF_KIND = _urls("o.outcome = 'document'"), _urls("o.outcome = ?")
 _UNFETCHED = "(SELECT COALESCE(SUM(x.known - x.visited), 0) FROM prefixes x WHERE x.site_id = s.id)"
 _HELD = "EXISTS (SELECT 1 FROM parts p WHERE p.site_id = s.id AND p.owner IS NOT NULL)"
@@ -180,7 +176,7 @@ def state_of(paused: str, limited: bool, held: bool, resting: bool, ready: bool)
 def _worst(db: Database, ids: Sequence[int]) -> dict[int, str]:
     found: dict[int, tuple[int, str]] = {}
     for chunk in chunks(list(ids)):
-        sql = f"SELECT site_id, outcome, urls FROM outcomes WHERE urls > 0 AND outcome IN ({ERROR_LIST})"
+        sql = f"SELECT site_id, outcome, urls FROM outcomes WHERE urls > 0 AND outcome IN ({ERRORS.sql})"
         for site_id, outcome, urls in db.execute(f"{sql} AND site_id IN ({marks(chunk)})", chunk):
             found[site_id] = max(found.get(site_id, (0, "")), (urls, outcome))
     return {site_id: outcome for site_id, (_, outcome) in found.items()}

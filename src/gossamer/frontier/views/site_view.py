@@ -12,8 +12,8 @@ import msgspec
 
 from gossamer.database.database import Database
 from gossamer.frontier.steering import operate
-from gossamer.frontier.views.site_list import ERROR_LIST, ERRORS, State, state_of
-from gossamer.model.outcome import Outcome
+from gossamer.frontier.views.site_list import State, state_of
+from gossamer.model.outcome import ERRORS, Outcome
 from gossamer.model.site import key64
 
 _LOOKED_AT = 5_000
@@ -111,7 +111,7 @@ def failures(db: Database, site: str) -> dict[str, list[Example]]:
     rows = db.execute(
         "SELECT t.outcome, t.url, COALESCE(t.reason, ''), t.status, t.fetched_at FROM (SELECT outcome, url, reason, "
         "status, fetched_at FROM urls WHERE site_id = ? LIMIT ?) t "
-        f"WHERE t.outcome IN ({ERROR_LIST}) ORDER BY COALESCE(t.fetched_at, 0) DESC",
+        f"WHERE t.outcome IN ({ERRORS.sql}) ORDER BY COALESCE(t.fetched_at, 0) DESC",
         (key64(site), _LOOKED_AT),
     )
     found: dict[str, list[Example]] = defaultdict(list)

@@ -9,14 +9,12 @@ import msgspec
 
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import COPIES, ERRORS, Outcome
 from gossamer.model.site import key64
 from gossamer.scope.statistics import Counts, prefix_of
 
 _COLUMNS = Counts.__struct_fields__
 _SUMS = ", ".join(f"SUM(p.{name})" for name in _COLUMNS)
-_DUPLICATES = {Outcome.DUPLICATE.value, Outcome.ALIAS.value}
-_FAILED = {outcome.value for outcome in Outcome if outcome.meaning.error}
 
 
 class SiteCounts(msgspec.Struct, frozen=True):
@@ -57,7 +55,7 @@ def recount(db: Database, site: str, shape_of: Callable[[str], str]) -> dict[str
             fit=fit,
             visited=int(outcome is not None),
             documents=int(outcome == Outcome.DOCUMENT.value),
-            failed=int(outcome in _FAILED),
-            duplicates=int(outcome in _DUPLICATES),
+            failed=int(outcome in ERRORS),
+            duplicates=int(outcome in COPIES),
         )
     return dict(sums)

@@ -18,7 +18,7 @@ from gossamer.fetch import Request, Trouble
 from gossamer.frontier.contract import Batch, Verdict
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import VALIDATED, Outcome
 from gossamer.model.records import Entry, Parsed, ParseJob, Response
 from gossamer.model.site import host_of, key64, origin_of
 from gossamer.parse.rules import RuleBook
@@ -29,7 +29,6 @@ T = TypeVar("T")
 SITEMAP, FEED = 1, 2
 _PAGE = struct.Struct("<qd")
 """A body of a recorded page: its number, and when it was sent."""
-_READ = ("document", "resource")
 _ELSEWHERE = "http://elsewhere.invalid/"
 """Stands for the target of a redirect that led out of the recorded crawl."""
 
@@ -101,7 +100,7 @@ class RecordedNetwork:
     def _recorded(self, request: Request, row: int, started: float) -> Response:
         web, answer = self._web, self._web.answer[row]
         status = int(web.status[row])
-        if answer in _READ:
+        if answer in VALIDATED:
             tag = f'"{web.version(row, started)}"' if web.validates[row] else ""
             if tag and request.etag == tag:
                 return self._response(request, Outcome.NOT_MODIFIED, started, 304, etag=tag)

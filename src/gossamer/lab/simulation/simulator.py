@@ -38,7 +38,7 @@ from gossamer.frontier.views.inspect import Status, status
 from gossamer.lab.simulation.playback import AtOnce, LoggingReporter, NoHeart, RecordedNetwork, RecordedPages, Visited
 from gossamer.lab.simulation.virtual_time import VirtualClock, run_virtually
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import PAGES, Outcome
 from gossamer.model.site import key64
 from gossamer.priority.product import Product
 from gossamer.scope.shape import path_shape
@@ -56,7 +56,7 @@ _LOOKS = 40_000
 _PARSE_SECONDS = 0.005
 _TOLD = 10_000
 """Requests between two lines of progress."""
-_READ = "SELECT url FROM urls WHERE site_id = ? AND outcome IN ('document', 'noindex', 'duplicate', 'alias')"
+_READ = f"SELECT url FROM urls WHERE site_id = ? AND outcome IN ({PAGES.sql})"
 
 
 class Simulated(msgspec.Struct):

@@ -36,7 +36,6 @@ AS_IT_IS = "as it is"
 VARIANTS = "variants"
 """Name of the table with a row for each."""
 HOUR = 3600.0
-_COPIES = (Outcome.DUPLICATE, Outcome.ALIAS)
 _POINTS = 120
 
 
@@ -198,7 +197,7 @@ def _summary(web: RecordedWeb, outlooks: Sequence[Outlook], what: str) -> Table:
         done, total = one.done, int(one.gained.sum())
         rows.append((
             one.name, len(done.row), int(done.again.sum()), total, _reached(one, 0.5), _reached(one, 0.9),
-            sum(outcome in _COPIES for outcome in done.outcome),
+            sum(outcome.meaning.copy for outcome in done.outcome),
             sum(outcome.meaning.error for outcome in done.outcome),
             done.status.urls_known, done.status.urls_refused, _percent(one.fresh), _hours(one.age),
             _finite(one.delay / HOUR), _not_recorded(web, done),

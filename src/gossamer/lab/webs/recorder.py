@@ -35,7 +35,7 @@ from gossamer.lab.webs.known_urls import KINDS, KnownUrls, keys_of, read_known
 from gossamer.lab.webs.ragged import Ragged
 from gossamer.lab.webs.stored_visits import NEVER, Sighted, Visits, read_fingerprints, read_links, read_visits
 from gossamer.lab.webs.web import NOWHERE, Facts, Floats, Ints, RecordedWeb
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import PAGES, REFUSALS, Outcome
 from gossamer.model.records import Kind, Via
 from gossamer.parse.rules import DocumentRule
 from gossamer.robots.verdict import RobotsState
@@ -44,8 +44,6 @@ from gossamer.tables.rulebook import load_rules
 
 _TRIES = 5
 """How often a crawl is read again of which a segment was merged into another meanwhile."""
-_PAGES = {Outcome.DUPLICATE.value, Outcome.ALIAS.value, Outcome.NOINDEX.value}
-"""What the crawl made of pages that could be read."""
 _PAGE, _SITEMAP, _FEED = (KINDS[kind.value] for kind in (Kind.PAGE, Kind.SITEMAP, Kind.FEED))
 
 
@@ -153,10 +151,10 @@ def _is(outcomes: Sequence[str], outcome: Outcome) -> npt.NDArray[np.bool_]:
 
 def _answer(outcome: str) -> str:
     """What the server answered, by what the crawl made of it."""
-    if outcome in _PAGES:
+    if outcome in PAGES:
         return Outcome.DOCUMENT.value
     # Who only ever said that nothing had changed has told nothing that a first visit could be answered with.
-    return "" if outcome in (Outcome.REFUSED.value, Outcome.NOT_MODIFIED.value) else outcome
+    return "" if outcome in REFUSALS or outcome == Outcome.NOT_MODIFIED.value else outcome
 
 
 def _kinds(known: KnownUrls, answer: Sequence[str]) -> npt.NDArray[np.int8]:

@@ -20,11 +20,11 @@ from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.lab.webs.known_urls import KnownUrls
 from gossamer.lab.webs.ragged import Ragged
 from gossamer.lab.webs.web import NOWHERE, Floats, Ints
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import RETRIED, Outcome
 from gossamer.store.segment_folder import Segments
 from gossamer.store.segments import open_links, open_pages_once
 
-_FAILURES = pa.array([outcome.value for outcome in Outcome if outcome.meaning.retry], pa.string())
+_FAILURES = pa.array(RETRIED.listed, pa.string())
 _KEPT = ["outcome", "status", "media_type", "content_hash", "size", "duration", "page_type"]
 _READ = ["url", "fetched_at", "canonical", "target", "etag", "last_modified", *_KEPT]
 _GROUPS, _PROCESSES, _FEW = 32, 2, 5_000

@@ -17,16 +17,6 @@ from gossamer.model.outcome import Outcome
 from gossamer.operate.explain.explanation import Explanation
 from gossamer.scope.automatic import RULE as AUTOMATIC
 
-_JOINED = {
-    Outcome.REDIRECT.value: "it redirects to {}",
-    Outcome.ALIAS.value: "it names {} as the page that stands for it",
-    Outcome.DUPLICATE.value: "it has the same text as {}",
-}
-_NO_DOCUMENT = {
-    Outcome.NOINDEX.value: "the page itself asks not to be indexed (noindex)",
-    Outcome.RESOURCE.value: "it is a sitemap or feed: it is read for its links, and is no page",
-    Outcome.UNSUPPORTED_TYPE.value: "it is no kind of document that is read",
-}
 _UNNAMED = "no seed, link, sitemap or feed points to it"
 
 
@@ -83,14 +73,12 @@ def _why_not(answer: Explanation, index: Indexed) -> str:
     if record.state in ("waiting", "scheduled"):
         waits = "it was not fetched yet" if record.fetched_at is None else "it has to be fetched again first"
         return f"{waits}, and {answer.rests}" if answer.rests else f"{waits}: {answer.reason}"
-    outcome = record.outcome or ""
-    if outcome in _JOINED:
+    meaning = Outcome(record.outcome or Outcome.REFUSED).meaning
+    if meaning.joined:
         found = "that page can be found" if index.target_holds else "that page cannot be found, either"
         why = f": {answer.target_problem}" if answer.target_problem and not index.target_holds else ""
-        return f"{_JOINED[outcome].format(record.target or 'another page')}; {found}{why}"
-    if outcome in _NO_DOCUMENT:
-        return _NO_DOCUMENT[outcome]
-    return f"its last visit failed: {answer.reason}"
+        return f"{meaning.absent.format(record.target or 'another page')}; {found}{why}"
+    return meaning.absent or f"its last visit failed: {answer.reason}"
 
 
 def _unknown(answer: Explanation) -> str:

@@ -43,9 +43,6 @@ from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 from gossamer.tables.rulebook import load_rules, rules_for
 
-_FETCHED = (Outcome.DOCUMENT.value, Outcome.REDIRECT.value, Outcome.DUPLICATE.value, Outcome.ALIAS.value, None)
-_JOINED = {Outcome.REDIRECT: "redirect", Outcome.DUPLICATE: "duplicate", Outcome.ALIAS: "duplicate"}
-
 
 def canonical_or_error(text: str, settings: Settings) -> str:
     """A URL as the table knows it, from what a person would write in a browser."""
@@ -142,7 +139,10 @@ def _document_rule(db: Database, url: str) -> str:
 def _add_target(db: Database, answer: Explanation) -> None:
     """A page that leads to one that failed cannot be found for that one's reason: redirects in a loop, say."""
     target = inspect.find_url(db, answer.record.target) if answer.record and answer.record.target else None
-    if target is not None and target.state == "done" and target.outcome not in _FETCHED:
+    if target is None or target.state != "done" or target.outcome is None:
+        return
+    outcome = Outcome(target.outcome)
+    if outcome is not Outcome.DOCUMENT and not outcome.meaning.joined:
         answer.target_problem = target.reason or ""
 
 
@@ -211,8 +211,8 @@ def _state(record: UrlRecord) -> tuple[str, str]:
         failure = f"{outcome.value}: {sentence}" if outcome.meaning.retry else sentence
         times = "once" if record.attempts == 1 else f"{record.attempts} times"
         return "scheduled", f"{failure}; tried {times}, to be tried again"
-    if outcome in _JOINED:
-        return _JOINED[outcome], f"{outcome.meaning.sentence}: {record.target}" + (
+    if outcome.meaning.joined:
+        return "duplicate" if outcome.meaning.copy else "redirect", f"{outcome.meaning.sentence}: {record.target}" + (
             f" ({record.reason})" if record.reason else ""
         )
     if outcome.meaning.error:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gossamer.data.stored_links import Ends, SiteLinks
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
-from gossamer.model.outcome import Outcome
+from gossamer.model.outcome import COPIES, ERRORS, Outcome
 from gossamer.model.records import Kind, Via
 from gossamer.model.site import key64, site_of
 from gossamer.scope import proposals
@@ -24,8 +24,6 @@ _SELECT = f"""SELECT key, url, kind, via, found_site, found_key, outcome, target
     segment FROM urls
     WHERE site_id = ? AND state <> {REMOVED} AND (state <> {REFUSED} OR outcome IS NOT NULL)"""
 
-_COPIES = {Outcome.DUPLICATE.value, Outcome.ALIAS.value}
-_FAILED = {outcome.value for outcome in Outcome if outcome.meaning.error}
 _LED_TO = {Via.REDIRECT.value, Via.CANONICAL.value, Via.REFRESH.value}
 """Ways to find a URL that are no links of a page, but hang on it as one does."""
 _COMPLETE = 0.99
@@ -164,6 +162,6 @@ def _flags(kind: str, outcome: str | None, joined: int | None) -> int:
     flags |= proposals.VISITED
     if outcome == Outcome.DOCUMENT.value:
         return flags | proposals.DOCUMENT | (proposals.NEAR if joined else 0)
-    if outcome in _COPIES:
+    if outcome in COPIES:
         return flags | proposals.DUPLICATE
-    return flags | (proposals.FAILED if outcome in _FAILED else 0)
+    return flags | (proposals.FAILED if outcome in ERRORS else 0)
