@@ -89,7 +89,7 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/shards.py
 
 docs: $(VENV)/.ready ## the pages of docs/ that are made from the code
-	for page in settings cli api metrics; do $(BIN)/python -m gossamer.cli.reference.pages $$page > docs/$$page.md || exit 1; done
+	for page in settings cli api metrics outcomes; do $(BIN)/python -m gossamer.cli.reference.pages $$page > docs/$$page.md || exit 1; done
 	$(BIN)/python -m gossamer.flow README.md ARCHITECTURE.md
 
 pictures: $(VENV)/.tools ## the pictures of README and docs, taken from the running demo

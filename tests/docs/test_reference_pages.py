@@ -9,6 +9,7 @@ import pytest
 
 from gossamer.cli.reference.pages import PAGES
 from gossamer.cli.verbs import VERBS
+from gossamer.settings import Settings, describe
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -42,3 +43,18 @@ def test_every_option_of_the_command_line_has_a_sentence() -> None:
     options = re.findall(r"^\| `-.*$", PAGES["cli"](), re.MULTILINE)
     assert len(options) > 100
     assert [line for line in options if not re.search(r"\w.* \|$", line.split(" | ")[-1])] == []
+
+
+def test_the_page_of_outcomes_names_settings_that_exist_and_verbs_that_work() -> None:
+    page = PAGES["outcomes"]()
+    settings = {f"{setting.section}.{setting.name}" for setting in describe()}
+    named = set(re.findall(r"`([a-z]+\.[a-z_]+)`", page)) - {"gossamer.toml"}
+    assert named and named <= settings
+    assert set(re.findall(r"`gossamer (\w+)", page)) <= set(VERBS)
+
+
+def test_the_page_of_outcomes_tells_the_defaults() -> None:
+    page, settings = PAGES["outcomes"](), Settings()
+    assert set(re.findall(r"`budget.retries` tries \((\d+)\)", page)) == {str(settings.budget.retries)}
+    assert set(re.findall(r"`budget.patience` tries \((\d+)\)", page)) == {str(settings.budget.patience)}
+    assert set(re.findall(r"`revisit.ceiling` \((\d+) days\)", page)) == {f"{settings.revisit.ceiling / 86_400:.0f}"}

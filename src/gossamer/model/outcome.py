@@ -68,6 +68,10 @@ class Meaning(msgspec.Struct, frozen=True):
 
     sentence: str
     count: Count
+    next: str
+    """What the crawl does next, in a sentence or two."""
+    advice: str
+    """What an operator can do."""
     retry: bool = False
     patient: bool = False
     slow: bool = False
@@ -115,7 +119,7 @@ COLUMNS: dict[str, str] = {
     "retry": "The URL is tried again soon, a limited number of times (`budget.retries`).",
     "patient": "It is tried more often than other failures (`budget.patience`), because the server asks for time.",
     "slow": "The server is in trouble or tells us to go away, so the whole site waits.",
-    "unreached": "No answer came from the server.",
+    "unreached": "No answer came from the server, or not in time.",
     "error": "It is counted as an error.",
     "refusal": "A rule forbids the URL. Nothing of it is kept, and no next visit is planned.",
     "page": "It is a page that was fetched and read, so its links are known.",
@@ -135,59 +139,178 @@ COLUMNS: dict[str, str] = {
 """What each yes-or-no column means."""
 
 _O = Outcome
+_RARELY = "The crawl looks again after `revisit.ceiling` (90 days)."
+_LAST = f"After the last one, readers no longer find the page. {_RARELY}"
+_TRIES = f"The URL gets `budget.retries` tries (3). {_LAST}"
+_WAITS = f"The whole site waits, longer after each failure. {_TRIES}"
+_WAITS_LONG = (
+    "The whole site waits: as long as `Retry-After` says, and longer after each failure. The URL gets "
+    f"`budget.patience` tries (10). {_LAST}"
+)
+_AGAIN = "then run `gossamer recrawl --failed`."
+
 MEANING: dict[Outcome, Meaning] = {
-    _O.DOCUMENT: Meaning("fetched and kept", Count.KEPT, page=True, validated=True, gives=True),
-    _O.NOT_MODIFIED: Meaning("unchanged since the last visit", Count.KEPT),
+    _O.DOCUMENT: Meaning(
+        "fetched and kept", Count.KEPT,
+        "Readers can find the page, and its links are followed. The crawl visits it again as often as it tends to "
+        "change.",
+        "`gossamer recrawl URL` fetches it now. `gossamer remove URL` takes it out.",
+        page=True, validated=True, gives=True,
+    ),
+    _O.NOT_MODIFIED: Meaning(
+        "unchanged since the last visit", Count.KEPT,
+        "The page stays what it was, and the crawl plans its next visit.",
+        "Nothing has to be done. `gossamer history URL` lists the visits.",
+    ),
     _O.DUPLICATE: Meaning(
-        "same text as another page of the domain", Count.DUPLICATES, page=True, copy=True, textless=True, forgets=True,
-        absent="it has the same text as {}",
+        "same text as another page of the domain", Count.DUPLICATES,
+        f"Readers find the other page. This one is fetched again when that one goes or changes its text. {_RARELY}",
+        "`gossamer explain URL` names the other page. If a site has many such URLs, refuse them with `scope.filters`.",
+        page=True, copy=True, textless=True, forgets=True, absent="it has the same text as {}",
     ),
     _O.ALIAS: Meaning(
-        "its canonical link names another URL, which stands for it", Count.ALIASES, page=True, copy=True, named=True,
-        textless=True, forgets=True,
+        "its canonical link names another URL, which stands for it", Count.ALIASES,
+        f"Readers find the other page. This one is fetched again when that one fails. {_RARELY}",
+        "`gossamer explain URL` names the other page. If the canonical link is wrong, tell the site's owner.",
+        page=True, copy=True, named=True, textless=True, forgets=True,
         absent="it names {} as the page that stands for it",
     ),
     _O.NOINDEX: Meaning(
-        "fetched; the page asks not to be indexed", Count.NOINDEX, page=True, validated=True, gives=True, forgets=True,
+        "fetched; the page asks not to be indexed", Count.NOINDEX,
+        "Its links are followed, but readers do not find it. The crawl visits it again like any other page.",
+        "Ask the site's owner to allow indexing, then run `gossamer recrawl URL`.",
+        page=True, validated=True, gives=True, forgets=True,
         absent="the page itself asks not to be indexed (noindex)",
     ),
     _O.RESOURCE: Meaning(
-        "a sitemap or feed, read for its links", Count.LISTS, validated=True, gives=True,
-        absent="it is a sitemap or feed: it is read for its links, and is no page",
+        "a sitemap or feed, read for its links", Count.LISTS,
+        "The URLs it names join the queue. The crawl polls it as often as it tends to have news (`[feeds]`).",
+        "`gossamer feeds` shows what it brought. `--sitemaps no` reads no sitemaps.",
+        validated=True, gives=True, absent="it is a sitemap or feed: it is read for its links, and is no page",
     ),
     _O.REDIRECT: Meaning(
-        "points to another URL, which stands for it", Count.REDIRECTS, named=True, gives=True, textless=True,
-        absent="it redirects to {}",
+        "points to another URL, which stands for it", Count.REDIRECTS,
+        f"The other URL joins the queue if the scope allows it. {_RARELY}",
+        "`gossamer explain URL` names the other URL. If that is outside the crawl, make it a seed: "
+        "`gossamer crawl TARGET`.",
+        named=True, gives=True, textless=True, absent="it redirects to {}",
     ),
-    _O.BAD_REDIRECT: Meaning("redirects in a loop, too often, or to nowhere", Count.ERRORS),
-    _O.GONE: Meaning("the server says there is no such page", Count.ERRORS, textless=True),
-    _O.FORBIDDEN: Meaning("the server wants a login or refuses us", Count.ERRORS),
-    _O.CLIENT_ERROR: Meaning("the server rejects the request", Count.ERRORS),
-    _O.RATE_LIMITED: Meaning("the server asks us to slow down", Count.ERRORS, retry=True, patient=True, slow=True),
+    _O.BAD_REDIRECT: Meaning(
+        "redirects in a loop, too often, or to nowhere", Count.ERRORS,
+        f"Nothing is fetched in its place. {_RARELY}",
+        "`gossamer explain URL` shows where it leads. If the chain is only long, raise `crawl.max_redirects`.",
+    ),
+    _O.GONE: Meaning(
+        "the server says there is no such page", Count.ERRORS,
+        f"Readers no longer find the page. {_RARELY}",
+        "If the page has moved, make its new address a seed: `gossamer crawl URL`.",
+        textless=True,
+    ),
+    _O.FORBIDDEN: Meaning(
+        "the server wants a login or refuses us", Count.ERRORS,
+        f"Readers no longer find the page. {_RARELY}",
+        "Put a login into `gossamer.toml` ([private networks](operate.md#private-networks)), or ask the site's owner "
+        f"to let Gossamer in, {_AGAIN}",
+    ),
+    _O.CLIENT_ERROR: Meaning(
+        "the server rejects the request", Count.ERRORS,
+        f"Readers no longer find the page. {_RARELY}",
+        "`gossamer explain URL` shows the status. If the port speaks https, crawl the https address.",
+    ),
+    _O.RATE_LIMITED: Meaning(
+        "the server asks us to slow down", Count.ERRORS,
+        _WAITS_LONG,
+        "Slow the crawl down for good: `gossamer limit SITE --delay 5`.",
+        retry=True, patient=True, slow=True,
+    ),
     _O.UNAVAILABLE: Meaning(
-        "the server is overloaded or in maintenance", Count.ERRORS, retry=True, patient=True, slow=True,
+        "the server is overloaded or in maintenance", Count.ERRORS,
+        _WAITS_LONG,
+        f"Give the server some time, {_AGAIN}",
+        retry=True, patient=True, slow=True,
     ),
-    _O.SERVER_ERROR: Meaning("the server failed", Count.ERRORS, retry=True, slow=True),
+    _O.SERVER_ERROR: Meaning(
+        "the server failed", Count.ERRORS,
+        _WAITS,
+        f"Give the server some time, {_AGAIN}",
+        retry=True, slow=True,
+    ),
     _O.TIMEOUT: Meaning(
-        "the server took too long", Count.ERRORS, retry=True, slow=True, unreached=True, unarchived=True,
-        truncated="time",
+        "the server took too long", Count.ERRORS,
+        _WAITS,
+        "Check that this machine reaches the server. If it is only slow, raise `fetch.connect_timeout`, "
+        f"`fetch.idle_timeout` or `fetch.total_timeout`, {_AGAIN}",
+        retry=True, slow=True, unreached=True, unarchived=True, truncated="time",
     ),
-    _O.CONNECT_FAILED: Meaning("no connection to the server", Count.ERRORS, retry=True, slow=True, unreached=True),
-    _O.DNS_FAILED: Meaning("the host name has no address", Count.ERRORS, retry=True, slow=True, unreached=True),
-    _O.TLS_FAILED: Meaning("no secure connection to the server", Count.ERRORS, retry=True, slow=True, unreached=True),
+    _O.CONNECT_FAILED: Meaning(
+        "no connection to the server", Count.ERRORS,
+        _WAITS,
+        f"Check the host, the port and whether the server is up, {_AGAIN}",
+        retry=True, slow=True, unreached=True,
+    ),
+    _O.DNS_FAILED: Meaning(
+        "the host name has no address", Count.ERRORS,
+        _WAITS,
+        f"Check the spelling of the name, or give its address with `--resolve HOST=IP`, {_AGAIN}",
+        retry=True, slow=True, unreached=True,
+    ),
+    _O.TLS_FAILED: Meaning(
+        "no secure connection to the server", Count.ERRORS,
+        _WAITS,
+        "If you trust the authority that signed the certificate, name its file in `fetch.ca_file`. If the port speaks "
+        "plain http, crawl the http address.",
+        retry=True, slow=True, unreached=True,
+    ),
     _O.BROKEN_RESPONSE: Meaning(
-        "the response is cut off or not HTTP", Count.ERRORS, retry=True, unarchived=True, truncated="disconnect",
+        "the response is cut off or not HTTP", Count.ERRORS,
+        f"Other URLs of the site do not wait for this one. {_TRIES}",
+        f"Tell the site's owner that the server's answer is broken, {_AGAIN}",
+        retry=True, unarchived=True, truncated="disconnect",
     ),
-    _O.TOO_LARGE: Meaning("longer than the size limit", Count.ERRORS, unarchived=True, truncated="length"),
-    _O.BOMB: Meaning("unpacks to more than the limit", Count.ERRORS, unarchived=True, truncated="length"),
+    _O.TOO_LARGE: Meaning(
+        "longer than the size limit", Count.ERRORS,
+        f"Nothing of the response is stored. {_RARELY}",
+        f"Raise `fetch.max_bytes` (and `fetch.max_decoded`), {_AGAIN}",
+        unarchived=True, truncated="length",
+    ),
+    _O.BOMB: Meaning(
+        "unpacks to more than the limit", Count.ERRORS,
+        f"Nothing of the response is stored. {_RARELY}",
+        f"If the page is harmless and only large, raise `fetch.max_decoded`, {_AGAIN}",
+        unarchived=True, truncated="length",
+    ),
     _O.UNSUPPORTED_TYPE: Meaning(
-        "not a kind of document we read", Count.UNREAD, unarchived=True,
-        absent="it is no kind of document that is read",
+        "not a kind of document we read", Count.UNREAD,
+        f"Nothing of the file is stored. {_RARELY}",
+        "If its reason in `gossamer explain URL` names an extra such as `gossamer[pdf]`, install that and run "
+        "`gossamer recrawl URL`.",
+        unarchived=True, absent="it is no kind of document that is read",
     ),
-    _O.PARSE_FAILED: Meaning("the page could not be parsed within its limits", Count.ERRORS),
-    _O.ADDRESS_REFUSED: Meaning("the host's address may not be crawled", Count.ERRORS),
-    _O.ROBOTS_DENIED: Meaning("robots.txt forbids it", Count.REFUSED, forgets=True),
-    _O.REFUSED: Meaning("a rule of the crawl refuses it", Count.REFUSED, forgets=True),
+    _O.PARSE_FAILED: Meaning(
+        "the page could not be parsed within its limits", Count.ERRORS,
+        f"The raw response is stored, but no text and no links. {_RARELY}",
+        f"Raise `crawl.parse_timeout` or `crawl.parse_memory`, {_AGAIN}",
+    ),
+    _O.ADDRESS_REFUSED: Meaning(
+        "the host's address may not be crawled", Count.ERRORS,
+        "Nothing is requested. The next crawl tries the URL again if you change what it may reach. Otherwise it looks "
+        "again after `revisit.ceiling` (90 days).",
+        "If the network is yours, allow it: `gossamer crawl --allow-network 10.0.0.0/8`. If the reason asks how "
+        "webmasters can reach you, set `crawl.contact`.",
+    ),
+    _O.ROBOTS_DENIED: Meaning(
+        "robots.txt forbids it", Count.REFUSED,
+        "Nothing is requested until you ask for the URL again.",
+        "Ask the site's owner to allow Gossamer, then run `gossamer recrawl URL`.",
+        forgets=True,
+    ),
+    _O.REFUSED: Meaning(
+        "a rule of the crawl refuses it", Count.REFUSED,
+        "Nothing is requested, or nothing of it is kept. The URL is judged again when you change the rules, or when a "
+        "link leads to it that no rule refuses any more.",
+        "`gossamer explain URL` names the rule.",
+        forgets=True,
+    ),
 }  # fmt: skip
 
 

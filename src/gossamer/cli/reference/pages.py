@@ -1,4 +1,4 @@
-"""Writes pages of the docs from the code: `python -m gossamer.cli.reference.pages settings|metrics|cli|api`."""
+"""Writes pages of the docs from the code: `python -m gossamer.cli.reference.pages NAME`, one of `PAGES`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from gossamer import settings
 from gossamer.cli.reference.api_page import api_page
 from gossamer.cli.reference.verbs_page import cli_page
+from gossamer.model.outcome import COLUMNS, MEANING
 from gossamer.operate import metrics as crawl_metrics
 from gossamer.web import metrics as web_metrics
 
@@ -56,7 +57,43 @@ def metrics_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"settings": settings_page, "metrics": metrics_page, "cli": cli_page, "api": api_page}
+def outcomes_page() -> str:
+    """All outcomes and the columns of their table as a Markdown page."""
+    lines = [
+        "# Outcomes",
+        "",
+        "Every visit to a URL ends with one of these outcomes. `gossamer explain URL` shows the outcome of one URL,",
+        "`gossamer status` counts them ([how a crawl ends](operate.md#how-a-crawl-ends)), and the stored",
+        "[segments](segments.md) and the metric `gossamer_urls_by_outcome` name them. Numbers in brackets are defaults",
+        "of the [settings](settings.md). This page is generated from the code (`make docs`).",
+    ]
+    for outcome, row in MEANING.items():
+        meaning = f"{row.sentence[0].upper()}{row.sentence[1:]}. Counted as *{row.count.value}*."
+        lines += ["", f"## {outcome.value}", "", meaning, ""]
+        lines += [f"- **What happens next:** {row.next}", f"- **What you can do:** {row.advice}"]
+    lines += [
+        "",
+        "## What follows from an outcome",
+        "",
+        "The code asks this table what to do (`model/outcome.py`). No other module keeps a set of outcomes, so a",
+        "column is the whole rule.",
+        "",
+        "| column | meaning | outcomes |",
+        "|---|---|---|",
+    ]
+    for column, sentence in COLUMNS.items():
+        holding = ", ".join(f"`{outcome.value}`" for outcome, row in MEANING.items() if getattr(row, column))
+        lines.append(f"| {column} | {sentence} | {holding} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {
+    "settings": settings_page,
+    "metrics": metrics_page,
+    "outcomes": outcomes_page,
+    "cli": cli_page,
+    "api": api_page,
+}
 
 
 if __name__ == "__main__":
