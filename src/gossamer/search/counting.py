@@ -23,18 +23,12 @@ import tantivy
 
 from gossamer.index import schema
 from gossamer.search.ordering import Candidate
+from gossamer.search.query.operators import FACETS, Facet
 from gossamer.search.results import Count, Facets
 from gossamer.search.view import View, count_of
 
 EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
-_FACETS = {
-    "sites": (schema.SITE, 12),
-    "languages": (schema.LANG, 12),
-    "years": (schema.YEAR, 100),
-    "page_types": (schema.PAGE_TYPE, 12),
-    "categories": (schema.CATEGORY, 20),
-}
 _VALUES = 500
 """Values of a facet that copies may have."""
 _MUST = tantivy.Occur.Must
@@ -118,7 +112,7 @@ def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets
     members = {int(bucket["key"]): bucket["doc_count"] for bucket in found["joined"]["buckets"]}
     sharing = [
         Sharing(name, str(bucket["key"]), bucket["doc_count"], _keys(bucket["clusters"]["buckets"]))
-        for name in (_FACETS if with_facets else ())
+        for name in (FACETS if with_facets else ())
         for bucket in found[name]["buckets"]
     ]
     return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing))
@@ -157,40 +151,35 @@ def _keys(buckets: Iterable[dict[str, Any]]) -> tuple[int, ...]:
 
 def _plan(with_facets: bool, clusters: int) -> dict[str, Any]:
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
-    for name, (field, _) in _FACETS.items() if with_facets else ():
+    for name, facet in FACETS.items() if with_facets else ():
         by_cluster = {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
-        plan[name] = {"terms": {"field": field, "size": _VALUES}, "aggs": by_cluster}
+        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": by_cluster}
     return plan
 
 
 def _facets(view: View, query: tantivy.Query, shards: int) -> dict[str, dict[str, int]]:
     plan = {
-        name: {"terms": {"field": field, "size": size if shards == 1 else _VALUES}}
-        for name, (field, size) in _FACETS.items()
+        name: {"terms": {"field": facet.field, "size": facet.most if shards == 1 else _VALUES}}
+        for name, facet in FACETS.items()
     }
     found = view.searcher.aggregate(query, plan)
-    return {name: {str(bucket["key"]): bucket["doc_count"] for bucket in found[name]["buckets"]} for name in _FACETS}
+    return {name: {str(bucket["key"]): bucket["doc_count"] for bucket in found[name]["buckets"]} for name in FACETS}
 
 
 def _shown(several: Sequence[dict[str, dict[str, int]]], surplus: dict[tuple[str, str], float]) -> Facets:
-    def counts(name: str) -> list[Count]:
+    def counts(name: str, facet: Facet) -> tuple[Count, ...]:
         pages: Counter[str] = Counter()
         for facets in several:
             pages.update(facets.get(name, {}))
-        most = sorted(pages.items(), key=lambda item: (-item[1], item[0]))[: _FACETS[name][1]]
+        most = sorted(pages.items(), key=lambda item: (-item[1], item[0]))[: facet.most]
         counted = [
             Count(value.removesuffix(".0"), _less(number, surplus.get((name, value), 0.0))) for value, number in most
         ]
-        return sorted(counted, key=lambda count: (-count.count, count.value))
+        if facet.in_order:
+            return tuple(sorted(counted, key=lambda count: int(count.value)))
+        return tuple(sorted(counted, key=lambda count: (-count.count, count.value)))
 
-    years = sorted(counts("years"), key=lambda count: int(count.value))
-    return Facets(
-        sites=tuple(counts("sites")),
-        languages=tuple(counts("languages")),
-        years=tuple(years),
-        page_types=tuple(counts("page_types")),
-        categories=tuple(counts("categories")),
-    )
+    return Facets(**{name: counts(name, facet) for name, facet in FACETS.items()})
 
 
 def _less(pages: int, surplus: float) -> int:

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gossamer.index.analysis import address_words, count_words, surface_words
-from gossamer.search.query.language import MAX_CHARS, MAX_TERMS, Query, Term, parse, render
+from gossamer.search.query.language import MAX_CHARS, MAX_TERMS, Filter, Query, Term, parse, render
 
 PIECES = st.sampled_from(
     [
@@ -121,7 +121,8 @@ def test_an_unbalanced_quote_is_left_out(text: str, groups: list[list[str]]) -> 
 def test_minus_excludes_words_phrases_and_filters() -> None:
     query = parse('-ракета −火箭 -"a b" -intitle:c -site:x.org -lang:en -filetype:pdf')
     assert query.excluded == (Term("ракета"), Term("火箭"), Term("a b", True), Term("c", field="title"))
-    assert (query.excluded_sites, query.excluded_languages, query.excluded_types) == (("x.org",), ("en",), ("pdf",))
+    values = [query.values(operator, excluded=True) for operator in ("site", "lang", "filetype")]
+    assert values == [("x.org",), ("en",), ("pdf",)]
     assert not query.has_words and not query.is_empty and not query.notices
 
 
@@ -155,7 +156,7 @@ def test_or_in_capitals_joins_its_neighbours(text: str, groups: list[list[str]])
 
 def test_or_between_different_things_is_left_out_with_a_notice() -> None:
     query = parse("a OR site:b.org")
-    assert (query.groups, query.sites) == (((Term("a"),),), ("b.org",))
+    assert (query.groups, query.filters) == (((Term("a"),),), (Filter("site", "b.org"),))
     assert any("OR" in notice for notice in query.notices)
     assert not parse("(site:a.org OR site:b.org) c").notices
 
@@ -187,7 +188,7 @@ def test_or_between_different_things_is_left_out_with_a_notice() -> None:
     ],
 )
 def test_a_site_is_a_host_and_perhaps_a_path(value: str, site: str) -> None:
-    assert parse(f"site:{value}") == Query(typed=f"site:{value}", sites=(site,))
+    assert parse(f"site:{value}") == Query(typed=f"site:{value}", filters=(Filter("site", site),))
 
 
 @pytest.mark.parametrize(
@@ -212,12 +213,12 @@ def test_words_can_be_wanted_in_title_or_address(text: str, term: Term) -> None:
     ],
 )  # fmt: skip
 def test_languages_have_codes_and_names(value: str, code: str) -> None:
-    assert parse(f"lang:{value}").languages == (code,)
+    assert parse(f"lang:{value}").values("lang") == (code,)
 
 
 @pytest.mark.parametrize(("text", "ending"), [("filetype:pdf", "pdf"), ("ext:.PDF", "pdf"), ("filetype:HTM", "html")])
 def test_file_types_are_endings(text: str, ending: str) -> None:
-    assert parse(text).types == (ending,)
+    assert parse(text).values("filetype") == (ending,)
 
 
 @pytest.mark.parametrize(
@@ -234,15 +235,15 @@ def test_file_types_are_endings(text: str, ending: str) -> None:
     ],
 )
 def test_dates_are_as_precise_as_they_are_written(value: str, day: date) -> None:
-    assert parse(f"after:{value} before:{value}").after == day
-    assert parse(f"before:{value}").before == day
+    assert parse(f"after:{value} before:{value}").values("after") == (day.isoformat(),)
+    assert parse(f"before:{value}").values("before") == (day.isoformat(),)
 
 
 def test_filters_of_one_kind_are_alternatives_and_dates_narrow() -> None:
     query = parse("site:a.org site:b.org site:a.org lang:ru lang:zh after:2023 after:2024 before:2026 before:2025")
-    assert query.sites == ("a.org", "b.org")
-    assert query.languages == ("ru", "zh")
-    assert (query.after, query.before) == (date(2024, 1, 1), date(2025, 1, 1))
+    assert query.values("site") == ("a.org", "b.org")
+    assert query.values("lang") == ("ru", "zh")
+    assert (query.values("after"), query.values("before")) == (("2024-01-01",), ("2025-01-01",))
     assert not query.is_empty and not query.has_words and not query.notices
 
 
@@ -274,7 +275,7 @@ def test_an_operator_with_a_bad_value_is_words_and_says_so(text: str) -> None:
 def test_a_bad_value_in_quotes_is_a_phrase_and_a_bad_exclusion_stays_one() -> None:
     assert parse('site:"a b"').groups == ((Term("site:a b", True),),)
     query = parse("-after:2024")
-    assert (query.groups, query.excluded, query.after) == ((), (Term("after:2024"),), None)
+    assert (query.groups, query.excluded, query.filters) == ((), (Term("after:2024"),), ())
     assert query.notices
 
 
@@ -349,9 +350,7 @@ def words_of(term: Term) -> list[str]:
 
 def within_limits(query: Query) -> None:
     assert len(query.typed) <= MAX_CHARS
-    lists = (query.sites, query.excluded_sites, query.languages, query.excluded_languages, query.types,
-             query.excluded_types, query.excluded, *query.groups)  # fmt: skip
-    assert sum(map(len, lists)) <= MAX_TERMS
+    assert sum(map(len, (query.filters, query.excluded, *query.groups))) <= MAX_TERMS
     sizes = [len(words_of(term)) if term.field == "url" else count_words(term.text) for term in terms_of(query)]
     assert sum(max(1, size) for size in sizes) <= MAX_TERMS
     assert len(render(query)) <= MAX_CHARS

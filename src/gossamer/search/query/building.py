@@ -10,10 +10,10 @@ import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
-from gossamer.index.document import place
 from gossamer.search.corpus import Corpus
 from gossamer.search.matching import Needle, Phrase
-from gossamer.search.query.language import Field, Query, Term, phrase_words
+from gossamer.search.query.language import Query, Term, phrase_words
+from gossamer.search.query.operators import CHOSEN, OPERATORS, Field, Operator
 from gossamer.search.query.phrases import Readings
 from gossamer.search.query.words import Clause, Unit, units
 from gossamer.search.ranking import RankingConfig
@@ -218,20 +218,16 @@ class Builder:
         return self._phrase(term.field, phrase_words(term, excluded=True) or (), None) or Q.empty_query()
 
     def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
-        filters = []
-        for field, wanted, unwanted in (
-            (schema.WITHIN, tuple(map(place, query.sites)), tuple(map(place, query.excluded_sites))),
-            (schema.LANG, query.languages, query.excluded_languages),
-            (schema.TYPE, query.types, query.excluded_types),
-            (schema.PAGE_TYPE, query.page_types, query.excluded_page_types),
-            (schema.CATEGORY, query.categories, query.excluded_categories),
-        ):
-            if wanted:
-                filters.append((_MUST, self._one_of(field, wanted)))
-            if unwanted:
-                filters.append((_NOT, self._one_of(field, unwanted)))
-        if query.after or query.before:
-            filters.append((_MUST, self._dated(_midnight(query.after), _midnight(query.before))))
+        filters = [
+            (occur, self._one_of(operator, values))
+            for operator in OPERATORS
+            if operator.kind == "value"
+            for occur, excluded in ((_MUST, False), (_NOT, True))
+            if (values := query.values(operator.name, excluded))
+        ]
+        after, before = (next(map(date.fromisoformat, query.values(name)), None) for name in ("after", "before"))
+        if after or before:
+            filters.append((_MUST, self._dated(_midnight(after), _midnight(before))))
         return filters
 
     def _chosen(self, request: Request, now: float, newest: bool) -> list[tuple[tantivy.Occur, tantivy.Query]]:
@@ -239,23 +235,20 @@ class Builder:
         # What lies in the future is no news, but a clock or a page may be ahead by some hours.
         future = int(now) + 2 * 86_400
         filters = [(_NOT, self._dated(future, None))] if newest or request.since else []
-        if request.site:
-            filters.append((_MUST, self._one_of(schema.WITHIN, (place(request.site),))))
-        for field, chosen in (
-            (schema.LANG, request.lang),
-            (schema.PAGE_TYPE, request.page_type),
-            (schema.CATEGORY, request.category),
-        ):
-            if chosen:
-                filters.append((_MUST, self._one_of(field, (chosen,))))
+        filters += [
+            (_MUST, self._one_of(operator, (value,)))
+            for name, operator in CHOSEN.items()
+            if (value := getattr(request, name))
+        ]
         if request.since:
             # Most dates are days: the last day begins yesterday at midnight.
             start = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_DAYS[request.since])
             filters.append((_MUST, self._dated(_midnight(start), future)))
         return filters
 
-    def _one_of(self, field: str, values: Iterable[str]) -> tantivy.Query:
-        return Q.const_score_query(Q.term_set_query(self._schema, field, list(values)), 0.0)
+    def _one_of(self, operator: Operator, values: Iterable[str]) -> tantivy.Query:
+        spelled = list(map(operator.spell, values))
+        return Q.const_score_query(Q.term_set_query(self._schema, operator.field, spelled), 0.0)
 
     def _dated(self, start: int | None, end: int | None) -> tantivy.Query:
         kind = tantivy.FieldType.Integer

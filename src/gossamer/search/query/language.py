@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Literal
 from unicodedata import category, normalize
 
 import msgspec
 
 from gossamer.index import analysis
 from gossamer.parse.clean import clean_line
-from gossamer.search.query.operators import FILTERS, READERS, Kind
+from gossamer.search.query.operators import BY_NAME, OPERATORS, Field, Kind
 from gossamer.search.query.phrases import Readings
 
 MAX_CHARS = 2_000
@@ -31,10 +29,15 @@ MAX_TERMS = 128
 """Words and filters together, as the index counts words: `a.b.c` is three, and so are six characters of writing without
 spaces."""
 
-Field = Literal["any", "title", "url"]
-
-_FIELDS: dict[str, Field] = {"intitle": "title", "inurl": "url"}
-_OPERATOR = re.compile(rf"({'|'.join((*_FIELDS, *FILTERS))}):", re.IGNORECASE | re.ASCII)
+_OPERATOR = re.compile(rf"({'|'.join(BY_NAME)}):", re.IGNORECASE | re.ASCII)
+_WORDS_IN = {operator.words_in: f"{operator.name}:" for operator in OPERATORS if operator.kind == "words"}
+_KEPT: dict[Kind, Callable[[list[str]], Iterable[str]]] = {
+    "value": dict.fromkeys,
+    "from": lambda values: sorted(values)[-1:],
+    "until": lambda values: sorted(values)[:1],
+    "order": lambda values: {"date"} & set(values),  # the other order is that of every query
+}
+"""Of several values of one operator those that count."""
 _BETWEEN = re.compile(r"[ (]*")
 _NOT = re.compile(r"([-−]+)(?:\([(−-]*)?")
 
@@ -58,33 +61,26 @@ class Term(msgspec.Struct, frozen=True):
     field: Field = "any"
 
 
+class Filter(msgspec.Struct, frozen=True):
+    """One value of an operator."""
+
+    operator: str
+    """The name in `OPERATORS`, never an alias."""
+    value: str
+    """In its one canonical form."""
+    excluded: bool = False
+
+
 class Query(msgspec.Struct, frozen=True):
-    """A query as it was understood; the values of a filter are alternatives."""
+    """A query as it was understood."""
 
     typed: str
     """The text after cleaning and cutting."""
     groups: tuple[tuple[Term, ...], ...] = ()
     """A page should match a term of every group; the terms of a group were joined by OR."""
     excluded: tuple[Term, ...] = ()
-    sites: tuple[str, ...] = ()
-    """Hosts, each with a path or without: `example.org`, `example.org:8080/docs`."""
-    excluded_sites: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    """ISO 639-1 codes."""
-    excluded_languages: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    """Lower-case endings such as `pdf` and `html`."""
-    excluded_types: tuple[str, ...] = ()
-    page_types: tuple[str, ...] = ()
-    excluded_page_types: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    excluded_categories: tuple[str, ...] = ()
-    after: date | None = None
-    """Pages of this day or later."""
-    before: date | None = None
-    """Pages of days before this one."""
-    newest: bool = False
-    """Whether the newest pages come first."""
+    filters: tuple[Filter, ...] = ()
+    """In the order of `OPERATORS`, excluded ones after the others; those of one operator are alternatives."""
     notices: tuple[str, ...] = ()
     """Sentences for the reader: what was left out or taken differently."""
 
@@ -96,20 +92,32 @@ class Query(msgspec.Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         """Whether nothing was asked: no words, wanted or not, and no filter."""
-        listed = any(values for _, values in _lists(self))
-        return not (self.groups or self.excluded or listed or self.after or self.before)
+        narrows = any(BY_NAME[one.operator].kind != "order" for one in self.filters)
+        return not (self.groups or self.excluded or narrows)
+
+    @property
+    def newest(self) -> bool:
+        """Whether the newest pages come first."""
+        return bool(self.values("sort"))
+
+    def values(self, operator: str, excluded: bool = False) -> tuple[str, ...]:
+        """The values of one operator."""
+        return tuple(one.value for one in self.filters if one.operator == operator and one.excluded is excluded)
 
 
 class _Item(msgspec.Struct, frozen=True):
     """One piece of a query."""
 
-    kind: Kind
-    value: Term | str
-    """A term, or the value of a filter as it is rendered."""
+    value: Term | Filter
     negated: bool
     joined: bool
     """Whether OR stood before it."""
     notice: str = ""
+
+    @property
+    def operator(self) -> str:
+        """The filter's; empty for a term."""
+        return self.value.operator if isinstance(self.value, Filter) else ""
 
 
 def parse(text: str) -> Query:
@@ -147,33 +155,16 @@ def render(query: Query) -> str:
     """The query in its one canonical writing."""
     parts = [" OR ".join(map(_render_term, group)) for group in query.groups]
     parts += ["-" + _render_term(term) for term in query.excluded]
-    parts += [f"{operator}:{_quoted(value)}" for operator, values in _lists(query) for value in values]
-    parts += [f"{name}:{day.isoformat()}" for name, day in (("after", query.after), ("before", query.before)) if day]
-    return " ".join([*parts, "sort:date"] if query.newest else parts)
+    return " ".join([*parts, *map(_render_filter, query.filters)])
 
 
-def _quoted(value: str) -> str:
-    return f'"{value}"' if " " in value else value
+def _render_filter(one: Filter) -> str:
+    value = f'"{one.value}"' if " " in one.value else one.value
+    return f"{'-' * one.excluded}{one.operator}:{value}"
 
 
 def _render_term(term: Term) -> str:
-    operator = {"any": "", "title": "intitle:", "url": "inurl:"}[term.field]
-    return operator + (f'"{term.text}"' if term.phrase else term.text)
-
-
-def _lists(query: Query) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return (
-        ("site", query.sites),
-        ("-site", query.excluded_sites),
-        ("lang", query.languages),
-        ("-lang", query.excluded_languages),
-        ("filetype", query.types),
-        ("-filetype", query.excluded_types),
-        ("pagetype", query.page_types),
-        ("-pagetype", query.excluded_page_types),
-        ("category", query.categories),
-        ("-category", query.excluded_categories),
-    )
+    return _WORDS_IN.get(term.field, "") + (f'"{term.text}"' if term.phrase else term.text)
 
 
 def _clean(text: str) -> tuple[str, bool]:
@@ -204,7 +195,7 @@ def _read(text: str) -> Iterator[_Item]:
         elif value == "OR" and not phrase and not negated:
             joined = True
         elif _has_word(value):
-            yield _Item("term", Term(value, phrase), negated, joined)
+            yield _Item(Term(value, phrase), negated, joined)
             joined = False
 
 
@@ -259,21 +250,20 @@ def _has_word(text: str) -> bool:
 def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool) -> _Item:
     """The piece made of an operator and its value, or the words of it."""
     typed = f"{name}:{value}"
-    field = _FIELDS.get(name.lower())
-    if field and _has_word(value):
-        return _Item("term", Term(value, phrase, field), negated, joined)
-    if field or not value:
+    operator = BY_NAME[name.lower()]
+    if operator.kind == "words" and _has_word(value):
+        return _Item(Term(value, phrase, operator.words_in), negated, joined)
+    if operator.kind == "words" or not value:
         complaint = "has no word after the colon"
     else:
-        kind, complaint = FILTERS[name.lower()]
-        one_word = " " not in value or kind == "category"
-        understood = READERS[kind](value) if one_word and "|" not in value else None
-        if understood and not (negated and kind in ("after", "before", "sort")):
-            return _Item(kind, understood, negated, joined)
+        complaint = f"is not {operator.noun}"
+        understood = operator.read(value) if "|" not in value and (operator.takes_spaces or " " not in value) else None
+        if understood and (operator.kind == "value" or not negated):
+            return _Item(Filter(operator.name, understood, negated), negated, joined)
         if understood:
             complaint = "cannot be excluded"
     notice = f"“{typed if len(typed) <= 40 else typed[:39] + '…'}” {complaint}, so it was taken as words."
-    return _Item("term", Term(typed, phrase and bool(value)), negated, joined, notice)
+    return _Item(Term(typed, phrase and bool(value)), negated, joined, notice)
 
 
 def _within(items: list[_Item], most: int) -> list[_Item]:
@@ -306,35 +296,26 @@ def _shortened(item: _Item, most: int) -> _Item:
 
 def _assemble(typed: str, items: list[_Item]) -> Query:
     """The pieces put together by what they are."""
-
-    def values(kind: Kind, negated: bool = False) -> tuple[str, ...]:
-        found = [item.value for item in items if item.kind == kind and item.negated is negated]
-        return tuple(dict.fromkeys(value for value in found if isinstance(value, str)))
-
     excluded = [item.value for item in items if item.negated]
-    after, before = max(values("after"), default=""), min(values("before"), default="")
-    notices = ["OR joins only words and phrases; it was left out elsewhere."] if _has_idle_or(items) else []
-    if after and before and after >= before:
-        notices.append(f"No page can be of {after} or later and from before {before}.")
-    return Query(
+    query = Query(
         typed=typed,
         groups=_groups(items),
         excluded=tuple(dict.fromkeys(term for term in excluded if isinstance(term, Term))),
-        sites=values("site"),
-        excluded_sites=values("site", True),
-        languages=values("lang"),
-        excluded_languages=values("lang", True),
-        types=values("type"),
-        excluded_types=values("type", True),
-        page_types=values("page_type"),
-        excluded_page_types=values("page_type", True),
-        categories=values("category"),
-        excluded_categories=values("category", True),
-        after=date.fromisoformat(after) if after else None,
-        before=date.fromisoformat(before) if before else None,
-        newest="date" in values("sort"),
-        notices=tuple(notices),
+        filters=tuple(_filters([item.value for item in items if isinstance(item.value, Filter)])),
     )
+    notices = ["OR joins only words and phrases; it was left out elsewhere."] if _has_idle_or(items) else []
+    after, before = query.values("after"), query.values("before")
+    if after and before and after >= before:
+        notices.append(f"No page can be of {after[0]} or later and from before {before[0]}.")
+    return msgspec.structs.replace(query, notices=tuple(notices))
+
+
+def _filters(given: list[Filter]) -> Iterator[Filter]:
+    for operator in OPERATORS:
+        for excluded in (False, True):
+            values = [one.value for one in given if one.operator == operator.name and one.excluded is excluded]
+            if values:
+                yield from (Filter(operator.name, value, excluded) for value in _KEPT[operator.kind](values))
 
 
 def _has_loose_phrases(query: Query) -> bool:
@@ -361,6 +342,6 @@ def _groups(items: list[_Item]) -> tuple[tuple[Term, ...], ...]:
 def _has_idle_or(items: list[_Item]) -> bool:
     """Whether OR stands between pieces that it cannot join; equal filters are alternatives without it."""
     return any(
-        after.joined and (before.kind != after.kind or before.negated or after.negated)
+        after.joined and (before.operator != after.operator or before.negated or after.negated)
         for before, after in pairwise(items)
     )
