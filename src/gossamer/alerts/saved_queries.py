@@ -13,12 +13,13 @@ from gossamer.notify.channel import check_channel, is_mail, target_of
 from gossamer.notify.config import AlertConfig
 from gossamer.notify.message import one_line
 from gossamer.search.query.language import parse, render
+from gossamer.search.query.operators import OPERATORS
 from gossamer.search.results import Request
 from gossamer.tables import alerts
 from gossamer.tables.alerts import Alert
 
 _MOST_CHANNELS = 20
-_FILTERS = {"site": "site", "lang": "language", "page_type": "type", "category": "category", "since": "dated within a"}
+_FILTERS = {one.chosen.name: one.chosen.label for one in OPERATORS if one.chosen} | {"since": "dated within a"}
 
 
 def save_query(

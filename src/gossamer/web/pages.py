@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -12,16 +11,17 @@ from starlette.routing import Route
 from gossamer.clock import Clock
 from gossamer.errors import GossamerError
 from gossamer.index.folder import IndexMissingError
+from gossamer.search.query.operators import CHOSEN
 from gossamer.search.results import Marked, Overview, Request
 from gossamer.web.links import Links, kept
 from gossamer.web.marking import marker
 from gossamer.web.overviews import Overviews
-from gossamer.web.parameters import ADDRESS, QUERY, request_of
+from gossamer.web.parameters import ADDRESS, FILTERS, QUERY, SIMILAR, SINCE, SORT, request_of
 from gossamer.web.pool import SearchPool
 from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer
 from gossamer.web.service import Services
-from gossamer.web.views import ago, bars, host_name, language, page_numbers, words_of
+from gossamer.web.views import ago, bars, page_numbers, value_words
 
 SINCE_LABELS = {"": "Any time", "day": "Past day", "week": "Past week", "month": "Past month", "year": "Past year"}
 SORT_LABELS = {"relevance": "Relevance", "date": "Newest"}
@@ -106,6 +106,7 @@ class Pages:
             previous=request.page - 1 if results.hits else 0,
             following=request.page + 1 if results.hits and request.page < results.pages else 0,
             numbers=page_numbers(request.page, results.pages),
+            choices=[operator for operator in CHOSEN.values() if operator.facet],
             bars=bars(results.facets.years, request.query),
             since_labels=SINCE_LABELS,
             sort_labels=SORT_LABELS,
@@ -115,21 +116,11 @@ class Pages:
 
     def _chips(self, request: Request) -> list[tuple[str, str]]:
         """The filters in use, each with the address of the same search without it."""
-        chips: list[tuple[str, dict[str, Any]]] = [
-            (SINCE_LABELS[request.since], {"since": ""}),
-            (host_name(request.site), {"site": ""}),
-            (language(request.lang), {"lang": ""}),
-            (words_of(request.page_type), {"page_type": ""}),
-            (request.category, {"category": ""}),
-            ("With similar pages", {"similar": False}),
-        ]
-        used = (
-            request.since, request.site, request.lang, request.page_type, request.category, request.similar
-        )  # fmt: skip
+        own = {SINCE.name: SINCE_LABELS[request.since], SIMILAR.name: "With similar pages"}
         return [
-            (label, self._links.search(request, **without))
-            for (label, without), value in zip(chips, used, strict=True)
-            if value
+            (own.get(one.name) or value_words(value, one.name), self._links.search(request, **{one.name: one.default}))
+            for one in FILTERS
+            if one is not SORT and (value := getattr(request, one.name)) != one.default
         ]
 
     def _cached(self, http: HttpRequest, given: Mapping[str, str]) -> Response:

@@ -12,7 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar, get_args
 
-from gossamer.search.results import Request, Since, Sort
+from gossamer.search.query import operators
+from gossamer.search.query.operators import NARROWING, OPERATORS, Chosen
+from gossamer.search.results import Facets, Request, Since, Sort
 
 T = TypeVar("T")
 
@@ -166,9 +168,19 @@ class Flag(Parameter[bool]):
         return {"type": "boolean"}
 
 
+def _of_operator(chosen: Chosen) -> Text:
+    kind = Name if chosen.lower else Text
+    return kind(chosen.name, chosen.sentence, pattern=chosen.pattern, longest=chosen.longest)
+
+
+def _listed() -> str:
+    *others, last = (operators.FACETS[name].counted for name in Facets.__struct_fields__)
+    return f"{', '.join(others)} and {last}"
+
+
 QUERY = Text(
     "q",
-    'The query: words, "phrases", -not, OR, site: intitle: inurl: lang: filetype: pagetype: category: after: before:',
+    f'The query: words, "phrases", -not, OR, {" ".join(NARROWING)}',
     "rocket",
     required=True,
 )
@@ -177,11 +189,7 @@ PAGE = Whole("page", "Page of results, from 1.", 1, 1, 1_000_000)
 SIZE = Whole("size", "Results on a page.", 10, 1, 100)
 SORT = Choice("sort", "Order of the results.", get_args(Sort))
 SINCE = Choice("since", "Only pages dated within the last day, week, month or year.", get_args(Since))
-SITE = Text("site", "Only pages of this host and the hosts below it.", pattern=r"[A-Za-z0-9_.:\[\]-]+", longest=253)
-LANG = Text("lang", "Only pages in this language (ISO 639-1).", pattern=r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?")
-PAGE_TYPE = Name("page_type", "Only pages of this type, such as article or forum.", pattern=r"\w[\w-]*", longest=61)
-CATEGORY = Name("category", "Only pages of this category.", longest=200)
-FACETS = Flag("facets", "Whether to count sites, languages, years, types of page and categories, too.", True)
+FACETS = Flag("facets", f"Whether to count {_listed()}, too.", True)
 SIMILAR = Flag("similar", "Whether near copies are listed instead of being collapsed under the best of them.", False)
 ADDRESS = Text("url", "Address of a page.", "https://www.example.org/", required=True)
 OLDER = Text(
@@ -190,7 +198,9 @@ OLDER = Text(
 NEWER = Text("to", "The newer visit to compare, by its fetched_at; default: the last one that has a text.", longest=40)
 LIMIT = Whole("limit", "Suggestions at most.", 8, 1, 20)
 
-FILTERS: tuple[Parameter[Any], ...] = (SORT, SINCE, SITE, LANG, PAGE_TYPE, CATEGORY, SIMILAR)
+FILTERS: tuple[Parameter[Any], ...] = (
+    SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), SIMILAR,
+)  # fmt: skip
 """What narrows or orders a search, beside the query."""
 SEARCH: tuple[Parameter[Any], ...] = (QUERY, PAGE, SIZE, *FILTERS, FACETS)
 """Everything that makes a `Request`."""

@@ -45,7 +45,7 @@ class Renderer:
         self.environment.globals.update(site_title=title, links=links, asset=asset, exact=Markup.escape, **names)
         self.environment.filters.update(
             marked=marked, plain=plain, hit_title=hit_title, took=took, date=views.date, moment=views.moment,
-            about=views.about, words_of=views.words_of, counted=counted, noun=noun,
+            about=views.about, words_of=views.words_of, value_words=views.value_words, counted=counted, noun=noun,
             timestamp=views.timestamp, number=views.number, language=views.language, language_tag=views.language_tag,
             crumbs=views.crumbs, host_name=views.host_name, safe_href=views.safe_href, schema_words=views.schema_words,
         )  # fmt: skip

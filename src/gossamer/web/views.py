@@ -157,6 +157,14 @@ def page_numbers(page: int, pages: int, around: int = 2) -> list[int]:
     return numbers
 
 
+_WORDS = {"site": host_name, "lang": language, "page_type": words_of}
+
+
+def value_words(value: str, parameter: str) -> str:
+    """The value of a filter for a person."""
+    return _WORDS.get(parameter, str)(value)
+
+
 class Bar(msgspec.Struct, frozen=True):
     """One bar of the histogram of years."""
 

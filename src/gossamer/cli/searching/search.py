@@ -16,6 +16,7 @@ from gossamer.data.stored_ranks import stored_ranks
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted
+from gossamer.search.query.operators import NARROWING
 from gossamer.search.ranking import NAMES
 from gossamer.search.results import Marked, Request, Results, ScoreExplanation, Since, Sort
 from gossamer.search.searcher import Searcher
@@ -42,8 +43,7 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Search the crawled pages: words, "phrases", -not, OR, site:, intitle:, inurl:, lang:, filetype:, pagetype:,
-    category:, after:, before:.
+    """Search the crawled pages: words, "phrases", -not, OR, {operators}.
 
     Parameters
     ----------
@@ -83,6 +83,9 @@ def command(
         print_json(explained) if json else _show_why(explained)
         return
     answer(searcher, asked, json)
+
+
+command.__doc__ = (command.__doc__ or "").format(operators=", ".join(NARROWING))
 
 
 def answer(searcher: Searcher | ShardedSearcher, asked: Request, json: bool) -> None:
