@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.search.query.language import MAX_CHARS
+from gossamer.search.query.operators import BY_NAME
 from gossamer.search.results import Count
 from gossamer.web import marking, views
 from gossamer.web.marking import MAX_MARKS, marker, query_words
@@ -154,6 +155,11 @@ def test_only_the_beginning_of_a_query_and_of_its_words_is_marked() -> None:
     assert query_words("a" * 50 + " bb") == ["a" * 40, "bb"]
     assert query_words("x " * MAX_CHARS + "silk") == []
     assert marker("a" * 50)("a" * 60 + " aaa").marks == ((0, 60),)
+
+
+@pytest.mark.parametrize("name", [name for name, operator in BY_NAME.items() if operator.words_in != "title"])
+def test_an_operator_and_its_value_are_no_words_of_the_text(name: str) -> None:
+    assert query_words(f"silk {name}:2024 -{name.upper()}:pdf") == ["silk"]
 
 
 def test_a_page_that_is_full_of_the_word_gets_only_so_many_marks() -> None:

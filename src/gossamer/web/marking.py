@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from gossamer.search.query.language import MAX_CHARS
+from gossamer.search.query.operators import BY_NAME
 from gossamer.search.results import Marked
 
 MAX_WORDS = 24
@@ -24,7 +25,8 @@ MAX_MARKS = 20_000
 """Places of one page that are marked: a page of two million characters may have a million, which nobody looks at."""
 _UNPARTED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _WORD = re.compile(r"\w+")
-_FIELD = re.compile(r"\b(site|inurl|lang|filetype|pagetype|category|after|before):\S*", re.IGNORECASE)
+_UNSEEN = "|".join(name for name, operator in BY_NAME.items() if operator.words_in != "title")
+_FIELD = re.compile(rf"\b({_UNSEEN}):\S*", re.IGNORECASE)
 
 
 def marker(query: str) -> Callable[[str], Marked]:
