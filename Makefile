@@ -91,6 +91,8 @@ bench: bench-setup ## figures, as ratios in one run
 docs: $(VENV)/.ready ## the pages of docs/ that are made from the code
 	for page in settings cli api metrics outcomes; do $(BIN)/python -m gossamer.cli.reference.pages $$page > docs/$$page.md || exit 1; done
 	$(BIN)/python -m gossamer.flow README.md ARCHITECTURE.md
+	$(BIN)/python -m gossamer.cli.reference.pages query < docs/query.md > docs/query.md.new
+	mv docs/query.md.new docs/query.md
 
 pictures: $(VENV)/.tools ## the pictures of README and docs, taken from the running demo
 	$(BIN)/python tests/browser/pictures.py docs/pictures

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.cli.reference.pages import PAGES
+from gossamer.cli.reference.pages import PAGES, query_page
 from gossamer.cli.verbs import VERBS
+from gossamer.search.query.operators import BY_NAME
 from gossamer.settings import Settings, describe
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -18,6 +19,13 @@ DOCS = Path(__file__).parents[2] / "docs"
 def test_a_generated_page_is_the_one_made_from_the_code(name: str) -> None:
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     assert page.strip() == PAGES[name]().strip(), "run `make docs`"
+
+
+def test_the_page_on_queries_has_every_operator_and_all_its_names() -> None:
+    page = (DOCS / "query.md").read_text(encoding="utf-8")
+    assert query_page(page) == page, "run `make docs`"
+    typed = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    assert [name for name in BY_NAME if not any(re.search(rf"\b{name}:\w", one) for one in typed)] == []
 
 
 def test_the_page_of_the_command_line_has_every_verb_and_its_sub_commands() -> None:

@@ -1,7 +1,10 @@
-"""Writes pages of the docs from the code: `python -m gossamer.cli.reference.pages NAME`, one of `PAGES`."""
+"""Writes pages of the docs from the code: `python -m gossamer.cli.reference.pages NAME`, one of `PAGES`.
+
+`query` takes the page from standard input and writes its table of operators anew."""
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -10,7 +13,10 @@ from gossamer.cli.reference.api_page import api_page
 from gossamer.cli.reference.verbs_page import cli_page
 from gossamer.model.outcome import COLUMNS, MEANING
 from gossamer.operate import metrics as crawl_metrics
+from gossamer.search.query.operators import OPERATORS
 from gossamer.web import metrics as web_metrics
+
+_OPERATORS = re.compile(r"(<!-- operators: .*? -->\n).*(?=<!-- end of operators -->)", re.DOTALL)
 
 
 def settings_page() -> str:
@@ -87,6 +93,13 @@ def outcomes_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def query_page(page: str) -> str:
+    """The page on queries with its table of operators made anew; the rest of it is written by hand."""
+    rows = [f"| {typed} | {finds} |" for operator in OPERATORS for typed, finds in operator.examples]
+    table = "\n".join(["| typed | finds pages |", "|---|---|", *rows])
+    return _OPERATORS.sub(lambda head: f"{head[1]}\n{table}\n\n", page)
+
+
 PAGES = {
     "settings": settings_page,
     "metrics": metrics_page,
@@ -97,4 +110,5 @@ PAGES = {
 
 
 if __name__ == "__main__":
-    sys.stdout.write(PAGES[sys.argv[1] if len(sys.argv) > 1 else "settings"]())
+    name = sys.argv[1] if len(sys.argv) > 1 else "settings"
+    sys.stdout.write(query_page(sys.stdin.read()) if name == "query" else PAGES[name]())
