@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -20,6 +21,11 @@ MAX_STORED = 100_000
 """Characters of a text that are kept in the index, for excerpts; all of it is searched, and lies in the segments."""
 _MAX_FOLDERS = 12
 """Folders of a path that `site:host/path` can name."""
+ROW_COLUMNS = [
+    "url", "title", "headings", "text", "lang", "claimed_lang", "date", "fetched_at", "media_type", "page_type",
+    "category", "author", "cluster", "joined",
+]  # fmt: skip
+"""Columns of a stored page that `page_of` reads."""
 _TYPES = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "txt", "application/pdf": "pdf"}
 
 
@@ -49,6 +55,25 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> int:
         """What the page is found, replaced and deleted by."""
         return key64(self.url)
+
+
+def page_of(row: Mapping[str, Any]) -> IndexPage:
+    """A stored row as the index takes it, without the texts of links to it."""
+    return IndexPage(
+        url=row["url"],
+        title=row["title"] or "",
+        headings=row["headings"] or (),
+        text=row["text"] or "",
+        lang=row["lang"] or row["claimed_lang"],
+        date=row["date"],
+        fetched_at=row["fetched_at"].timestamp(),
+        media_type=row["media_type"],
+        page_type=row["page_type"] or "",
+        category=row["category"] or "",
+        author=row["author"] or "",
+        cluster=row["cluster"],
+        joined=bool(row["joined"]),
+    )
 
 
 def build(page: IndexPage) -> tantivy.Document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +14,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier import changes
 from gossamer.frontier.views.inspect import place_of
-from gossamer.index.document import IndexPage
+from gossamer.index.document import ROW_COLUMNS, IndexPage, page_of
 from gossamer.jobs.index_build import telling_links
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
@@ -22,10 +22,6 @@ from gossamer.store.segments import open_links, open_pages
 
 T = TypeVar("T")
 
-_COLUMNS = [
-    "url", "outcome", "title", "headings", "text", "lang", "claimed_lang", "date", "fetched_at", "media_type",
-    "page_type", "category", "author", "cluster", "joined",
-]  # fmt: skip
 _TRIES = 5
 """How often a segment is looked for again that was merged into another while it was read."""
 
@@ -61,7 +57,7 @@ class StoredRows:
             table = table.filter(pc.equal(table.column("outcome"), "document"))
             rows = table.to_pylist()
             current = self._current(row["url"] for row in rows)
-            yield from (_page(row) for row in rows if current.get(key64(row["url"])) == (segment.id, row["row"]))
+            yield from (page_of(row) for row in rows if current.get(key64(row["url"])) == (segment.id, row["row"]))
 
     def _newest(self, urls: Iterable[str]) -> Iterator[IndexPage]:
         wanted: dict[str, list[int]] = defaultdict(list)
@@ -72,7 +68,7 @@ class StoredRows:
         for name, rows in sorted(wanted.items()):
             for start, table in self._groups(name, min(rows), max(rows) + 1):
                 here = [row - start for row in sorted(rows) if start <= row < start + table.num_rows]
-                yield from map(_page, table.take(pa.array(here, pa.int64())).to_pylist())
+                yield from map(page_of, table.take(pa.array(here, pa.int64())).to_pylist())
 
     def _groups(self, name: str, first: int, end: int) -> Iterator[tuple[int, pa.Table]]:
         """The rows from `first` to `end`, row group after row group, each with the number of its first row."""
@@ -83,7 +79,7 @@ class StoredRows:
                 yield low, self._group(name, group).slice(low - start, high - low)
 
     def _read_group(self, name: str, group: int) -> pa.Table:
-        return open_pages(self._segments, name).read_group(group, _COLUMNS)
+        return open_pages(self._segments, name).read_group(group, ["outcome", *ROW_COLUMNS])
 
     def _current(self, urls: Iterable[str]) -> dict[int, tuple[str, int]]:
         """Key → where the present version was written, of those URLs that are documents."""
@@ -102,21 +98,3 @@ class StoredRows:
             except SegmentMissingError:
                 self._group.cache_clear()
         return read()
-
-
-def _page(row: dict[str, Any]) -> IndexPage:
-    return IndexPage(
-        url=row["url"],
-        title=row["title"] or "",
-        headings=row["headings"] or (),
-        text=row["text"] or "",
-        lang=row["lang"] or row["claimed_lang"],
-        date=row["date"],
-        fetched_at=row["fetched_at"].timestamp(),
-        media_type=row["media_type"],
-        page_type=row["page_type"] or "",
-        category=row["category"] or "",
-        author=row["author"] or "",
-        cluster=row["cluster"],
-        joined=bool(row["joined"]),
-    )

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from gossamer.engine.exchange import PartWriter
 from gossamer.errors import UsageError
 from gossamer.frontier.changes import last_change
+from gossamer.index.document import ROW_COLUMNS
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut, shard_of
 from gossamer.jobs.context import JobContext, numbered, run_stage
@@ -39,10 +40,6 @@ from gossamer.model.site import key64, site_of
 from gossamer.store.place import Place, PlaceMissing, open_place
 
 CURRENT = "current"
-_COLUMNS = [
-    "url", "title", "headings", "text", "lang", "claimed_lang", "date", "fetched_at", "media_type", "page_type",
-    "category", "author", "cluster", "joined",
-]  # fmt: skip
 _LINKS = pa.schema([("target", pa.string()), ("anchor", pa.string())])
 _SITES = "sites.json"
 
@@ -139,8 +136,8 @@ def _send_pages(task: _PageTask) -> _Sent:
     """Task: pages to the tasks of their shards."""
     unread: list[Unread] = []
     with PartWriter(open_place(task.source.work), numbered("pages", task.number), task.shards) as writer:
-        for table in task.source.tables(_COLUMNS, unread):
-            writer.add(table.select(_COLUMNS), _shards(table.column("key").to_pylist(), task.shards))
+        for table in task.source.tables(ROW_COLUMNS, unread):
+            writer.add(table.select(ROW_COLUMNS), _shards(table.column("key").to_pylist(), task.shards))
     return _Sent(unread)
 
 

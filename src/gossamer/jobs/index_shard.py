@@ -19,12 +19,11 @@ import pyarrow as pa
 from gossamer.categories.model import Model, model_of
 from gossamer.engine.exchange import read_part
 from gossamer.index.anchors import AnchorStore
-from gossamer.index.document import IndexPage, build
+from gossamer.index.document import IndexPage, build, page_of
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut
 from gossamer.index.writer import IndexWriter
 from gossamer.jobs.context import numbered
-from gossamer.model.site import key64
 from gossamer.store.place import Place, open_place
 
 MODEL = "categories.model"
@@ -117,23 +116,9 @@ def _chunks(pages: Iterator[IndexPage]) -> Iterable[list[IndexPage]]:
 
 def _page(row: dict[str, Any], anchors: AnchorStore, model: Model | None) -> IndexPage:
     """A stored row as the index takes it, with the texts of links to it, and a category where it has none."""
-    title, text = row["title"] or "", row["text"] or ""
-    return IndexPage(
-        url=row["url"],
-        title=title,
-        headings=row["headings"] or (),
-        text=text,
-        anchors=anchors.texts(key64(row["url"])),
-        lang=row["lang"] or row["claimed_lang"],
-        date=row["date"],
-        fetched_at=row["fetched_at"].timestamp(),
-        media_type=row["media_type"],
-        page_type=row["page_type"] or "",
-        category=row["category"] or (model.predict(title, text).category if model is not None else ""),
-        author=row["author"] or "",
-        cluster=row["cluster"],
-        joined=bool(row["joined"]),
-    )
+    page = page_of(row)
+    category = page.category or (model.predict(page.title, page.text).category if model is not None else "")
+    return msgspec.structs.replace(page, anchors=anchors.texts(page.key), category=category)
 
 
 def _upload(target: Place, folder: str, source: Path) -> int:
