@@ -1,6 +1,7 @@
 """What a front end and a shard say to each other: values only, written as MessagePack.
 
-`PROTOCOL` is raised by every change to the structs below that an older node would misunderstand.
+`PROTOCOL` is raised by every change to the structs below that an older node would misunderstand. A query travels as it
+was typed, so a new operator is such a change, unless it comes with a new version of the index, which is compared, too.
 """
 
 from __future__ import annotations
