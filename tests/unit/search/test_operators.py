@@ -88,7 +88,10 @@ def test_what_is_chosen_beside_the_words_is_the_filter_of_the_operator(index: Sm
     assert getattr(Request(query=""), name) == "" and name in {parameter.name for parameter in FILTERS}
 
 
-def test_names_and_facets_are_told_apart() -> None:
+def test_names_fields_and_facets_are_told_apart() -> None:
+    """The pages here have one word in every field: they cannot tell an operator that looks into another's."""
+    fields = [operator.field for operator in OPERATORS if operator.kind in ("value", "words")]
+    assert len(set(fields)) == len(fields)
     assert len(BY_NAME) == sum(1 + len(operator.aliases) for operator in OPERATORS)
     assert set(FACETS) == set(Facets.__struct_fields__)
 
