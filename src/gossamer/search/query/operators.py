@@ -174,7 +174,7 @@ OPERATORS = (
         ),
         examples=(
             ("`site:example.org`", "of this host and the hosts below it"),
-            ("`site:example.org/docs`", "of this host, `/docs` itself and what lies below it"),
+            ("`site:example.org/docs`", "of this host, at `/docs` itself and below it"),
         ),
     ),
     Operator(
