@@ -219,7 +219,7 @@ OPERATORS = (
         examples=(
             (
                 '`category:sport` `category:"local news"`',
-                "of this category, where the operator has [rules](rules.md) or a classifier for them",
+                "of this category, if the operator has [rules](rules.md) or a classifier for it",
             ),
         ),
     ),
