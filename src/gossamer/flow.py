@@ -114,8 +114,8 @@ FLOW: tuple[Step, ...] = (
         "A **parser process** decodes the body and reads title, links, dates and other metadata. The main text is "
         "what a document rule cuts out; without a rule, it is what the block model finds, or what the structured data "
         "states if the page shows less. Language, category and fingerprints follow. A parser may crash or hang without "
-        "harm. A page that is empty without its scripts is **rendered** by a Chromium that has no network of its own, and "
-        "parsed again.",
+        "harm. A page that is empty without its scripts is **rendered** by a Chromium that has no network of its own, "
+        "and parsed again.",
         ("parse/", "categories/", "dedup/", "crawl/parsers.py", "crawl/parser_config.py", "crawl/parser_process.py",
          "crawl/reading.py", "crawl/page_parsing.py", "crawl/render/"),
         "parse",
