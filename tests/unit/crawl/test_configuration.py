@@ -32,7 +32,7 @@ from gossamer.operate.configuration.contents import (
     with_secrets_of,
     without_secrets,
 )
-from gossamer.operate.configuration.toml_text import toml_text
+from gossamer.operate.configuration.toml_edit import toml_text
 from gossamer.parse.rules import DocumentRule
 from gossamer.scope.automatic import Evidence
 

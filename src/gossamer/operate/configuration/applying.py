@@ -27,8 +27,7 @@ from gossamer.model.decision import Decision as Verdict
 from gossamer.model.url import Canonicalizer
 from gossamer.notify.channel import check_channel
 from gossamer.operate.configuration.contents import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
-from gossamer.operate.configuration.toml_edit import edited
-from gossamer.operate.configuration.toml_text import toml_text
+from gossamer.operate.configuration.toml_edit import edited, toml_text
 from gossamer.operate.takedown import drop_from_index
 from gossamer.parse.rules.toml import check_rule
 from gossamer.search.query.language import parse

@@ -23,7 +23,7 @@ from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.steering import controls, filters, removals
 from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.notify.channel import is_mail
-from gossamer.operate.configuration.toml_text import toml_text
+from gossamer.operate.configuration.toml_edit import toml_text
 from gossamer.parse.rules import DocumentRule
 from gossamer.settings import FILE_NAME
 from gossamer.tables import alerts, rulebook, schedules

@@ -1,7 +1,7 @@
 """Changes values in a TOML file that a person wrote, and leaves the rest as it is: comments, order, blank lines.
 
-Only what differs is touched, line by line. The result is read again: where it does not say what is wanted, as with
-shapes of TOML that nobody uses for settings, the whole file is written anew instead.
+Only values that differ are touched. The result is read again: where it does not say what is wanted, the whole file is
+written anew instead. TOML has no null: a key whose value is None is left out, and reads back as its default.
 """
 
 from __future__ import annotations
@@ -11,25 +11,63 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from gossamer.operate.configuration.toml_text import toml_lines, toml_text
+import tomli_w
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
 
-_HEADER = re.compile(r"\s*\[")
+_HEADER = re.compile(r"\s*\[([\w-]+)\]\s*(#.*)?")
+_DEFAULT = re.compile(r"\s*#\s*([\w-]+)\s*=")
+
+
+def toml_text(tables: Mapping[str, Any]) -> str:
+    """The text that `tomllib` reads as these tables."""
+    return tomli_w.dumps(_without_null(tables))
 
 
 def edited(text: str, wanted: Mapping[str, Any]) -> str:
     """The text with other values."""
-    present, lines = tomllib.loads(text), text.splitlines()
-    if not text.strip():
-        return toml_text(wanted)
-    for section in {**present, **wanted}:
-        before, after = present.get(section, {}), wanted.get(section, {})
-        if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
-            return toml_text(wanted)
-        for key in {**before, **after}:
-            if before.get(key) != after.get(key):
-                _set(lines, section, key, after.get(key))
-    made = "\n".join(lines) + "\n"
-    return made if _says(made, wanted) else toml_text(wanted)
+    tables = _without_null(wanted)
+    try:
+        document = tomlkit.parse(_with_places(text, tables))
+        # A section that is not wanted keeps its header and its comments.
+        _change(document, {name: {} for name in document} | tables)
+        made = tomlkit.dumps(document)
+    except TOMLKitError:
+        return toml_text(tables)
+    return made if text.strip() and _says(made, tables) else toml_text(tables)
+
+
+def _with_places(text: str, wanted: Mapping[str, Any]) -> str:
+    """A file that `gossamer init` wrote has every default as a comment: a new value gets a line below its own."""
+    present, lines = tomllib.loads(text), list[str]()
+    missing: set[str] = set()
+    for line in text.split("\n"):
+        lines.append(line)
+        if header := _HEADER.fullmatch(line):
+            missing = set(wanted.get(header[1], ())) - set(present[header[1]])
+        elif (default := _DEFAULT.match(line)) and default[1] in missing:
+            missing.remove(default[1])
+            lines.append(f"{default[1]} = 0")
+    return "\n".join(lines)
+
+
+def _change(table: Any, wanted: Mapping[str, Any]) -> None:
+    for key in set(table) - set(wanted):
+        del table[key]
+    for key, value in wanted.items():
+        if isinstance(value, Mapping) and isinstance(table.get(key), Mapping):
+            _change(table[key], value)
+        elif key not in table or table[key] != value:
+            table[key] = _item(value)
+
+
+def _item(value: Any) -> Any:
+    """A list of tables as a line for each, where it stands: as [[headers]] it would end the section."""
+    if not (isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value)):
+        return value
+    rows = tomlkit.array()
+    rows.extend(tomlkit.inline_table() | one for one in value)
+    return rows.multiline(True)
 
 
 def _says(text: str, wanted: Mapping[str, Any]) -> bool:
@@ -45,56 +83,7 @@ def _filled(tables: Mapping[str, Any]) -> dict[str, Any]:
     return {name: table for name, table in tables.items() if table != {}}
 
 
-def _set(lines: list[str], section: str, key: str, value: Any) -> None:
-    """Give a key another value, or take it out where that is None."""
-    _drop_tables(lines, section, key)
-    new = toml_lines(key, value) if value is not None else []
-    header = next((at for at, line in enumerate(lines) if re.fullmatch(rf"\s*\[{section}\]\s*(#.*)?", line)), None)
-    if header is None:
-        lines += ["", f"[{section}]", *new] if new else []
-        return
-    end = next((at for at in range(header + 1, len(lines)) if _HEADER.match(lines[at])), len(lines))
-    for at in range(header + 1, end):
-        if re.match(rf"\s*{re.escape(key)}\s*=", lines[at]):
-            last = _last_line(lines, at)
-            if new:
-                new[-1] += _comment(lines[at]) if at == last else ""
-            lines[at : last + 1] = new
-            return
-    # A file that `gossamer init` wrote has every default as a comment: the value goes below its own.
-    default = (at for at in range(header + 1, end) if re.match(rf"\s*#\s*{re.escape(key)}\s*=", lines[at]))
-    filled = (at for at in range(end - 1, header, -1) if lines[at].strip())
-    place = next(default, next(filled, header)) + 1
-    lines[place:place] = new
-
-
-def _drop_tables(lines: list[str], section: str, key: str) -> None:
-    """Take out a list that is written as [[section.key]]."""
-    header = re.compile(rf"\s*\[\[\s*{section}\.{re.escape(key)}\s*\]\]")
-    at = 0
-    while at < len(lines):
-        if not header.match(lines[at]):
-            at += 1
-            continue
-        end = next((to for to in range(at + 1, len(lines)) if _HEADER.match(lines[to])), len(lines))
-        del lines[at:end]
-
-
-def _last_line(lines: list[str], at: int) -> int:
-    """Where a value that begins on a line ends."""
-    for last in range(at, len(lines)):
-        try:
-            tomllib.loads("\n".join(lines[at : last + 1]))
-        except tomllib.TOMLDecodeError:
-            continue
-        return last
-    return at
-
-
-def _comment(line: str) -> str:
-    """What stands behind a value."""
-    before, mark, words = line.rpartition("#")
-    try:
-        return f"{before[len(before.rstrip()) :]}#{words}" if mark and tomllib.loads(before) else ""
-    except tomllib.TOMLDecodeError:
-        return ""
+def _without_null(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_null(one) for key, one in value.items() if one is not None}
+    return [_without_null(one) for one in value] if isinstance(value, (list, tuple)) else value
