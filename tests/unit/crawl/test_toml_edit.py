@@ -70,7 +70,15 @@ def test_every_default_of_a_new_file_stays_as_a_comment_beside_what_is_set() -> 
     assert made.count("#") == template().count("#")
 
 
-@pytest.mark.parametrize("text", ['scope.mode = "host"\n', 'scope = {mode = "host"}\n', '["scope"]\nmode = "host"\n'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'scope.mode = "host"\n',
+        'scope = {mode = "host"}\n',
+        '["scope"]\nmode = "host"\n',
+        "[crawl]\nx = 1\n[scope]\n[crawl.more]\ny = 1\n",
+    ],
+)
 def test_other_ways_of_writing_say_what_is_wanted_all_the_same(text: str) -> None:
     assert tomllib.loads(edited(text, {"scope": {"mode": "domain"}})) == {"scope": {"mode": "domain"}}
 
@@ -78,6 +86,13 @@ def test_other_ways_of_writing_say_what_is_wanted_all_the_same(text: str) -> Non
 def test_a_section_that_is_not_wanted_keeps_its_comments() -> None:
     made = edited("[crawl]\nworkers = 2\n# why not\n\n[scope]\nmode = 'host'\n", {"scope": {"mode": "host"}})
     assert made == "[crawl]\n# why not\n\n[scope]\nmode = 'host'\n"
+
+
+def test_a_section_that_is_not_wanted_and_has_no_comments_goes() -> None:
+    assert (
+        edited("[serve]\ntitle = '#'\n\n[sites.'a.b']\nx = 1\n\n[scope]\nx = 1\n", {"scope": {"x": 2}})
+        == "[scope]\nx = 2\n"
+    )
 
 
 def test_a_list_of_tables_does_not_end_its_section() -> None:

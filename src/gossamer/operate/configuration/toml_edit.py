@@ -13,7 +13,6 @@ from typing import Any
 
 import tomli_w
 import tomlkit
-from tomlkit.exceptions import TOMLKitError
 
 _HEADER = re.compile(r"\s*\[([\w-]+)\]\s*(#.*)?")
 _DEFAULT = re.compile(r"\s*#\s*([\w-]+)\s*=")
@@ -27,14 +26,19 @@ def toml_text(tables: Mapping[str, Any]) -> str:
 def edited(text: str, wanted: Mapping[str, Any]) -> str:
     """The text with other values."""
     tables = _without_null(wanted)
+    prepared = _with_places(text, tables)
     try:
-        document = tomlkit.parse(_with_places(text, tables))
-        # A section that is not wanted keeps its header and its comments.
-        _change(document, {name: {} for name in document} | tables)
-        made = tomlkit.dumps(document)
-    except TOMLKitError:
+        made = _changed(prepared, tables)
+    except Exception:  # an IndexError of the library, say, where a table is written in two places
         return toml_text(tables)
     return made if text.strip() and _says(made, tables) else toml_text(tables)
+
+
+def _changed(text: str, wanted: Mapping[str, Any]) -> str:
+    document = tomlkit.parse(text)
+    _change(document, {name: {} for name in document} | wanted)
+    _drop_uncommented(document, set(document) - set(wanted))
+    return tomlkit.dumps(document)
 
 
 def _with_places(text: str, wanted: Mapping[str, Any]) -> str:
@@ -59,6 +63,13 @@ def _change(table: Any, wanted: Mapping[str, Any]) -> None:
             _change(table[key], value)
         elif key not in table or table[key] != value:
             table[key] = _item(value)
+
+
+def _drop_uncommented(document: Any, emptied: set[str]) -> None:
+    """A section that is not wanted stays, without its values, where there are comments in it."""
+    for name in emptied:
+        if "#" not in tomlkit.dumps(document[name]):
+            del document[name]
 
 
 def _item(value: Any) -> Any:
