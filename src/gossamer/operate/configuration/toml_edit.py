@@ -25,30 +25,29 @@ def toml_text(tables: Mapping[str, Any]) -> str:
 
 def edited(text: str, wanted: Mapping[str, Any]) -> str:
     """The text with other values."""
-    tables = _without_null(wanted)
-    prepared = _with_places(text, tables)
+    present, tables = tomllib.loads(text), _without_null(wanted)
     try:
-        made = _changed(prepared, tables)
+        made = _changed(_with_places(text, present, tables), tables)
     except Exception:  # an IndexError of the library, say, where a table is written in two places
         return toml_text(tables)
     return made if text.strip() and _says(made, tables) else toml_text(tables)
 
 
-def _changed(text: str, wanted: Mapping[str, Any]) -> str:
+def _changed(text: str, wanted: dict[str, Any]) -> str:
     document = tomlkit.parse(text)
     _change(document, {name: {} for name in document} | wanted)
     _drop_uncommented(document, set(document) - set(wanted))
     return tomlkit.dumps(document)
 
 
-def _with_places(text: str, wanted: Mapping[str, Any]) -> str:
+def _with_places(text: str, present: dict[str, Any], wanted: dict[str, Any]) -> str:
     """A file that `gossamer init` wrote has every default as a comment: a new value gets a line below its own."""
-    present, lines = tomllib.loads(text), list[str]()
+    lines: list[str] = []
     missing: set[str] = set()
     for line in text.split("\n"):
         lines.append(line)
         if header := _HEADER.fullmatch(line):
-            missing = set(wanted.get(header[1], ())) - set(present[header[1]])
+            missing = set(wanted.get(header[1], ())) - set(present.get(header[1], ()))
         elif (default := _DEFAULT.match(line)) and default[1] in missing:
             missing.remove(default[1])
             lines.append(f"{default[1]} = 0")
