@@ -9,6 +9,7 @@ without spaces, and the text kept as the document's data.
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import xapian
@@ -21,7 +22,7 @@ def main() -> None:
     texts, folder = sys.argv[1:3]
     database = xapian.WritableDatabase(folder, xapian.DB_CREATE_OR_OVERWRITE)
     generators: dict[str, Any] = {}
-    with open(texts, encoding="utf-8") as lines:  # noqa: PTH123
+    with Path(texts).open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             page = json.loads(line)
             database.add_document(_document(page, _generator(page["lang"], generators)))

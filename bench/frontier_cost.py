@@ -64,7 +64,7 @@ def _guidance(strategy: str, rules: bool, policy: str = "age") -> Guidance:
     book = RuleBook(DocumentRule(name, (pattern,), f"n{n}") for name in names for n, pattern in enumerate(patterns))
     fits = lru_cache(maxsize=8192)(book.fits)  # as `crawl.guidance` does
     context = Context(fits=fits)
-    revisit = RevisitConfig(policy=policy)  # type: ignore[arg-type]
+    revisit = RevisitConfig(policy=policy)
     return Guidance(build(strategy, lambda name: STRATEGIES.get(name)(context)), fits, revisit)
 
 

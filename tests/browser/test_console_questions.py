@@ -86,7 +86,7 @@ def picture(page: Page, name: str) -> None:
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             page.wait_for_timeout(300)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is wider than {width}"
             page.screenshot(path=Path(folder) / f"{name}-{width}-{scheme}.png", full_page=True)

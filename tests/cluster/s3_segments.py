@@ -61,7 +61,7 @@ def page(url: str, **fields: object) -> PageRow:
         "site": "a.example", "domain": "a.example", "fetched_at": NOW, "outcome": "document", "status": 200,
         "title": "A title", "text": "Some text.", "worker": "w1",
     }  # fmt: skip
-    return PageRow(url=url, **(values | fields))  # type: ignore[arg-type]
+    return PageRow(url=url, **(values | fields))
 
 
 def begin(segments: RemoteSegments, n: int, urls: list[str], worker: str = "w1") -> tuple[SegmentWriter, list[PageRow]]:

@@ -16,7 +16,7 @@ KINDS = (CLUSTER_KIND,) if CLUSTER_KIND else ("inline", "local")
 def made(kind: str) -> Engine:
     if kind == "inline":
         return InlineEngine()
-    return open_engine(EngineConfig(kind=kind, url=CLUSTER_URL, workers=0 if CLUSTER_URL else 3))  # type: ignore[arg-type]
+    return open_engine(EngineConfig(kind=kind, url=CLUSTER_URL, workers=0 if CLUSTER_URL else 3))
 
 
 def is_running(process: int) -> bool:

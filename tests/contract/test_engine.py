@@ -99,5 +99,5 @@ def test_a_function_that_has_no_name_elsewhere_is_refused(processes: Engine) -> 
 def test_who_stops_listening_can_go_on_with_something_else(engine: Engine) -> None:
     results = engine.run(tasks.process_of, range(20))
     next(results)
-    results.close()  # type: ignore[attr-defined]
+    results.close()
     assert collect(engine, tasks.double, range(5)) == [0, 2, 4, 6, 8]

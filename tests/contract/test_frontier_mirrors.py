@@ -91,7 +91,7 @@ def test_two_domains_with_the_same_pages_are_mirrors(crew: Crew) -> None:
 
 def test_two_hosts_of_one_domain_whose_pages_are_duplicates_are_mirrors(crew: Crew) -> None:
     crawl_both(crew, "https://a.one.org", "https://b.one.org")
-    assert find_url(db_of(crew), "https://b.one.org/p/3").outcome == "duplicate"  # type: ignore[union-attr]
+    assert find_url(db_of(crew), "https://b.one.org/p/3").outcome == "duplicate"
     assert found(crew) == {"b.one.org": "https://a.one.org"}
 
 

@@ -402,7 +402,7 @@ BothFrontiers.TestCase.settings = settings(
 
 
 @pytest.mark.timeout(1200)  # all of them are one test
-class TestBothFrontiers(BothFrontiers.TestCase):  # type: ignore[misc,valid-type]
+class TestBothFrontiers(BothFrontiers.TestCase):
     """Random lives, the same in every run."""
 
 

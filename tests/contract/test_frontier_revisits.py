@@ -28,7 +28,7 @@ QUIET = FeedConfig(poll=False)
 
 
 def crew_with(folder: Path, budgets: Budgets | None = None, **revisit: object) -> Crew:
-    guidance = Guidance(revisit=RevisitConfig(**revisit), feeds=QUIET)  # type: ignore[arg-type]
+    guidance = Guidance(revisit=RevisitConfig(**revisit), feeds=QUIET)
     return Crew(sql_on(open_database(place_of_database(folder)), budgets or Budgets(lease=1e9), guidance))
 
 

@@ -185,7 +185,7 @@ def held_up(database: PostgresDatabase, meanwhile: Callable[[], object]) -> None
         meanwhile()
         reconnect()
 
-    database._reconnect = slowly  # type: ignore[method-assign]
+    database._reconnect = slowly
 
 
 class TestTime:

@@ -77,7 +77,7 @@ def test_times_count_from_when_they_were_first_seen(db: Database) -> None:
 
 @pytest.mark.parametrize("times", [{"every": "6h"}, {"at": "03:30"}])
 def test_what_ran_in_a_future_that_was_taken_back_is_due_again_in_its_time(db: Database, times: dict[str, str]) -> None:
-    plan = {"nightly": Schedule(run="rank", **times)}  # type: ignore[arg-type]
+    plan = {"nightly": Schedule(run="rank", **times)}
     ahead = NOW + 10 * 86_400
     schedules.note_plan(db, HERE, {"nightly": rhythm(plan["nightly"])}, ahead)
     for number in range(3):

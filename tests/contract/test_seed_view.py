@@ -150,7 +150,7 @@ def test_a_site_that_only_keeps_its_pace_is_told_from_one_in_trouble(sql: SqlFro
 
 
 def verdicts(sql: SqlFrontier, mode: str) -> dict[str, str]:
-    settings = Settings(scope=ScopeSettings(mode=mode))  # type: ignore[arg-type]
+    settings = Settings(scope=ScopeSettings(mode=mode))
     judged = judge_all(seed_views(sql.db, seed_urls(sql.db)), settings, Commands(), sql.db)
     return {one.url: one.state for one in judged}
 

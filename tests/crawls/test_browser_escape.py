@@ -155,7 +155,7 @@ class Crawl:
 
 def rendered_all(pages: Sequence[str], crawl: Crawl, isolate: bool, **values: float) -> list[Rendered]:
     async def work() -> list[Rendered]:
-        config = BrowserConfig(**{"timeout": 60.0, "settle": 2.0, "block": (), **values})  # type: ignore[arg-type]
+        config = BrowserConfig(**{"timeout": 60.0, "settle": 2.0, "block": (), **values})
         headers = [("Content-Type", "text/html"), ("Link", "</early>; rel=preload; as=script")]
         found = []
         async with Renderer(config, "Gossamer/0 (test)", isolate=isolate) as renderer:

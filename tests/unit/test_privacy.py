@@ -58,7 +58,7 @@ def test_a_folder_of_an_earlier_version_is_closed_when_it_is_opened_for_writing(
         (data / name).write_text("{}" if name.endswith("json") else "")
         (data / name).chmod(0o664)
     folder = DataFolder(data)
-    done = opened(folder)  # type: ignore[operator]
+    done = opened(folder)
     if done is not None:
         done.close()
     assert mode(data) == 0o700

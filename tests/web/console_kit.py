@@ -92,7 +92,7 @@ def csrf(page: httpx.Response) -> str:
 def send(client: httpx.Client, path: str, fields: Mapping[str, str] | None = None, **options: object) -> httpx.Response:
     """Send a form with the token that this login's pages carry."""
     token = csrf(client.get("/console/audit"))
-    return client.post(path, data={"csrf": token, **(fields or {})}, **options)  # type: ignore[arg-type]
+    return client.post(path, data={"csrf": token, **(fields or {})}, **options)
 
 
 def log_in(client: httpx.Client, name: str, password: str = "", **more: str) -> httpx.Response:
@@ -151,7 +151,7 @@ def console_of(data: Path, clock: Clock | None = None, **serve: object) -> Itera
     """A console over a data folder that holds a crawl."""
     make_accounts(data)
     with contextlib.ExitStack() as stack:
-        address = stack.enter_context(serving_console(data, clock, **serve))  # type: ignore[arg-type]
+        address = stack.enter_context(serving_console(data, clock, **serve))
         clients = {role: stack.enter_context(client_of(address)) for role in PASSWORDS}
         for role, client in clients.items():
             assert log_in(client, role).status_code == 303

@@ -164,7 +164,7 @@ def test_readers_can_do_nothing_and_nobody_sees_anything_without_a_login(console
 
 
 def told(folder: object, site: str) -> controls.Controls:
-    db = folder.read()  # type: ignore[attr-defined]
+    db = folder.read()
     try:
         return controls.controls_of(db, site)
     finally:
@@ -251,7 +251,7 @@ def test_an_operator_pauses_and_resumes_the_whole_crawl(console: ConsoleUnderTes
 
 
 def test_a_removed_site_is_gone_from_list_and_search_and_says_why(crawled: object) -> None:
-    with small_console(crawled) as console:  # type: ignore[arg-type]
+    with small_console(crawled) as console:
         beta = site_named(console, "beta.test")
         refused = console.send("/console/site/remove", {"name": beta, "reason": " "})
         assert refused.status_code == 400 and "say why" in refused.text.lower()

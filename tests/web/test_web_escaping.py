@@ -56,7 +56,7 @@ def test_addresses_that_are_not_http_are_text(site: httpx.Client) -> None:
 
 @pytest.mark.parametrize("doc", HOSTILE, ids=range(len(HOSTILE)))
 def test_all_pages_about_hostile_pages_are_text(site: httpx.Client, doc: object) -> None:
-    url = quote(doc.url, safe="")  # type: ignore[attr-defined]
+    url = quote(doc.url, safe="")
     harmless(site.get(f"/cached?url={url}&q=silk").text)
     harmless(site.get(f"/explain?q=silk&url={url}").text)
     harmless(site.get(f"/story?url={url}").text)

@@ -75,7 +75,7 @@ def test_large_headers_are_refused(site: httpx.Client) -> None:
 
 def test_what_fails_inside_is_500_without_details() -> None:
     class Broken(MemoryService):
-        def search(self, request: object) -> object:  # type: ignore[override]
+        def search(self, request: object) -> object:
             raise RuntimeError("secret detail")
 
     with client(Broken()) as http:

@@ -88,7 +88,7 @@ def test_visits_of_the_start_page_share_one_overview() -> None:
 def test_a_start_page_without_an_overview_still_searches() -> None:
     """Shards of an older version tell nothing of themselves."""
     service = MemoryService()
-    service.overview = Overview  # type: ignore[method-assign]
+    service.overview = Overview
     with client(service) as http:
         tree = page(http, "/")
         assert tree.select("input[name=q]") and f"{len(DOCUMENTS)} pages" in tree.text
@@ -280,7 +280,7 @@ def test_an_unknown_address_is_a_friendly_page(site: httpx.Client) -> None:
 def test_an_index_that_cannot_be_used_is_503_with_its_sentence(error: Exception) -> None:
     service = MemoryService()
     with client(service) as http:
-        service.broken = error  # type: ignore[assignment]
+        service.broken = error
         for path in ("/", "/search?q=a", "/cached?url=b", "/explain?q=a&url=b", "/feed.atom?q=a"):
             response = http.get(path)
             assert response.status_code == 503
@@ -302,7 +302,7 @@ def test_an_index_that_cannot_be_used_is_503_with_its_sentence(error: Exception)
 def test_no_answer_says_where_files_and_databases_are(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     service = MemoryService()
     with client(service) as http:
-        service.broken = error  # type: ignore[assignment]
+        service.broken = error
         for path in ("/", "/search?q=a", "/feed.atom?q=a", "/api/v1/search?q=a", "/api/v1/status", "/readyz"):
             response = http.get(path)
             assert response.status_code == 503

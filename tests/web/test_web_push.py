@@ -165,7 +165,7 @@ def test_only_entries_of_the_crawls_scope_are_taken(town: Town) -> None:
 @pytest.mark.parametrize("signature", ["wrong", "none"])
 def test_a_delivery_without_the_right_signature_is_acknowledged_ignored_and_counted(town: Town, signature: str) -> None:
     town.subscribe()
-    town.hub.manners = Manners(signature=signature)  # type: ignore[arg-type]
+    town.hub.manners = Manners(signature=signature)
     assert town.hub.publish(TOPIC, atom(url(1))) == [202]
     assert town.state_of(url(1)) == "unknown"
     assert (town.row.received, town.row.refused) == (0, 1) and "sign" in town.row.problem

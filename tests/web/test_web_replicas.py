@@ -130,7 +130,7 @@ def test_load_goes_to_whoever_has_least_to_do_in_turn() -> None:
     taken = [replicas.take(0.0) for _ in range(6)]
     assert {one.address for one in taken[:3] if one} == {one.address for one in taken[3:] if one}
     assert len({one.address for one in taken[:3] if one}) == 3
-    taken[1].under_way -= 2  # type: ignore[union-attr]
+    taken[1].under_way -= 2
     assert replicas.take(0.0) is taken[1]
 
 

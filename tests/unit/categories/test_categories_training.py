@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import msgspec
@@ -161,6 +160,5 @@ def test_names_are_trimmed() -> None:
 
 def test_stored_pages_become_examples_by_what_their_url_says() -> None:
     pages = [SimpleNamespace(url=f"http://a.test/{part}/1", title="T", text="x") for part in ("sport", "about")]
-    category_of: Callable[[str], str] = lambda url: "sport" if "/sport/" in url else ""  # noqa: E731
-    found = list(examples_from_pages(pages, category_of, lambda url: "a.test"))
+    found = list(examples_from_pages(pages, lambda url: "sport" if "/sport/" in url else "", lambda url: "a.test"))
     assert found == [Example("sport", "T", "x", "a.test")]

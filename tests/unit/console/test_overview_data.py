@@ -42,7 +42,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def crawl(db: Database, tmp_path: Path, clock: FakeClock) -> Crawl:
-    services: Any = Services(search=None)  # type: ignore[arg-type]
+    services: Any = Services(search=None)
     return Crawl(tmp_path, Settings, services, clock)
 
 

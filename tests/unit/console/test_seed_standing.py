@@ -38,7 +38,7 @@ class Watched(Crawl):
     now = Settings()
 
     def __init__(self, data: Path, clock: FakeClock) -> None:
-        services: Any = Services(search=None)  # type: ignore[arg-type]
+        services: Any = Services(search=None)
         super().__init__(data, lambda: self.now, services, clock)
 
 
@@ -123,7 +123,7 @@ def test_nobody_waits_for_many_seeds_and_what_was_judged_before_a_change_is_not_
 
 def test_those_that_failed_come_first_and_all_are_counted() -> None:
     states = ["kept", "pending", "removed", *["failed"] * 3, *["kept"] * 20]
-    found = standing_of(Verdict([SeedVerdict(f"http://{n}.test/", state) for n, state in enumerate(states)], pages=9))  # type: ignore[arg-type]
+    found = standing_of(Verdict([SeedVerdict(f"http://{n}.test/", state) for n, state in enumerate(states)], pages=9))
     assert (found.seeds, found.failed, found.pending, found.brought, found.ok) == (26, 3, 1, 21, False)
     assert [one.state for one in found.shown[:4]] == ["failed", "failed", "failed", "kept"] and len(found.shown) == 10
 

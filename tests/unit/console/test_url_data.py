@@ -52,7 +52,7 @@ class World:
 
     def found(self, *paths: str, **fields: object) -> None:
         """Links of the start page."""
-        self.frontier.add([Discovered(HOME + path, referrer=HOME, **fields) for path in paths], NOW)  # type: ignore[arg-type]
+        self.frontier.add([Discovered(HOME + path, referrer=HOME, **fields) for path in paths], NOW)
 
     def visited(self, path: str, outcome: Outcome, **fields: object) -> None:
         """A URL of the site was fetched."""
@@ -60,7 +60,7 @@ class World:
         self.frontier.register("w", NOW)
         [lease] = self.frontier.take("w", NOW, 1, 100)
         task = next(task for task in lease.tasks if task.url == HOME + path)
-        visit = Visit(SITE, 0, task, outcome, NOW, **fields)  # type: ignore[arg-type]
+        visit = Visit(SITE, 0, task, outcome, NOW, **fields)
         report = SiteReport(SITE, 0, lease.token, lease.clock)
         self.frontier.report("w", Batch(f"s{last_change(self.db)}", [visit], sites=[report]), NOW)
         self.frontier.retire("w", NOW - 1000)

@@ -44,7 +44,7 @@ def commit(segments: LocalSegments, report: Callable[[Batch, WritePages], list[V
     response = Response(URL, Outcome.DOCUMENT, 1.0, 1.0, 1.0, 200, wire_body=b"<p>Some text.")
     pending = Pending()
     pending.add(Result(visit(), row, response))
-    Committer(Frontier(report), segments, "w1", True, {}).commit(pending, [], [], 1.0)  # type: ignore[arg-type]
+    Committer(Frontier(report), segments, "w1", True, {}).commit(pending, [], [], 1.0)
 
 
 def visit() -> Visit:

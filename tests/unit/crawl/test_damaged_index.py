@@ -53,7 +53,7 @@ def test_a_damaged_index_is_named_with_the_way_out(
         monkeypatch.setattr(checksums, "_SMALL", 0)
     assert problem(folder) == "" and said(folder, capsys) == ""
     harmed = next((folder.index / "g000001" / "tantivy").glob("*.term"))
-    harm(harmed)  # type: ignore[operator]
+    harm(harmed)
     if large and harm is flip:  # only a full check reads that much
         assert problem(folder) == ""
         return

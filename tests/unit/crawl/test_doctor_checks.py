@@ -93,7 +93,7 @@ def findings(
 
 def only(data: Path, check: Check, **options: object) -> Finding:
     """The worst of what a check finds."""
-    found = findings(data, check, **options)  # type: ignore[arg-type]
+    found = findings(data, check, **options)
     assert found
     return max(found, key=lambda one: ("ok", "warn", "bad").index(one.state))
 

@@ -64,7 +64,7 @@ class ToyCrawl:
             if not leases:
                 break
             for lease in leases:
-                self._visit(lease.site, lease.token, lease.clock, lease.tasks, rule)  # type: ignore[arg-type]
+                self._visit(lease.site, lease.token, lease.clock, lease.tasks, rule)
         self.frontier.retire("w", self.now)
         return len(self.visited) - before
 
@@ -84,7 +84,7 @@ class ToyCrawl:
                 Discovered(url, depth=task.depth + 1, referrer=task.url, refusal=rule.decide(url, self.now))
                 for url in self.web.get(task.url, ())
             ]
-        report = SiteReport(site, 0, token, clock)  # type: ignore[arg-type]
+        report = SiteReport(site, 0, token, clock)
 
         def write(_verdicts: object) -> None:
             writer.write_pages(rows)
@@ -224,7 +224,7 @@ def test_an_active_filter_that_turns_out_to_match_something_useful_is_withdrawn_
 @pytest.mark.parametrize("mode", ["off", "shadow"])
 def test_without_being_on_nothing_is_refused(tmp_path: Path, mode: str) -> None:
     crawl = ToyCrawl(tmp_path / "data", blog())
-    config = FilterConfig(mode=mode, probe=0)  # type: ignore[arg-type]
+    config = FilterConfig(mode=mode, probe=0)
     crawl.go(140)
     crawl.filter(config)
     assert crawl.filter(config, later=config.shadow).activated == []

@@ -60,7 +60,7 @@ def crawl(frontier: SqlFrontier, outcomes: dict[str, Outcome], now: float = NOW)
 
 
 def scraped(folder: DataFolder, now: float = NOW, settings: Settings | None = None) -> Samples:
-    def ask(question):  # type: ignore[no-untyped-def]
+    def ask(question):
         db = folder.read()
         try:
             return question(db)
@@ -198,7 +198,7 @@ def test_the_status_verb_prints_the_same_text(
 
 
 def said(folder: DataFolder, db: Database, now: float, **changes: object) -> str:
-    return " ".join(problems(folder, db, Settings(**changes), now))  # type: ignore[arg-type]
+    return " ".join(problems(folder, db, Settings(**changes), now))
 
 
 def test_a_crawl_that_stores_pages_or_rests_is_well(folder: DataFolder, frontier: SqlFrontier) -> None:

@@ -48,7 +48,7 @@ def is_parser(pid: str) -> bool:
     return False
 
 
-async def wait_for_parsers(count: int, other_than: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
+async def wait_for_parsers(count: int, other_than: set[int] = frozenset()) -> list[int]:
     while len(found := [pid for pid in parsers() if pid not in other_than]) < count:
         await asyncio.sleep(0.02)
     return found
@@ -123,9 +123,9 @@ async def test_a_page_that_kills_three_parsers_fails_alone() -> None:
             dead.add(parser)
         answers = await asyncio.gather(*waiting)
     # A later parser may have answered some jobs before it was stopped: the one it was busy with is to blame.
-    failed = [answer for answer in answers if not answer.ok]  # type: ignore[attr-defined]
+    failed = [answer for answer in answers if not answer.ok]
     assert len(failed) <= 1
-    assert all("crashed the parser" in answer.problem for answer in failed)  # type: ignore[attr-defined]
+    assert all("crashed the parser" in answer.problem for answer in failed)
 
 
 def test_a_busy_machine_is_no_reason_to_give_up_a_page() -> None:

@@ -96,7 +96,7 @@ def test_nothing_is_wanted_of_a_browser_where_all_is_off() -> None:
     ],
 )
 def test_a_gain_is_more_text_or_another_link(after: dict[str, object], gain: bool) -> None:
-    assert has_gained(Parsed(URL, text="Loading"), Parsed(URL, **after)) is gain  # type: ignore[arg-type]
+    assert has_gained(Parsed(URL, text="Loading"), Parsed(URL, **after)) is gain
 
 
 def test_another_text_of_the_same_length_is_a_gain() -> None:

@@ -31,7 +31,7 @@ def task(attempts: int = 0, hops: int = 0, kind: Kind = Kind.PAGE) -> Task:
 
 
 def response(outcome: Outcome, status: int = 200, **more: object) -> Response:
-    return Response(URL, outcome, NOW - 2, NOW - 1, NOW, status, **more)  # type: ignore[arg-type]
+    return Response(URL, outcome, NOW - 2, NOW - 1, NOW, status, **more)
 
 
 @pytest.mark.parametrize("outcome", [one for one in Outcome if one.meaning.retry])
@@ -114,7 +114,7 @@ def test_what_kept_us_from_reading_a_sitemap_is_remembered(nested: list[str], pr
 
 
 def page(**more: object) -> Parsed:
-    return Parsed(URL, text="the text", content_hash="h", media_type="text/html", method="main", **more)  # type: ignore[arg-type]
+    return Parsed(URL, text="the text", content_hash="h", media_type="text/html", method="main", **more)
 
 
 def test_a_page_is_a_document_with_its_new_links() -> None:

@@ -66,7 +66,7 @@ def test_the_form_has_all_that_a_hub_needs_and_survives_its_encoding() -> None:
 )  # fmt: skip
 def test_settings_that_cannot_work_are_named(changes: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="push"):
-        PushConfig(**changes).check()  # type: ignore[arg-type]
+        PushConfig(**changes).check()
     PushConfig().check()
     CONFIG.check()
 

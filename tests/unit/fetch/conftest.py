@@ -46,7 +46,7 @@ async def make_fetcher() -> AsyncIterator[MakeFetcher]:
     ) -> Fetcher:
         clock, guard = SystemClock(), AddressPolicy(allow)
         dns = Resolver(DnsConfig(overrides=hosts or {}), guard, clock)
-        config = FetchConfig(**{"user_agent": "Gossamer/0.1", **PATIENT, **settings})  # type: ignore[arg-type]
+        config = FetchConfig(**{"user_agent": "Gossamer/0.1", **PATIENT, **settings})
         fetcher = Fetcher(config, guard, dns, clock)
         await fetcher.open()
         fetchers.append(fetcher)
@@ -66,7 +66,7 @@ async def get(serve: Serve, make_fetcher: MakeFetcher) -> Get:
     ) -> Response:
         web = await serve(script)
         fetcher = await make_fetcher(**settings)
-        return await fetcher.fetch(Request(f"http://127.0.0.1:{web.port}{path}", **(request or {})))  # type: ignore[arg-type]
+        return await fetcher.fetch(Request(f"http://127.0.0.1:{web.port}{path}", **(request or {})))
 
     return fetch
 

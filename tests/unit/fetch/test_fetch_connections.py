@@ -327,8 +327,8 @@ async def test_a_cookie_wall_lets_us_in_the_second_time(serve: Serve, make_fetch
 
 
 async def test_cookies_never_reach_another_host_or_port(serve: Serve, make_fetcher: MakeFetcher) -> None:
-    script = lambda visit: visit.page(b"", "Set-Cookie: secret=1; Domain=.test")  # noqa: E731
-    web, other = await serve(script), await serve(lambda visit: visit.page())
+    web = await serve(lambda visit: visit.page(b"", "Set-Cookie: secret=1; Domain=.test"))
+    other = await serve(lambda visit: visit.page())
     fetcher = await make_fetcher(hosts={"a.test": "127.0.0.1", "b.a.test": "127.0.0.1", "b.test": "127.0.0.1"})
     await fetcher.fetch(Request(f"http://a.test:{web.port}/"))
     for host, server in (("b.test", web), ("b.a.test", web), ("a.test", other)):
@@ -419,7 +419,7 @@ async def test_access_for_an_origin_is_not_sent_over_the_other_scheme(serve: Ser
 def test_settings_that_cannot_work_are_usage_errors(settings: dict[str, object]) -> None:
     clock, guard = SystemClock(), AddressPolicy()
     with pytest.raises(UsageError):
-        config = FetchConfig(**{"user_agent": "Gossamer/0.1", **settings})  # type: ignore[arg-type]
+        config = FetchConfig(**{"user_agent": "Gossamer/0.1", **settings})
         Fetcher(config, guard, Resolver(DnsConfig(), guard, clock), clock)
 
 
@@ -430,7 +430,7 @@ async def tunnel(visit: Visit, port: int) -> None:
     """What a proxy does after CONNECT: copy bytes both ways."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     await visit.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
-    source = visit.writer._reader  # type: ignore[attr-defined]
+    source = visit.writer._reader
 
     async def copy(one: asyncio.StreamReader, two: asyncio.StreamWriter) -> None:
         while data := await one.read(65_536):

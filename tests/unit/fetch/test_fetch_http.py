@@ -20,7 +20,7 @@ from gossamer.model.outcome import Outcome, of_status
 HTML = "Content-Type: text/html"
 
 
-def raw(*pieces: bytes, close: bool = False, pause: float = 0.0):  # type: ignore[no-untyped-def]
+def raw(*pieces: bytes, close: bool = False, pause: float = 0.0):
     """A script that sends these bytes, whatever it is asked."""
 
     async def script(visit: Visit) -> None:
@@ -312,7 +312,7 @@ async def test_a_short_unwanted_body_is_drained_and_the_connection_kept(
 @pytest.mark.parametrize(
     ("name", "pack"), [("gzip", gzip.compress), ("br", brotli.compress), ("zstd", zstandard.compress)]
 )
-async def test_an_encoded_page_is_decoded_and_its_wire_bytes_kept(get: Get, name: str, pack) -> None:  # type: ignore[no-untyped-def]
+async def test_an_encoded_page_is_decoded_and_its_wire_bytes_kept(get: Get, name: str, pack) -> None:
     packed = pack(b"hello" * 1000)
     half = len(packed) // 2
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (packed[:half], packed[half:])) + b"0\r\n\r\n"

@@ -112,16 +112,16 @@ def test_nothing_is_scanned(db: Database) -> None:
 
     def listen(sql: str, values: object = ()) -> list[tuple[object, ...]]:
         asked.append((sql, values))
-        return execute(sql, values)  # type: ignore[arg-type]
+        return execute(sql, values)
 
     add(db, 1, (A, "", "2024-05-03"), (B, "", "2024-05-03"))
-    db.execute = listen  # type: ignore[method-assign]
+    db.execute = listen
     stories.story_of(db, A, 9)
     stories.largest_clusters(db, 9)
     stories.representatives(db, [1])
     assert len(asked) > 6
     for sql, values in asked:
-        plan = [str(row[3]) for row in execute(f"EXPLAIN QUERY PLAN {sql}", values)]  # type: ignore[arg-type]
+        plan = [str(row[3]) for row in execute(f"EXPLAIN QUERY PLAN {sql}", values)]
         assert not [step for step in plan if step.startswith("SCAN")], (sql, plan)
 
 

@@ -23,7 +23,7 @@ def row(url: str, text: str = "", at: float = 100.0, outcome: str = "document", 
     site = site_of(url)
     return PageRow(
         url, site, registrable_domain(host_of(site)), at, outcome, 200, text=text, media_type="text/html", **more
-    )  # type: ignore[arg-type]
+    )
 
 
 KINDS = ["sqlite", "postgres"]

@@ -42,7 +42,7 @@ pages = st.dictionaries(st.integers(0, 1000), st.binary(min_size=1, max_size=2),
 @given(pages, st.randoms())
 def test_pages_connected_by_likeness_are_joined_in_any_order(found: dict[int, bytes], chance: object) -> None:
     order = list(found.items())
-    chance.shuffle(order)  # type: ignore[attr-defined]
+    chance.shuffle(order)
     pairs = Pairs(FirstByte())
     pairs.add(order)
     every = [(a, b) for a in found for b in found if a != b and abs(found[a][0] - found[b][0]) <= 1]

@@ -99,8 +99,8 @@ def test_the_same_report_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_figures_of_numpy_are_taken(tmp_path: Path) -> None:
-    line = Series("n", np.arange(1.0, 4.0), np.array([0.5, np.nan, 0.25]))  # type: ignore[arg-type]
-    numbers = Table("numbers", "Numbers", ("n", "x", "none"), [(np.int64(7), np.float64(0.5), np.float64("nan"))])  # type: ignore[list-item]
+    line = Series("n", np.arange(1.0, 4.0), np.array([0.5, np.nan, 0.25]))
+    numbers = Table("numbers", "Numbers", ("n", "x", "none"), [(np.int64(7), np.float64(0.5), np.float64("nan"))])
     publish(report(tables=[numbers], figures=[Figure("line", "Line", [Panel("x", "y", [line])])]), tmp_path, RUN)
     assert (tmp_path / "useful" / "numbers.csv").read_text() == "n,x,none\n7,0.5,\n"
     (again,) = redraw(tmp_path)
@@ -208,7 +208,7 @@ def test_a_folder_without_studies_has_an_empty_index(tmp_path: Path) -> None:
     ],
 )
 def test_figures_are_shown_with_the_digits_that_tell_something(column: list[object], expected: list[str]) -> None:
-    table = Table("t", "", ("x",), [(cell,) for cell in column])  # type: ignore[misc]
+    table = Table("t", "", ("x",), [(cell,) for cell in column])
     assert [row[0] for row in shown(table)] == expected
 
 

@@ -29,7 +29,7 @@ def small_web(links: list[list[int]], site: str = "http://a.test", **columns: ob
     urls = [f"{site}/" if n == 0 else f"{site}/page-{n}" for n in range(len(links))]
     facts = Facts("small", START, START + HOUR, [0])
     hashes = {"text_hash": [f"text {n}" for n in range(len(links))], **columns}
-    return RecordedWeb(facts, urls, answer=["document"] * len(urls), links=ragged(links, np.int64), **hashes)  # type: ignore[arg-type]
+    return RecordedWeb(facts, urls, answer=["document"] * len(urls), links=ragged(links, np.int64), **hashes)
 
 
 def watching(settings: Settings) -> Settings:
@@ -39,7 +39,7 @@ def watching(settings: Settings) -> Settings:
 def times_by(key: object, done: Simulated) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for at, url in done.requests:
-        found.setdefault(key(url), []).append(at)  # type: ignore[operator]
+        found.setdefault(key(url), []).append(at)
     return found
 
 

@@ -25,7 +25,7 @@ def small_web(links: list[list[int]], **columns: object) -> RecordedWeb:
     urls = [f"http://a.test/{n or ''}" for n in range(len(links))]
     hashes = {"text_hash": [f"text {n}" for n in range(len(links))], **columns}
     facts = Facts("small", START, START + HOUR, [0])
-    return RecordedWeb(facts, urls, answer=["document"] * len(urls), links=ragged(links, np.int64), **hashes)  # type: ignore[arg-type]
+    return RecordedWeb(facts, urls, answer=["document"] * len(urls), links=ragged(links, np.int64), **hashes)
 
 
 def test_every_combination_is_a_variant_and_each_only_once() -> None:

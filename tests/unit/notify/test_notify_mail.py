@@ -23,7 +23,7 @@ def hits(title: str, count: int = 1) -> Message:
 
 
 def config_for(server: MailServer, **more: object) -> AlertConfig:
-    return AlertConfig(smtp_host="127.0.0.1", smtp_port=server.port, smtp_security="none", **more)  # type: ignore[arg-type]
+    return AlertConfig(smtp_host="127.0.0.1", smtp_port=server.port, smtp_security="none", **more)
 
 
 def test_a_mail_arrives_with_its_pages_and_a_message_id_made_of_the_delivery() -> None:
@@ -62,7 +62,7 @@ def test_no_title_of_a_page_adds_a_header_a_recipient_or_a_second_mail(title: st
     assert taken.recipients == ("me@b.test",)
     message = taken.message
     expected = {"from", "to", "subject", "date", "message-id", "auto-submitted", "content-type", "mime-version"}
-    assert {name.lower() for name in message.keys()} == expected | {"content-transfer-encoding"}  # noqa: SIM118
+    assert {name.lower() for name in message.keys()} == expected | {"content-transfer-encoding"}  # noqa: SIM118 - names, not lines
     assert "\u202e" not in message["Subject"]
     assert len(message["Subject"]) <= 210
 
@@ -115,7 +115,7 @@ def test_a_server_that_never_comes_to_the_point_is_given_up(
     monkeypatch.setattr(mail_module, "_WHOLE", 1.2)
     with MailServer() as server:
         server.manners = manners
-        config = AlertConfig(smtp_host="127.0.0.1", smtp_port=server.port, smtp_security=security)  # type: ignore[arg-type]
+        config = AlertConfig(smtp_host="127.0.0.1", smtp_port=server.port, smtp_security=security)
         with pytest.raises(NotTakenError):
             send_mail(config, compose(hits("x"), "bot@a.test", "me@b.test", "d", AT))
 

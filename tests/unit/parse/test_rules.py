@@ -29,7 +29,7 @@ PAGE = """<!DOCTYPE html><html lang="en"><head><title>Owls return | The Daily</t
 
 def rule(**changes: object) -> DocumentRule:
     values = {"domain": "a.org", "urls": ("/news/{id}",), "text": ("article .body",)} | changes
-    return DocumentRule(**values)  # type: ignore[arg-type]
+    return DocumentRule(**values)
 
 
 def fits(pattern: str, path: str) -> bool:

@@ -22,7 +22,7 @@ urls = paths.map(lambda path: "https://site.test" + path)
 
 @given(st.lists(urls, max_size=200), st.integers(1, 10), urls, st.sampled_from(["paths", "urls"]))
 def test_every_url_belongs_to_one_part_known_or_not(known: list[str], parts: int, other: str, rule: str) -> None:
-    made = plan(Sizes(known), parts, rule)  # type: ignore[arg-type]
+    made = plan(Sizes(known), parts, rule)
     made.check()
     assert all(0 <= made.part_of(url) < parts for url in [*known, other])
     again = Assignment.from_json(made.to_json())

@@ -41,7 +41,7 @@ def test_the_longest_match_decides_and_allow_wins_ties(rules: list[tuple[bool, s
 @given(st.lists(rule, max_size=8), st.randoms(use_true_random=False), st.text(alphabet="/ab", max_size=8))
 def test_the_order_of_rules_does_not_matter(rules: list[tuple[bool, str]], random: object, tail: str) -> None:
     shuffled = list(rules)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     answers = set()
     for some in (rules, shuffled):
         lines = [f"{'Allow' if allowed else 'Disallow'}: {pattern}" for allowed, pattern in some]

@@ -174,6 +174,6 @@ def test_a_time_that_is_none_is_refused(text: str) -> None:
 def test_any_text_is_a_time_or_a_sentence(text: str) -> None:
     for parse in (parse_at, parse_every):
         try:
-            parse(text)  # type: ignore[operator]
+            parse(text)
         except UsageError as error:
             assert "write" in str(error)

@@ -115,8 +115,8 @@ def test_verdicts_list_every_match_in_order() -> None:
         FilterRule("prefix", "deny", "http://"),
         FilterRule("prefix", "deny", "a b.org/"),
         FilterRule("suffix", "deny", "//"),
-        FilterRule("glob", "deny", "*"),  # type: ignore[arg-type]
-        FilterRule("regex", "maybe", "x"),  # type: ignore[arg-type]
+        FilterRule("glob", "deny", "*"),
+        FilterRule("regex", "maybe", "x"),
     ],
 )
 def test_wrong_rules_are_told_in_one_line(rule: FilterRule) -> None:

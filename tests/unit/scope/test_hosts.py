@@ -95,7 +95,7 @@ def test_wrong_entries_are_told_in_one_line(mode: Mode, entry: str) -> None:
 
 def test_an_unknown_mode_is_told() -> None:
     with pytest.raises(UsageError, match="host, domain or list"):
-        HostScope("planet", [])  # type: ignore[arg-type]
+        HostScope("planet", [])
 
 
 def test_memory_of_sites_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ def make_page(url: str = "https://a.example/", **fields: object) -> PageRow:
         "title": "A title", "text": "Some text.", "headings": ["One", "Two"], "lang": "en",
         "content_hash": "c0ffee", "simhash": -5, "date": "2026-11-15", "worker": "w1",
     }  # fmt: skip
-    return PageRow(url=url, **(values | fields))  # type: ignore[arg-type]
+    return PageRow(url=url, **(values | fields))
 
 
 def make_response(url: str = "https://a.example/", body: bytes = b"<p>hello", **fields: object) -> Response:
@@ -31,7 +31,7 @@ def make_response(url: str = "https://a.example/", body: bytes = b"<p>hello", **
         "headers": [("Content-Type", "text/html"), ("Content-Length", str(len(body)))],
         "wire_body": body, "body": body, "address": "192.0.2.1",
     }  # fmt: skip
-    return Response(url=url, **(values | fields))  # type: ignore[arg-type]
+    return Response(url=url, **(values | fields))
 
 
 def write_segment(

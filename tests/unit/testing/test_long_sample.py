@@ -27,7 +27,7 @@ class Item(NamedTuple):
 def ordered(*tests: tuple[Path, str], changed: set[str]) -> list[str]:
     """The tests in the order in which a sample runs them."""
     items = [Item(path, f"{path.name}::{name}") for path, name in tests]
-    return [item.nodeid for item in in_order(items, changed, "commit")]  # type: ignore[arg-type]
+    return [item.nodeid for item in in_order(items, changed, "commit")]
 
 
 def test_a_test_is_near_to_itself_to_what_it_imports_and_to_the_kits_it_imports() -> None:
