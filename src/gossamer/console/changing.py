@@ -8,7 +8,7 @@ anew ([decision 23](../../../docs/decisions/0023-console-runs-the-crawl.md)). No
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, Literal
 
@@ -146,6 +146,6 @@ def differing(a: Settings, b: Settings) -> list[str]:
 def table_of(tables: Tables, section: str) -> dict[str, Any]:
     """A section to be changed; made where there is none."""
     found = tables.setdefault(section, {})
-    if not isinstance(found, Mapping):
+    if not isinstance(found, dict):
         raise UsageError(f"[{section}] of {FILE_NAME} is not a table: mend it by hand first")
-    return found  # type: ignore[return-value]
+    return found

@@ -99,9 +99,10 @@ def _shown(section: str, one: Described, value: Any, said: Sources) -> Shown:
 def _origin(section: str, one: Described, value: Any, said: Sources) -> Origin:
     if said.is_shared and section not in OWN_SECTIONS:
         return "default" if value == one.default else "shared by all machines"
-    for origin, tables in (("options of the last crawl", said.options), ("gossamer.toml", said.file)):
+    sources: list[tuple[Origin, Any]] = [("options of the last crawl", said.options), ("gossamer.toml", said.file)]
+    for origin, tables in sources:
         if one.name in tables.get(section, {}) and _plain(tables[section][one.name]) == _plain(value):
-            return origin  # type: ignore[return-value]
+            return origin
     return "default" if value == one.default else "command line"
 
 

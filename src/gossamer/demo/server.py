@@ -21,6 +21,7 @@ import itertools
 import socket
 import struct
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Protocol, TypeAlias, cast
 
 from gossamer.clock import Clock, SystemClock
@@ -261,10 +262,8 @@ class _Connection(asyncio.Protocol):
             self._server.journal.ended(self._server.now(), number, *self._answer, lost)
 
     async def _play(self, script: Script, wire: Wire) -> None:
-        try:
+        with suppress(ConnectionError, asyncio.CancelledError):
             await script(wire)
-        except (ConnectionError, asyncio.CancelledError):
-            pass
         self._task = None
         self._answer = (wire.status, wire.sent)
         self._keep = self._keep and wire.keep

@@ -119,7 +119,7 @@ class _Stage:
         """Processes that answered, or died."""
         connections = {process.connection: process for process in self.busy}
         while True:
-            if found := [connections[ready] for ready in wait(list(connections), _LOOK)]:  # type: ignore[index]
+            if found := [connections[ready] for ready in wait(list(connections), _LOOK)]:  # type: ignore[index]  # what it was given
                 return found
             if dead := [process for process in self.busy if process.is_dead]:
                 return dead

@@ -138,7 +138,7 @@ def _probed(url: str) -> list[dict[str, Any]]:
             return f"not installed ({error})"
         return gossamer.__version__
 
-    nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]  # type: ignore[no-untyped-call]
+    nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]  # type: ignore[no-untyped-call]  # Ray's
     asked = [
         ray.remote(version)
         .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))

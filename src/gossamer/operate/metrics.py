@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -206,10 +207,8 @@ def _of_index(figures: Figures) -> Iterator[Family]:
 
 
 def _of_operation(figures: Figures, folder: DataFolder) -> Iterator[Family]:
-    try:
+    with suppress(GossamerError, OSError):  # the database is on a server, and this machine has no folder yet
         yield _family("disk_free_bytes", folder.free_mebibytes() * 1024 * 1024)
-    except (GossamerError, OSError):
-        pass  # the database is on a server, and this machine has no folder yet
     yield _family("alarms", {(kind,): count for kind, count in figures.alarms.items()})
     yield _family("outbox_messages", {(state,): count for state, count in figures.outbox.items()})
     runs = {(run.machine, run.name): run for run in figures.runs}
@@ -239,8 +238,8 @@ def _known(name: str, value: float | None) -> Iterator[Family]:
 def _family(name: str, values: float | Mapping[Any, float]) -> Family:
     """A metric with its one value, or with a value for each tuple of labels."""
     metric = _BY_NAME[f"gossamer_{name}"]
-    kind: Any = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-    family: Family = kind(metric.name, metric.sentence, labels=metric.labels)
+    kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+    family = kind(metric.name, metric.sentence, labels=metric.labels)
     for labels, value in values.items() if isinstance(values, Mapping) else [((), values)]:
-        family.add_metric(labels, value)  # type: ignore[attr-defined]
+        family.add_metric(labels, value)
     return family

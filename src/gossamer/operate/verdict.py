@@ -355,8 +355,8 @@ _LIMITS = ("took longer", "crashed", "memory")
 
 Next = Callable[[Commands, str], str]
 _again: Next = lambda commands, url: commands.crawl(url)  # noqa: E731 - a row of the table below
-_explain: Next = lambda commands, url: commands.verb("explain", url)  # noqa: E731
-_start: Next = lambda commands, url: commands.crawl(f"{origin_of(url)}/")  # noqa: E731
+_explain: Next = lambda commands, url: commands.verb("explain", url)  # noqa: E731 - the same
+_start: Next = lambda commands, url: commands.crawl(f"{origin_of(url)}/")  # noqa: E731 - the same
 
 _SEE: tuple[str, str, Next] = ("failed", "See what is known of it", _explain)
 _CURES: dict[Outcome, tuple[str, str, Next]] = {

@@ -73,7 +73,7 @@ shift_jis     cp932         csshiftjis ms932 ms_kanji shift-jis shift_jis sjis w
 euc-kr        cp949         cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
 utf-16be      utf_16_be     unicodefffe utf-16be
 utf-16le      utf_16_le     csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le
-"""  # noqa: E501
+"""  # noqa: E501 - an encoding is a line
 _CODECS: dict[str, str] = {}
 _LABELS: dict[str, str] = {}
 for _name, _codec, *_labels in map(str.split, _TABLE.strip().splitlines()):

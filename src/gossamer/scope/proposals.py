@@ -102,8 +102,9 @@ def no_useful_by_chance(useful: int, tried: int, sample: int) -> float:
 def _largest_first(proposals: Iterable[Proposal]) -> list[Proposal]:
     """The most useless URLs first; among equals the wider kind and the shorter pattern, which says more."""
     order = ("prefix", "shape", "parameter")
-    key = lambda one: (-one.counts.known, order.index(one.kind), len(one.pattern), one.pattern)  # noqa: E731
-    return sorted(proposals, key=key)[:_MOST]
+    return sorted(proposals, key=lambda one: (-one.counts.known, order.index(one.kind), len(one.pattern), one.pattern))[
+        :_MOST
+    ]
 
 
 class Groups(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -67,10 +68,8 @@ class ServerProcess:
         """Ends the process and waits for it."""
         for pipe in (self._child.stdin, self._child.stdout):
             if pipe:
-                try:
+                with suppress(BrokenPipeError):
                     pipe.close()
-                except BrokenPipeError:
-                    pass
         try:
             self._child.wait(timeout=10)
         except subprocess.TimeoutExpired:

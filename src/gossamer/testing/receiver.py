@@ -8,6 +8,7 @@ with Receiver() as receiver:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from types import TracebackType
@@ -98,10 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
         if manners.silent:
             receiver.gone.wait(60)
             return
-        try:
+        with suppress(OSError):  # the sender would not listen
             self._answer(manners)
-        except OSError:
-            pass  # the sender would not listen
 
     def do_GET(self) -> None:
         self.server.receiver.gets += 1

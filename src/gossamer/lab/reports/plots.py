@@ -51,7 +51,7 @@ def _drawn(figure: Figure) -> Picture:
     height = max(_height(panel, inches, rows) for panel in figure.panels)
     picture = Picture(figsize=(WIDTH, rows * height), layout="constrained", facecolor="white")
     FigureCanvasAgg(picture)
-    picture.get_layout_engine().set(w_pad=0.08, h_pad=0.08)  # type: ignore[union-attr, call-arg]
+    picture.get_layout_engine().set(w_pad=0.08, h_pad=0.08)  # type: ignore[union-attr, call-arg]  # constrained
     grid = picture.subplots(rows, columns, squeeze=False).ravel()
     places = _places(figure)
     drawn: list[tuple[Axes, Panel]] = list(zip(grid, figure.panels, strict=False))

@@ -64,7 +64,7 @@ def write_index(folder: Path) -> Path:
 def check_pictures() -> None:
     """`UsageError` where pictures cannot be drawn: better said before a study than after it."""
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib  # noqa: F401 - only whether it is there
     except ImportError as error:
         raise UsageError("pictures need matplotlib: pip install 'gossamer[lab]'") from error
 

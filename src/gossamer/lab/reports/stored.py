@@ -105,10 +105,10 @@ def _settled_table(table: Table) -> Table:
 
 def _settled_cell(cell: Any) -> Cell:
     """As Python's own type; figures of NumPy come here too."""
-    value = cell.item() if hasattr(cell, "item") else cell
+    value: Cell = cell.item() if hasattr(cell, "item") else cell
     if isinstance(value, float):
         return _rounded(value) if math.isfinite(value) else None
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def _settled_figure(figure: Figure) -> Figure:
@@ -125,7 +125,7 @@ def _settled_series(series: Series, log: bool) -> Series:
     if is_named(series.x):
         pairs = [(str(x), float(y)) for x, y in zip(series.x, series.y, strict=True) if math.isfinite(y)]
         return replace(series, x=[x for x, _ in pairs], y=_all_rounded(y for _, y in pairs))
-    x, y = thin(series.x, series.y, log=log)  # type: ignore[arg-type]
+    x, y = thin(series.x, series.y, log=log)  # type: ignore[arg-type]  # names are dealt with above
     return replace(series, x=_all_rounded(x), y=_all_rounded(y))
 
 

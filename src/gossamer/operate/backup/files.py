@@ -15,6 +15,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -142,9 +143,9 @@ def copy_file(source: Path, target: Path, step: Step = _no_step) -> str:
     return digest.hexdigest()
 
 
-def _read(file: object, path: Path) -> bytes:
+def _read(file: BinaryIO, path: Path) -> bytes:
     try:
-        return bytes(file.read(_PIECE))  # type: ignore[attr-defined]
+        return file.read(_PIECE)
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}: check the disk and start again") from error
 

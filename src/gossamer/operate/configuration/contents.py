@@ -225,8 +225,9 @@ def merged_tables(present: Mapping[str, Any], given: Mapping[str, Any]) -> dict[
     both = dict(present)
     for key, value in given.items():
         before = both.get(key)
-        is_deep = isinstance(before, Mapping) and isinstance(value, Mapping)
-        both[key] = merged_tables(before, value) if is_deep else value  # type: ignore[arg-type]
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            value = merged_tables(before, value)
+        both[key] = value
     return both
 
 

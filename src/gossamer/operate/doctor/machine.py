@@ -60,7 +60,7 @@ def _wrong(text: str) -> str:
 
 def _numbers(version: str) -> list[int]:
     """A version that can be compared, without what follows its numbers."""
-    found = [int(part) for part in re.match(r"[0-9.]*", version)[0].strip(".").split(".") if part]  # type: ignore[index]
+    found = [int(part) for part in re.findall(r"[0-9.]*", version)[0].strip(".").split(".") if part]
     while found and not found[-1]:  # 2.0 is 2
         found.pop()
     return found

@@ -49,7 +49,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._unread_timer: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
         """The first head is awaited from now on."""
         super().connection_made(transport)
         # Every byte that does not leave counts, else a connection that is to be closed could wait for its last ones.
