@@ -36,7 +36,7 @@ def edited(text: str, wanted: Mapping[str, Any]) -> str:
 def _changed(text: str, wanted: dict[str, Any]) -> str:
     document = tomlkit.parse(text)
     _change(document, {name: {} for name in document} | wanted)
-    _drop_uncommented(document, set(document) - set(wanted))
+    _drop_uncommented(document, [name for name in document if name not in wanted])
     return tomlkit.dumps(document)
 
 
@@ -55,7 +55,7 @@ def _with_places(text: str, present: dict[str, Any], wanted: dict[str, Any]) -> 
 
 
 def _change(table: Any, wanted: Mapping[str, Any]) -> None:
-    for key in set(table) - set(wanted):
+    for key in [key for key in table if key not in wanted]:
         del table[key]
     for key, value in wanted.items():
         if isinstance(value, Mapping) and isinstance(table.get(key), Mapping):
@@ -64,7 +64,7 @@ def _change(table: Any, wanted: Mapping[str, Any]) -> None:
             table[key] = _item(value)
 
 
-def _drop_uncommented(document: Any, emptied: set[str]) -> None:
+def _drop_uncommented(document: Any, emptied: list[str]) -> None:
     """A section that is not wanted stays, without its values, where there are comments in it."""
     for name in emptied:
         if "#" not in tomlkit.dumps(document[name]):
