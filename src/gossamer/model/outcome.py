@@ -94,23 +94,23 @@ class Meaning(msgspec.Struct, frozen=True):
         return not self.retry
 
     @property
-    def error(self) -> bool:  # noqa: D102
+    def error(self) -> bool:  # noqa: D102 - see COLUMNS
         return self.count is Count.ERRORS
 
     @property
-    def refusal(self) -> bool:  # noqa: D102
+    def refusal(self) -> bool:  # noqa: D102 - see COLUMNS
         return self.count is Count.REFUSED
 
     @property
-    def original(self) -> bool:  # noqa: D102
+    def original(self) -> bool:  # noqa: D102 - see COLUMNS
         return self.page and not self.copy
 
     @property
-    def joined(self) -> bool:  # noqa: D102
+    def joined(self) -> bool:  # noqa: D102 - see COLUMNS
         return self.copy or self.named
 
     @property
-    def leads_on(self) -> bool:  # noqa: D102
+    def leads_on(self) -> bool:  # noqa: D102 - see COLUMNS
         return self.page or self.named
 
 
