@@ -14,7 +14,18 @@ import msgspec
 from gossamer.database.database import Database, Where, open_database
 from gossamer.database.sqlite import SqliteDatabase
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Added, Batch, Budgets, Frontier, Guidance, Lease, SiteReport, Verdict, Visit
+from gossamer.frontier.contract import (
+    Added,
+    Batch,
+    Budgets,
+    Frontier,
+    Guidance,
+    Lease,
+    Place,
+    SiteReport,
+    Verdict,
+    Visit,
+)
 from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.recording import requeue
@@ -172,7 +183,7 @@ class Hand:
 
     def refill(self, site: str, holding: Iterable[int] = (), urls: int = 1000) -> list[Task]:
         """More URLs of a site."""
-        return self.frontier.refill(self.name, site, 0, list(holding), self.crew.now, urls)
+        return self.frontier.refill(self.name, Place(site), list(holding), self.crew.now, urls)
 
     def tasks(self, *urls: str) -> list[Task]:
         """The tasks of URLs of leased sites."""
@@ -184,11 +195,11 @@ class Hand:
     def site_report(self, site: str, clock: SiteClock | None = None, **fields: Any) -> SiteReport:
         """The proof that we hold a site."""
         lease = self.leases[site]
-        return SiteReport(site, 0, lease.token, clock or lease.clock, **fields)
+        return SiteReport(Place(site), lease.token, clock or lease.clock, **fields)
 
     def visit(self, task: Task, outcome: Outcome = Outcome.DOCUMENT, **fields: Any) -> Visit:
         """What happened to a task."""
-        return Visit(site_of(task.url), 0, task, outcome, self.crew.now, **fields)
+        return Visit(Place(site_of(task.url)), task, outcome, self.crew.now, **fields)
 
     def read(self, task: Task, text: str, **fields: Any) -> Visit:
         """A page with one of `TEXTS`."""

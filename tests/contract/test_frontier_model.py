@@ -23,7 +23,7 @@ from gossamer.database.database import open_database
 from gossamer.database.schema import STATE_NAMES
 from gossamer.errors import LeaseLost, UsageError
 from gossamer.frontier import politeness
-from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Verdict, Visit, WritePages
+from gossamer.frontier.contract import Batch, Budgets, Lease, Place, SiteReport, Verdict, Visit, WritePages
 from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import SiteClock
 from gossamer.frontier.recording import requeue
@@ -176,7 +176,7 @@ class BothFrontiers(RuleBasedStateMachine):
     @rule(worker=workers, site=sites, urls=st.integers(0, 4))
     def refill(self, worker: str, site: str, urls: int) -> None:
         held = self.held.get((worker, site), {})
-        more = self.both("refill", worker, site, 0, list(held), self.now, urls)
+        more = self.both("refill", worker, Place(site), list(held), self.now, urls)
         if isinstance(more, list) and (worker, site) in self.held:
             held.update((task.key, task) for task in more)
 
@@ -260,7 +260,7 @@ class BothFrontiers(RuleBasedStateMachine):
         outcome: Outcome = what["outcome"]
         retry_at = self.now + what["retry"] if outcome.meaning.retry and what["retry"] is not None else None
         return Visit(
-            site, 0, task, outcome, self.now - what["ago"], etag=what["etag"],
+            Place(site), task, outcome, self.now - what["ago"], etag=what["etag"],
             canonical=what["canonical"], retry_at=retry_at,
             content_hash=what["content_hash"] if outcome is Outcome.DOCUMENT else "",
             target=what["target"] if outcome is Outcome.REDIRECT else "", published=what["published"],
@@ -270,7 +270,7 @@ class BothFrontiers(RuleBasedStateMachine):
     def _site_report(self, worker: str, site: str) -> SiteReport:
         lease = self.leases[worker, site]
         lease.clock = politeness.answered(lease.clock, self.now, POLITENESS)
-        return SiteReport(site, 0, lease.token, lease.clock)
+        return SiteReport(Place(site), lease.token, lease.clock)
 
     def _drop(self, worker: str) -> None:
         for place in [place for place in self.leases if place[0] == worker]:

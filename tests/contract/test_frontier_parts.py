@@ -9,7 +9,7 @@ import pytest
 from frontier_kit import DELAY, LEASE, POLITENESS, Crew, make_sql, page
 
 from gossamer.frontier import partitions
-from gossamer.frontier.contract import Budgets, Lease, SiteReport
+from gossamer.frontier.contract import Budgets, Lease, Place, SiteReport
 from gossamer.frontier.politeness import SiteClock, for_part, gap
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
@@ -40,7 +40,7 @@ def split(crew: Crew, plan: Assignment = HALVES) -> None:
 
 
 def leases_of(crew: Crew, name: str, sites: int = 9) -> list[Lease]:
-    return sorted(crew.frontier.take(name, crew.now, sites, 99), key=lambda lease: lease.part)
+    return sorted(crew.frontier.take(name, crew.now, sites, 99), key=lambda lease: lease.place.part)
 
 
 def urls(lease: Lease) -> list[str]:
@@ -52,8 +52,8 @@ def test_two_workers_each_have_a_part_with_its_own_urls(crew: Crew) -> None:
     split(crew)
     crew.worker("one"), crew.worker("two")
     [first], [second] = leases_of(crew, "one", 1), leases_of(crew, "two", 1)
-    assert {first.part, second.part} == {0, 1}
-    by_part = {lease.part: urls(lease) for lease in (first, second)}
+    assert {first.place.part, second.place.part} == {0, 1}
+    by_part = {lease.place.part: urls(lease) for lease in (first, second)}
     assert by_part == {0: LEFT, 1: RIGHT}
     assert first.parts == second.parts == 2
 
@@ -65,9 +65,9 @@ def test_what_is_found_later_goes_to_the_part_it_belongs_to(crew: Crew) -> None:
     [lease] = leases_of(crew, "one")
     crew.add(*map(page, LEFT + RIGHT))
     [other] = leases_of(crew, "one")
-    assert (lease.part, other.part) == (0, 1)
+    assert (lease.place.part, other.place.part) == (0, 1)
     assert urls(other) == RIGHT
-    refilled = crew.frontier.refill("one", SITE, 0, [task.key for task in lease.tasks], crew.now, 99)
+    refilled = crew.frontier.refill("one", Place(SITE), [task.key for task in lease.tasks], crew.now, 99)
     assert sorted(task.url for task in refilled) == LEFT[1:]
 
 
@@ -134,7 +134,7 @@ def test_parts_pause_apart_and_rest_together(crew: Crew, frontier: SqlFrontier) 
 
 
 def report_of(lease: Lease, clock: SiteClock) -> SiteReport:
-    return SiteReport(lease.site, lease.part, lease.token, clock, "10.0.0.1", len(lease.tasks), lease.parts)
+    return SiteReport(lease.place, lease.token, clock, "10.0.0.1", len(lease.tasks), lease.parts)
 
 
 def test_the_parts_of_a_dead_worker_count_as_asked_just_now(crew: Crew, frontier: SqlFrontier) -> None:

@@ -28,7 +28,7 @@ from hypothesis import HealthCheck, given, settings
 
 from gossamer.database.database import Where, open_database, read_database
 from gossamer.errors import LeaseLost
-from gossamer.frontier.contract import Added, Budgets, Verdict
+from gossamer.frontier.contract import Added, Budgets, Place, Verdict
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import operate
@@ -380,4 +380,4 @@ def test_a_take_that_loses_the_race_gets_what_is_left(tmp_path: Path) -> None:
     taken = first.take("first", NOW, 1, 9) + second.take("second", NOW, 9, 9)
     assert sorted(lease.site for lease in taken) == ["a.org", "b.org"]
     with pytest.raises(LeaseLost):
-        second.refill("second", taken[0].site, 0, [], NOW, 9)
+        second.refill("second", Place(taken[0].site), [], NOW, 9)

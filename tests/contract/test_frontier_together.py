@@ -34,7 +34,7 @@ from gossamer.database.postgres import PostgresDatabase
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import DatabaseError, LeaseLost
 from gossamer.frontier import leases, partitions
-from gossamer.frontier.contract import Batch, Budgets, Lease, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Lease, Place, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import operate
 from gossamer.model.outcome import Outcome
@@ -280,7 +280,7 @@ class TestServersOfOthers:
         worker = crew.worker("w")
         worker.take()
         [task] = worker.tasks(A)
-        visit = Visit(SITE, 0, task, Outcome.RESOURCE, crew.now, push=("https://hub.org/", topic))
+        visit = Visit(Place(SITE), task, Outcome.RESOURCE, crew.now, push=("https://hub.org/", topic))
         assert [verdict.outcome for verdict in worker.report(visit)] == [Outcome.RESOURCE]
 
     @pytest.mark.parametrize("text", ["a\x00b", "a\ud800b", "\U0010ffff" * 400, "\x01\x7f\x85"])
@@ -326,10 +326,10 @@ class TestPlans:
         partitions.adopt(crew.frontier.db, SITE, plan, crew.now)
 
     def take(self, crew: Crew, name: str, sites: int = 9) -> list[Lease]:
-        return sorted(crew.frontier.take(name, crew.now, sites, 99), key=lambda lease: lease.part)
+        return sorted(crew.frontier.take(name, crew.now, sites, 99), key=lambda lease: lease.place.part)
 
     def release(self, crew: Crew, name: str, lease: Lease) -> None:
-        report = SiteReport(SITE, lease.part, lease.token, lease.clock, "", len(lease.tasks), lease.parts)
+        report = SiteReport(lease.place, lease.token, lease.clock, "", len(lease.tasks), lease.parts)
         crew.frontier.release(name, [report], [], crew.now)
 
     def test_workers_that_come_and_go_do_not_keep_a_plan_waiting(self, crew: Crew, frontier: SqlFrontier) -> None:
@@ -372,8 +372,8 @@ class TestPlans:
 
     def report(self, crew: Crew, name: str, lease: Lease, **fields: Any) -> None:
         clock = msgspec.structs.replace(lease.clock, **fields)
-        visit = Visit(SITE, lease.part, lease.tasks[0], Outcome.DOCUMENT, crew.now)
-        report = SiteReport(SITE, lease.part, lease.token, clock, parts=2)
+        visit = Visit(lease.place, lease.tasks[0], Outcome.DOCUMENT, crew.now)
+        report = SiteReport(lease.place, lease.token, clock, parts=2)
         batch = Batch(f"{name}{crew.now}", [visit], sites=[report])
         crew.frontier.report(name, batch, crew.now)
         lease.tasks.pop(0)
@@ -402,7 +402,7 @@ class TestPlans:
         operate.recrawl(frontier.db, RIGHT[0], crew.now)
         queued = frontier.db.execute("SELECT q.part, u.url FROM queue q JOIN urls u ON u.key = q.key ORDER BY 2")
         assert queued == [*((0, url) for url in LEFT), *((1, url) for url in RIGHT if url != RIGHT[1])]
-        assert (first.part, second.part) == (0, 1)
+        assert (first.place.part, second.place.part) == (0, 1)
 
     def test_a_blocked_site_is_blocked_in_all_its_parts(self, crew: Crew, frontier: SqlFrontier) -> None:
         first, second = self.parted(crew)
@@ -417,12 +417,12 @@ class TestPlans:
         first, second = self.parted(crew)
         crew.worker("three")
         assert frontier.borrow("three", SITE, crew.now) is None
-        whole, other = (first, "one") if first.part == 0 else (second, "two")
+        whole, other = (first, "one") if first.place.part == 0 else (second, "two")
         self.release(crew, other, whole)
         crew.wait(1)
         lease = frontier.borrow("three", SITE, crew.now)
         assert lease is not None
-        assert (lease.part, lease.parts) == (0, 2)
+        assert (lease.place.part, lease.parts) == (0, 2)
 
     def test_a_lease_of_a_part_that_was_gone_in_between_is_not_mistaken_for_a_new_one(
         self, crew: Crew, frontier: SqlFrontier

@@ -27,7 +27,7 @@ from gossamer.database.database import DatabaseLost, open_database, read_databas
 from gossamer.database.postgres import PostgresDatabase
 from gossamer.dedup.near.registry import near_method
 from gossamer.errors import BusyError, ClockError, DatabaseError, GossamerError, LeaseLost, UsageError
-from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Place, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
@@ -175,9 +175,9 @@ def reported(frontier: SqlFrontier, before: Callable[[], None]) -> list[int]:
     frontier.register("w", NOW)
     [lease] = frontier.take("w", NOW, 1, 1)
     [task] = lease.tasks
-    visit = Visit("a.org", 0, task, Outcome.DOCUMENT, NOW, content_hash="t", row=0)
+    visit = Visit(Place("a.org"), task, Outcome.DOCUMENT, NOW, content_hash="t", row=0)
     batch = Batch("s1", [visit], [Discovered("https://a.org/next")])
-    batch.sites = [SiteReport("a.org", 0, lease.token, lease.clock)]
+    batch.sites = [SiteReport(Place("a.org"), lease.token, lease.clock)]
     written: list[int] = []
     before()
     [verdict] = frontier.report("w", batch, NOW, lambda verdicts: written.append(len(verdicts)))

@@ -15,7 +15,7 @@ import pytest
 
 from gossamer.database.database import open_database
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Place, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
@@ -40,12 +40,12 @@ def work(path: Path, site: str, barrier: Barrier) -> None:
     barrier.wait()
     (lease,) = [one for one in frontier.take(site, now, 1, ROUNDS) if one.tasks]
     tasks = sorted(lease.tasks, key=lambda task: int(task.url.rpartition("/")[2]))
-    report = SiteReport(lease.site, 0, lease.token, lease.clock)
+    report = SiteReport(Place(lease.site), lease.token, lease.clock)
     words = [f"w{n}" for n in range(60)]
     for number, task in enumerate(tasks):
         fingerprint = frontier._near.fingerprint(f"{number} {number + 1} {number + 2} " + " ".join(words))
         visit = Visit(
-            lease.site, 0, task, Outcome.DOCUMENT, now, content_hash=f"text {number}", fingerprint=fingerprint,
+            Place(lease.site), task, Outcome.DOCUMENT, now, content_hash=f"text {number}", fingerprint=fingerprint,
             near_keys=frontier._near.keys(fingerprint),
         )  # fmt: skip
         batch = Batch(f"{site}-{number}", [visit], sites=[report])

@@ -11,7 +11,7 @@ import msgspec
 from web_kit import DOCUMENTS, PATIENCE, SETTINGS, MemoryService
 
 from gossamer.data.folder import DataFolder
-from gossamer.frontier.contract import Batch, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Place, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import UrlRecord, find_url
 from gossamer.model.outcome import Outcome
@@ -76,10 +76,10 @@ def crawl(frontier: SqlFrontier, urls: list[str], now: float) -> None:
     while leases := frontier.take("w", now, 100, 1000):
         for lease in leases:
             visits = [
-                Visit(lease.site, 0, task, Outcome.DOCUMENT, now, content_hash=task.url, row=place)
+                Visit(Place(lease.site), task, Outcome.DOCUMENT, now, content_hash=task.url, row=place)
                 for place, task in enumerate(lease.tasks)
             ]
-            sites = [SiteReport(lease.site, 0, lease.token, lease.clock)]
+            sites = [SiteReport(Place(lease.site), lease.token, lease.clock)]
             frontier.report("w", Batch(f"s-{lease.site}", visits, sites=sites), now)
             frontier.release("w", sites, [], now)
     frontier.retire("w", now)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from gossamer.crawl.life import Life
 from gossamer.crawl.seams import Runs
-from gossamer.frontier.contract import Directions, Frontier, Guidance, Lease, SiteReport
+from gossamer.frontier.contract import Directions, Frontier, Guidance, Lease, Place, SiteReport
 from gossamer.model.records import Task
 
 
@@ -34,11 +34,9 @@ class BoundFrontier:
         """Lease up to so many ready sites, with up to so many URLs."""
         return await self._thread.run(self._frontier.take, self._who, self._now(), sites, urls)
 
-    async def refill(self, site: str, part: int, holding: Sequence[int], urls: int, returned: int) -> list[Task]:
+    async def refill(self, place: Place, holding: Sequence[int], urls: int, returned: int) -> list[Task]:
         """More URLs of a leased site."""
-        return await self._thread.run(
-            self._frontier.refill, self._who, site, part, holding, self._now(), urls, returned
-        )
+        return await self._thread.run(self._frontier.refill, self._who, place, holding, self._now(), urls, returned)
 
     async def hold_address(self, site: str, slot: str) -> float | None:
         """When the address may be asked next; None while another worker holds it."""

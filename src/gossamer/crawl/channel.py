@@ -77,7 +77,7 @@ class Channel:
                 address = await self._grounds.resolver.address_of(self._host)
             except Trouble as trouble:
                 return self._unreached(request, trouble)
-            slot = slot_of(address, self.lease.part)
+            slot = slot_of(address, self.lease.place.part)
             moved = self.address is None or self.address.slot != slot
             if moved and (rest := await self._move(slot)):
                 return rest
@@ -121,7 +121,7 @@ class Channel:
         """The channel's state for the frontier."""
         address = self.address.address if self.address else ""
         lease = self.lease
-        return SiteReport(lease.site, lease.part, lease.token, self.clock, address, unused, lease.parts)
+        return SiteReport(lease.place, lease.token, self.clock, address, unused, lease.parts)
 
     def close(self) -> None:
         """Leave the address to the other sites."""

@@ -127,7 +127,7 @@ class CommitQueue:
 
     async def _commit_pending(self) -> None:
         pending, self._pending = self._pending, Pending()
-        touched = {(result.visit.site, result.visit.part) for result in pending.results}
+        touched = {result.visit.place for result in pending.results}
         started = self._life.clock.now()
         await self._thread.run(
             self._committer.commit, pending, self._sites.reports(touched), self._addresses.changed(), started

@@ -8,19 +8,16 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from gossamer.crawl.channel import Channel
-from gossamer.frontier.contract import Lease, SiteReport, Visit
+from gossamer.frontier.contract import Lease, Place, SiteReport, Visit
 from gossamer.model.records import LEVELS, Task
 from gossamer.model.site import key64
-
-Place = tuple[str, int]
-"""A site and its part."""
 
 
 class HeldSite:
     """One leased site (or part of one): its channel, its URLs in hand, and the work under way."""
 
     def __init__(self, lease: Lease, channel: Channel) -> None:
-        self.site, self.part = lease.site, lease.part
+        self.place = lease.place
         self.channel = channel
         self.tasks: deque[Task] = deque(lease.tasks)
         self.holding: set[int] = {task.key for task in lease.tasks}
@@ -36,9 +33,9 @@ class HeldSite:
         self._calm.set()
 
     @property
-    def place(self) -> Place:
-        """What it is known by."""
-        return self.site, self.part
+    def site(self) -> str:
+        """Its site."""
+        return self.place.site
 
     def offer(self, level: int) -> None:
         """New URLs of the site wait in this level: give back what is worse, the best is asked for next."""
@@ -125,7 +122,7 @@ class HeldSites:
     def reported(self, visits: Iterable[Visit]) -> None:
         """These visits are in the frontier."""
         for visit in visits:
-            self._held[visit.site, visit.part].holding.discard(visit.task.key)
+            self._held[visit.place].holding.discard(visit.task.key)
 
     def offer(self, best: Mapping[int, int]) -> None:
         """The best levels of new URLs, by the key of their site."""

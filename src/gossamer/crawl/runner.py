@@ -93,7 +93,7 @@ class SiteRunner:
             await self._caught_up()
         while not held.tasks:
             returned, held.returned = held.returned, 0
-            fresh = await self._frontier.refill(held.site, held.part, tuple(held.holding), self._per_site, returned)
+            fresh = await self._frontier.refill(held.place, tuple(held.holding), self._per_site, returned)
             self._filled_at = self._channel.now()
             held.tasks.extend(fresh)
             held.holding.update(task.key for task in fresh)
@@ -117,7 +117,7 @@ class SiteRunner:
         mapped = await self._mapped(task)
         if mapped != task.url:
             held, now = self._held, self._channel.now()
-            self._commits.add(of_mirror(held.site, held.part, task, mapped, self._rules, now))
+            self._commits.add(of_mirror(held.place, task, mapped, self._rules, now))
             return True
         verdict = await self._decide(task)
         if not verdict.allowed:
@@ -158,7 +158,7 @@ class SiteRunner:
             self._channel.rest(rest)
             return False
         rules, now = self._rules, self._channel.now()
-        self._commits.add(of_unasked(self._held.site, self._held.part, task, rest, rules, now))
+        self._commits.add(of_unasked(self._held.place, task, rest, rules, now))
         return True
 
     async def _mapped(self, task: Task) -> str:
@@ -206,7 +206,7 @@ class SiteRunner:
 
     def _refused(self, task: Task, outcome: Outcome, verdict: Decision) -> None:
         now = self._channel.now()
-        result = plain_result(self._held.site, self._held.part, task, outcome, verdict, now)
+        result = plain_result(self._held.place, task, outcome, verdict, now)
         self._commits.add(result)
 
     def _answered(self, task: Task, response: Response) -> None:
@@ -231,10 +231,10 @@ class SiteRunner:
 
     def _plain(self, task: Task, response: Response) -> Result:
         held = self._held
-        return of_response(held.site, held.part, task, response, self._channel.clock.not_before, self._rules)
+        return of_response(held.place, task, response, self._channel.clock.not_before, self._rules)
 
     def _parsed(self, task: Task, response: Response, read: Read) -> Result:
-        result = of_page(self._held.site, self._held.part, task, response, read.parsed, self._rules)
+        result = of_page(self._held.place, task, response, read.parsed, self._rules)
         if read.scripted:
             # "Not modified" would only be said of the shell, and one that was not rendered would never be.
             result.visit.etag = result.visit.last_modified = ""

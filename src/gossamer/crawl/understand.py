@@ -13,7 +13,7 @@ from gossamer.crawl.pending import Result
 from gossamer.crawl.render.choice import NEEDS_SCRIPTS, NO_TEXT, RENDERED, SHORT_TEXT, scripts_missing
 from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
-from gossamer.frontier.contract import Budgets, Visit
+from gossamer.frontier.contract import Budgets, Place, Visit
 from gossamer.frontier.extraction import LITTLE
 from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, refuse
@@ -49,16 +49,16 @@ class Rules(msgspec.Struct):
     """What the other rules say of a URL whose host a seed takes into the crawl; None: no seed does."""
 
 
-def plain_result(site: str, part: int, task: Task, outcome: Outcome, verdict: Decision, now: float) -> Result:
+def plain_result(place: Place, task: Task, outcome: Outcome, verdict: Decision, now: float) -> Result:
     """A task that was refused without a request."""
-    visit = Visit(site, part, task, outcome, now, reason=verdict.reason, rule=verdict.rule, fetched=False)
+    visit = Visit(place, task, outcome, now, reason=verdict.reason, rule=verdict.rule, fetched=False)
     return Result(visit)
 
 
-def of_mirror(site: str, part: int, task: Task, mapped: str, rules: Rules, now: float) -> Result:
+def of_mirror(place: Place, task: Task, mapped: str, rules: Rules, now: float) -> Result:
     """A task whose site has become a mirror: not fetched, and offered as a page of the main site instead."""
     refusal = refuse(MIRROR_RULE, f"mirror of {site_of(mapped)}")
-    result = plain_result(site, part, task, Outcome.REFUSED, refusal, now)
+    result = plain_result(place, task, Outcome.REFUSED, refusal, now)
     verdict = rules.decide(mapped, now)
     if verdict.allowed or not verdict.rule.startswith("scope."):
         item = Discovered(mapped, Via.REDIRECT, task.kind, task.depth, task.hops, task.url)
@@ -66,18 +66,18 @@ def of_mirror(site: str, part: int, task: Task, mapped: str, rules: Rules, now: 
     return result
 
 
-def of_unasked(site: str, part: int, task: Task, rest: Rest, rules: Rules, now: float) -> Result:
+def of_unasked(place: Place, task: Task, rest: Rest, rules: Rules, now: float) -> Result:
     """A task whose robots.txt cannot be had while the site answers under another scheme: only the task waits."""
-    visit = Visit(site, part, task, Outcome.CONNECT_FAILED, now, reason=rest.reason, fetched=False)
+    visit = Visit(place, task, Outcome.CONNECT_FAILED, now, reason=rest.reason, fetched=False)
     if task.attempts + 1 < rules.budgets.patience:
         visit.retry_at = max(rest.until, now)
     return Result(visit)
 
 
-def of_response(site: str, part: int, task: Task, response: Response, not_before: float, rules: Rules) -> Result:
+def of_response(place: Place, task: Task, response: Response, not_before: float, rules: Rules) -> Result:
     """A response that needs no parser: a redirect, an error, an unchanged page."""
-    visit = _visit(site, part, task, response)
-    row = _row(site, task, response, rules.worker)
+    visit = _visit(place, task, response)
+    row = _row(place.site, task, response, rules.worker)
     result = Result(visit, row, response if response.status else None)
     if response.outcome is Outcome.REDIRECT:
         _follow_redirect(result, response.location, Via.REDIRECT, rules)
@@ -89,10 +89,10 @@ def of_response(site: str, part: int, task: Task, response: Response, not_before
     return result
 
 
-def of_page(site: str, part: int, task: Task, response: Response, parsed: Parsed, rules: Rules) -> Result:
+def of_page(place: Place, task: Task, response: Response, parsed: Parsed, rules: Rules) -> Result:
     """A page (or sitemap) that was parsed."""
-    visit = _visit(site, part, task, response)
-    row = _row(site, task, response, rules.worker)
+    visit = _visit(place, task, response)
+    row = _row(place.site, task, response, rules.worker)
     result = Result(visit, row, response)
     if parsed.unsupported or not parsed.ok:
         visit.outcome = Outcome.UNSUPPORTED_TYPE if parsed.unsupported else Outcome.PARSE_FAILED
@@ -271,9 +271,9 @@ def _add(result: Result, item: Discovered) -> None:
     result.found_keys = [*result.found_keys, key64(item.url)]
 
 
-def _visit(site: str, part: int, task: Task, response: Response) -> Visit:
+def _visit(place: Place, task: Task, response: Response) -> Visit:
     return Visit(
-        site, part, task, response.outcome, response.answered_at, response.status, response.reason,
+        place, task, response.outcome, response.answered_at, response.status, response.reason,
         response.header("etag")[:512], response.header("last-modified")[:128],
         size=len(response.wire_body or response.body),
     )  # fmt: skip

@@ -28,7 +28,7 @@ Laws, checked by `tests/contract/test_frontier.py` for each implementation:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -79,11 +79,17 @@ class Guidance(msgspec.Struct, frozen=True):
     """How far from the seeds the crawl goes."""
 
 
+class Place(NamedTuple):
+    """Where URLs wait: a site, or one part of a site that is split."""
+
+    site: str
+    part: int = 0
+
+
 class Lease(msgspec.Struct):
     """A worker's right to talk to a site, with the first URLs to fetch."""
 
-    site: str
-    part: int
+    place: Place
     token: int
     clock: SiteClock
     address: str
@@ -92,12 +98,16 @@ class Lease(msgspec.Struct):
     parts: int = 1
     """Into how many parts the site is split."""
 
+    @property
+    def site(self) -> str:
+        """Its site."""
+        return self.place.site
+
 
 class Visit(msgspec.Struct):
     """What happened to a task."""
 
-    site: str
-    part: int
+    place: Place
     task: Task
     outcome: Outcome
     at: float
@@ -136,12 +146,16 @@ class Visit(msgspec.Struct):
     size: int = 0
     """Bytes that the server sent for it, packed as they came; 0 where it sent no document."""
 
+    @property
+    def site(self) -> str:
+        """Its site."""
+        return self.place.site
+
 
 class SiteReport(msgspec.Struct):
     """The politeness state of a site at the end of a batch."""
 
-    site: str
-    part: int
+    place: Place
     token: int
     clock: SiteClock
     address: str = ""
@@ -149,6 +163,11 @@ class SiteReport(msgspec.Struct):
     """On release: URLs handed out and given back untried."""
     parts: int = 1
     """As the lease says."""
+
+    @property
+    def site(self) -> str:
+        """Its site."""
+        return self.place.site
 
 
 class Batch(msgspec.Struct):
@@ -234,7 +253,7 @@ class Frontier(Protocol):
         ...
 
     def refill(
-        self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int, returned: int = 0
+        self, worker: str, place: Place, holding: Sequence[int], now: float, urls: int, returned: int = 0
     ) -> list[Task]:
         """More URLs of a leased site; `holding` are the keys of those not yet reported, `returned` how many
         are given back untried for better ones. Raises `LeaseLost` where the site is not the worker's."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from gossamer.database.database import Database, Row
 from gossamer.database.schema import QUEUED
-from gossamer.frontier.queueing import LATER, count_levels, enqueue
+from gossamer.frontier.queueing import LATER, Queue, count_levels, enqueue
 from gossamer.model.records import LEVELS, Kind, Task
 from gossamer.priority.levels import levels_of, score_of_level
 from gossamer.revisit.freshness import freshness
@@ -29,7 +29,7 @@ _TASKS = """SELECT u.url, q.key, u.kind, q.level, q.seq, u.depth, u.hops, u.atte
     ORDER BY q.level, q.seq LIMIT ?"""
 
 
-def promote(db: Database, site_id: int, part: int, now: float) -> bool:
+def promote(db: Database, queue: Queue, now: float) -> bool:
     """Move what has come due to the ends of its levels: a first visit or a source where it was, a page that is
     visited again by its importance and its need (S4.1)."""
     found = False
@@ -38,21 +38,21 @@ def promote(db: Database, site_id: int, part: int, now: float) -> bool:
             "SELECT s.due_at, s.key, u.level, u.kind, u.hub, u.checked_at, u.bucket "
             f"FROM {table} s JOIN urls u ON u.site_id = s.site_id AND u.key = s.key "
             "WHERE s.site_id = ? AND s.part = ? AND s.due_at <= ? ORDER BY s.due_at, s.key LIMIT 1000",
-            (site_id, part, now),
+            (*queue, now),
         )
         if not due:
             continue
         found = True
         db.many(
             f"DELETE FROM {table} WHERE site_id = ? AND part = ? AND due_at = ? AND key = ?",
-            [(site_id, part, row[0], row[1]) for row in due],
+            [(*queue, row[0], row[1]) for row in due],
         )
         db.many(
             "UPDATE urls SET state = ?, due_at = NULL WHERE site_id = ? AND key = ?",
-            [(QUEUED, site_id, row[1]) for row in due],
+            [(QUEUED, queue.site_id, row[1]) for row in due],
         )
         levels = _visit_levels(due, table == "revisits", now)
-        enqueue(db, site_id, part, [(level, row[1]) for level, row in zip(levels, due, strict=True)], now, 0.0)
+        enqueue(db, queue, [(level, row[1]) for level, row in zip(levels, due, strict=True)], now, 0.0)
     return found
 
 
@@ -73,12 +73,10 @@ def _visit_levels(due: Sequence[Row], revisits: bool, now: float) -> list[int]:
     return levels
 
 
-def has_due(db: Database, site_id: int, part: int, now: float) -> bool:
+def has_due(db: Database, queue: Queue, now: float) -> bool:
     """Whether `promote` would move anything."""
     return any(
-        db.execute(
-            f"SELECT 1 FROM {table} WHERE site_id = ? AND part = ? AND due_at <= ? LIMIT 1", (site_id, part, now)
-        )
+        db.execute(f"SELECT 1 FROM {table} WHERE site_id = ? AND part = ? AND due_at <= ? LIMIT 1", (*queue, now))
         for table in LATER
     )
 
@@ -91,12 +89,12 @@ class Handful(NamedTuple):
     """Level and place of URLs that wait in another level now."""
 
 
-def tasks(db: Database, site_id: int, part: int, holding: Collection[int], urls: int, share: float = 1.0) -> Handful:
+def tasks(db: Database, queue: Queue, holding: Collection[int], urls: int, share: float = 1.0) -> Handful:
     """The best due URLs of a site that are not held already; pages seen before get `share` of the places while
     new ones wait."""
     stale: list[tuple[int, int]] = []
-    new = _first(db, site_id, part, (0, LEVELS), holding, urls, stale)
-    again = _first(db, site_id, part, (LEVELS, 2 * LEVELS), holding, urls, stale)
+    new = _first(db, queue, (0, LEVELS), holding, urls, stale)
+    again = _first(db, queue, (LEVELS, 2 * LEVELS), holding, urls, stale)
     if not again:
         return Handful(new, stale)
     places = max(urls - len(new), min(round(urls * share), urls))
@@ -105,7 +103,7 @@ def tasks(db: Database, site_id: int, part: int, holding: Collection[int], urls:
 
 
 def _first(
-    db: Database, site_id: int, part: int, levels: tuple[int, int], holding: Collection[int], urls: int,
+    db: Database, queue: Queue, levels: tuple[int, int], holding: Collection[int], urls: int,
     stale: list[tuple[int, int]],
 ) -> list[Task]:  # fmt: skip
     """The first URLs of a range of levels."""
@@ -113,7 +111,7 @@ def _first(
     place = (-1, 0)
     while len(found) < urls:
         limit = urls - len(found) + len(holding)
-        rows = db.execute(_TASKS, (site_id, part, *levels, *place, limit))
+        rows = db.execute(_TASKS, (*queue, *levels, *place, limit))
         for row in rows:
             task = _task(row)
             if task.key in holding:
@@ -135,11 +133,11 @@ def _mixed(new: Sequence[Task], again: Sequence[Task]) -> list[Task]:
     return [task for _, _, task in sorted(ranked, key=lambda one: one[:2])]
 
 
-def drop_stale(db: Database, site_id: int, part: int, stale: Sequence[tuple[int, int]]) -> None:
+def drop_stale(db: Database, queue: Queue, stale: Sequence[tuple[int, int]]) -> None:
     """Delete rows of the queue that were left behind."""
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
-        [(site_id, part, *place) for place in sorted(stale)],
+        [(*queue, *place) for place in sorted(stale)],
     )
     count_levels(db, {level: -n for level, n in Counter(level for level, _ in stale).items()})
 
@@ -154,16 +152,16 @@ def _task(row: Row) -> Task:
     )  # fmt: skip
 
 
-def lower(db: Database, site_id: int, part: int, late: Sequence[tuple[Task, int]], now: float) -> None:
+def lower(db: Database, queue: Queue, late: Sequence[tuple[Task, int]], now: float) -> None:
     """Move waiting URLs some levels down, to the ends of those levels."""
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
-        [(site_id, part, task.level, task.seq) for task, _ in late],
+        [(*queue, task.level, task.seq) for task, _ in late],
     )
     moved = [(min(task.level + by, LEVELS - 1), by, task) for task, by in late]
     db.many(
         "UPDATE urls SET level = ?, lowered = ? WHERE site_id = ? AND key = ?",
-        [(level, by, site_id, task.key) for level, by, task in moved],
+        [(level, by, queue.site_id, task.key) for level, by, task in moved],
     )
     count_levels(db, {level: -n for level, n in Counter(task.level for task, _ in late).items()})
-    enqueue(db, site_id, part, [(level, task.key) for level, _, task in moved], now, 0.0)
+    enqueue(db, queue, [(level, task.key) for level, _, task in moved], now, 0.0)

@@ -14,9 +14,9 @@ from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.errors import LeaseLost
 from gossamer.frontier import politeness
-from gossamer.frontier.contract import Budgets, Lease, SiteReport
+from gossamer.frontier.contract import Budgets, Lease, Place, SiteReport
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
-from gossamer.frontier.queueing import LATER
+from gossamer.frontier.queueing import LATER, Queue, queue_of
 from gossamer.frontier.steering import controls
 from gossamer.model.site import key64
 
@@ -77,7 +77,7 @@ def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> N
         table, columns = ("sites", "id = ?") if parts == 1 else ("parts", "site_id = ? AND part = ?")
         place = (site_id,) if parts == 1 else (site_id, part)
         db.execute(f"UPDATE {table} SET not_before = ? WHERE {columns}", (after.not_before, *place))
-        free_part(db, site_id, part, now)
+        free_part(db, Queue(site_id, part), now)
     db.execute(
         "UPDATE addresses SET owner = NULL, not_before = CASE WHEN not_before > ? THEN not_before ELSE ? END "
         "WHERE owner = ?",
@@ -88,22 +88,22 @@ def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> N
         add_number(db, "fetched_before", gone[0][0])
 
 
-def free_part(db: Database, site_id: int, part: int, now: float) -> None:
+def free_part(db: Database, queue: Queue, now: float) -> None:
     """Take the owner off a site and work out when the site is ready again."""
     ready: float | None = None
-    if db.execute("SELECT 1 FROM queue WHERE site_id = ? AND part = ? LIMIT 1", (site_id, part)):
+    if db.execute("SELECT 1 FROM queue WHERE site_id = ? AND part = ? LIMIT 1", queue):
         ready = now
     else:
         due = [
-            db.execute(f"SELECT MIN(due_at) FROM {table} WHERE site_id = ? AND part = ?", (site_id, part))[0][0]
+            db.execute(f"SELECT MIN(due_at) FROM {table} WHERE site_id = ? AND part = ?", queue)[0][0]
             for table in LATER
         ]
         ready = min((time for time in due if time is not None), default=None)
     if ready is not None:
-        site = db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0]
-        own = db.execute("SELECT not_before FROM parts WHERE site_id = ? AND part = ?", (site_id, part))[0][0]
+        site = db.execute("SELECT not_before FROM sites WHERE id = ?", (queue.site_id,))[0][0]
+        own = db.execute("SELECT not_before FROM parts WHERE site_id = ? AND part = ?", queue)[0][0]
         ready = max(ready, site, own)
-    db.execute("UPDATE parts SET owner = NULL, ready_at = ? WHERE site_id = ? AND part = ?", (ready, site_id, part))
+    db.execute("UPDATE parts SET owner = NULL, ready_at = ? WHERE site_id = ? AND part = ?", (ready, *queue))
 
 
 _ONE = f"""{_CLAIMED} WHERE p.owner IS NULL AND p.site_id = ? AND p.part = 0 AND s.paused = ''
@@ -119,7 +119,6 @@ def claim_site(db: Database, worker: str, site_id: int, now: float, config: Poli
 class Claimed(NamedTuple):
     """A site that was leased just now."""
 
-    site_id: int
     lease: Lease
     left: int | None
     """Requests until an operator's limit, None where there is none."""
@@ -138,7 +137,7 @@ def _leased(db: Database, worker: str, row: Row, now: float, config: PolitenessC
         "UPDATE parts SET owner = ?, token = ? WHERE site_id = ? AND part = ?",
         (worker, token + 1, site_id, part),
     )
-    return Claimed(site_id, Lease(name, part, token + 1, site_clock, address, parts=parts), left)
+    return Claimed(Lease(Place(name, part), token + 1, site_clock, address, parts=parts), left)
 
 
 def anything_ready(db: Database, worker: str, now: float) -> bool:
@@ -160,12 +159,12 @@ _OWNED = f"""SELECT s.paused <> '' OR EXISTS (SELECT 1 FROM meta WHERE key = '{c
     s.fetched FROM parts p JOIN sites s ON s.id = p.site_id WHERE p.site_id = ? AND p.part = ? AND p.owner = ?"""
 
 
-def allowance(db: Database, worker: str, site: str, part: int, holding: int) -> int | None:
+def allowance(db: Database, worker: str, place: Place, holding: int) -> int | None:
     """How many more URLs of its site a worker may be handed that has so many unreported, None where there is no limit.
     Raises `LeaseLost` where it does not hold the site."""
-    rows = db.execute(_OWNED, (key64(site), part, worker))
+    rows = db.execute(_OWNED, (*queue_of(place), worker))
     if not rows:
-        raise LeaseLost(f"{site} has another owner now")
+        raise LeaseLost(f"{place.site} has another owner now")
     is_paused, most, fetched = rows[0]
     if is_paused:
         return 0
@@ -181,7 +180,7 @@ def check_leases(db: Database, worker: str, sites: Sequence[SiteReport]) -> None
         rows = db.execute(sql, chunk)
         tokens.update(((site_id, part), token) for site_id, part, token, owner in rows if owner == worker)
     for site in sites:
-        if tokens.get((key64(site.site), site.part)) != site.token:
+        if tokens.get(queue_of(site.place)) != site.token:
             raise LeaseLost(f"{site.site} has another owner now")
 
 

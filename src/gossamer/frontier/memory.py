@@ -22,6 +22,7 @@ from gossamer.frontier.contract import (
     Batch,
     Budgets,
     Lease,
+    Place,
     SiteReport,
     Verdict,
     Visit,
@@ -211,15 +212,16 @@ class MemoryFrontier:
             tasks = self._tasks(name, (), now, min(self._budgets.per_site, urls, site.left))
             urls -= len(tasks)
             if tasks:
-                leases.append(Lease(name, 0, site.token, clock, site.address, tasks))
+                leases.append(Lease(Place(name), site.token, clock, site.address, tasks))
             else:
                 self._free(name, now)
         return leases
 
     def refill(
-        self, worker: str, site: str, part: int, holding: Collection[int], now: float, urls: int, returned: int = 0
+        self, worker: str, place: Place, holding: Collection[int], now: float, urls: int, returned: int = 0
     ) -> list[Task]:
         """More URLs of a leased site."""
+        site = place.site
         if site not in self._sites or self._sites[site].owner != worker:
             raise LeaseLost(f"{site} has another owner now")
         if self._paused or self._sites[site].paused:

@@ -14,7 +14,7 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
 from gossamer.frontier import leases
-from gossamer.frontier.queueing import INSERT_QUEUE, LATER, queue_rows
+from gossamer.frontier.queueing import INSERT_QUEUE, LATER, Queue, queue_rows
 from gossamer.model.site import key64
 from gossamer.partition.assignment import Assignment, one_part
 
@@ -118,7 +118,7 @@ def apply_waiting(db: Database, now: float) -> None:
             _move_later(db, table, site_id)
         db.execute("DELETE FROM parts WHERE site_id = ? AND part >= ?", (site_id, plan.parts))
         for part in range(plan.parts):
-            leases.free_part(db, site_id, part, now)
+            leases.free_part(db, Queue(site_id, part), now)
         if plan.parts == 1:
             db.execute("DELETE FROM partitions WHERE site_id = ?", (site_id,))
         else:
@@ -182,7 +182,7 @@ def _move_queue(db: Database, site_id: int, now: float) -> None:
     )
     for part in sorted({row[4] for row in rows}):
         moved = [(level, key) for _, level, _, key, new in rows if new == part]
-        db.many(INSERT_QUEUE, queue_rows(db, site_id, part, moved, now, 0.0))
+        db.many(INSERT_QUEUE, queue_rows(db, Queue(site_id, part), moved, now, 0.0))
 
 
 def _move_later(db: Database, table: str, site_id: int) -> None:

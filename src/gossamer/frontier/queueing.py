@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
+from gossamer.frontier.contract import Place
+from gossamer.model.site import key64
 
 LATER = ("schedule", "revisits")
 """Tables of what is due later: to be tried again, to be visited again."""
@@ -14,8 +17,20 @@ LATER = ("schedule", "revisits")
 INSERT_QUEUE = "INSERT INTO queue (site_id, part, level, seq, key) VALUES (?, ?, ?, ?, ?)"
 
 
+class Queue(NamedTuple):
+    """The queue of a site, or of one part of it, by the key of the site."""
+
+    site_id: int
+    part: int
+
+
+def queue_of(place: Place) -> Queue:
+    """The queue in which the URLs of a place wait."""
+    return Queue(key64(place.site), place.part)
+
+
 def queue_rows(
-    db: Database, site_id: int, part: int, items: Sequence[tuple[int, int]], now: float, not_before: float
+    db: Database, queue: Queue, items: Sequence[tuple[int, int]], now: float, not_before: float
 ) -> list[tuple[int, int, int, int, int]]:
     """Make the site ready and number (level, key) pairs for the ends of their levels' FIFOs."""
     if not items:
@@ -25,10 +40,10 @@ def queue_rows(
         "UPDATE parts SET next_seq = next_seq + ?, "
         "ready_at = CASE WHEN ready_at IS NULL OR ready_at > ? THEN ? ELSE ready_at END "
         "WHERE site_id = ? AND part = ? RETURNING next_seq",
-        (len(items), ready, ready, site_id, part),
+        (len(items), ready, ready, *queue),
     )
     first = row[0][0] - len(items)
-    return sorted((site_id, part, level, first + place, key) for place, (level, key) in enumerate(items))
+    return sorted((*queue, level, first + place, key) for place, (level, key) in enumerate(items))
 
 
 def numbered_rows(
@@ -49,11 +64,9 @@ def numbered_rows(
     return rows
 
 
-def enqueue(
-    db: Database, site_id: int, part: int, items: Sequence[tuple[int, int]], now: float, not_before: float
-) -> None:
+def enqueue(db: Database, queue: Queue, items: Sequence[tuple[int, int]], now: float, not_before: float) -> None:
     """Put (level, key) pairs at the ends of their levels' FIFOs and make the site ready."""
-    rows = queue_rows(db, site_id, part, items, now, not_before)
+    rows = queue_rows(db, queue, items, now, not_before)
     db.many(INSERT_QUEUE, rows)
     count_levels(db, Counter(row[2] for row in rows))
 

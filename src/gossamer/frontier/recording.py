@@ -13,7 +13,7 @@ from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.copies.duplicates import lost_its_text, stands
-from gossamer.frontier.queueing import count_levels, enqueue
+from gossamer.frontier.queueing import Queue, count_levels, enqueue, queue_of
 from gossamer.frontier.revisits import Planned
 from gossamer.frontier.steering import removals
 from gossamer.model.outcome import RETRIED, VALIDATED, Outcome
@@ -94,19 +94,19 @@ def record_visits(
     db.many(
         "INSERT INTO revisits (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [
-            (site_id, visit.part, due_at, visit.task.key)
+            (site_id, visit.place.part, due_at, visit.task.key)
             for visit, _, site_id in judged_by_key
             if (due_at := planned.get((site_id, visit.task.key), _UNPLANNED).due_at) is not None
         ],
     )
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
-        sorted((site_id, visit.part, visit.task.level, visit.task.seq) for visit, _, site_id in judged),
+        sorted((site_id, visit.place.part, visit.task.level, visit.task.seq) for visit, _, site_id in judged),
     )
     count_levels(db, {level: -n for level, n in Counter(visit.task.level for visit, _, _ in judged).items()})
     db.many(
         "INSERT INTO schedule (site_id, part, due_at, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(site_id, v.part, v.retry_at, v.task.key) for v, _, site_id in judged_by_key if v.retry_at is not None],
+        [(site_id, v.place.part, v.retry_at, v.task.key) for v, _, site_id in judged_by_key if v.retry_at is not None],
     )
     _pass_depth_on(db, judged_by_key)
     _join(db, [one for one in judged_by_key if one[1].outcome.meaning.joined and one[1].target])
@@ -300,7 +300,7 @@ def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_al
         ready.extend((part, level, key) for level, part in rows)
     not_before = db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0] if ready else 0.0
     for part in sorted({part for part, _, _ in ready}):
-        enqueue(db, site_id, part, [(level, key) for p, level, key in ready if p == part], now, not_before)
+        enqueue(db, Queue(site_id, part), [(level, key) for p, level, key in ready if p == part], now, not_before)
     return len(ready)
 
 
@@ -342,7 +342,7 @@ def record_sites(db: Database, batch: Batch) -> None:
     is the whole site's."""
     db.many(
         "UPDATE parts SET not_before = ? WHERE site_id = ? AND part = ?",
-        [(s.clock.not_before, key64(s.site), s.part) for s in batch.sites if s.parts > 1],
+        [(s.clock.not_before, *queue_of(s.place)) for s in batch.sites if s.parts > 1],
     )
     db.many(
         # A later time than the worker's was set by somebody who blocked the site meanwhile.

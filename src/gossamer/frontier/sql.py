@@ -25,6 +25,7 @@ from gossamer.frontier.contract import (
     Directions,
     Guidance,
     Lease,
+    Place,
     SiteReport,
     Verdict,
     Visit,
@@ -37,6 +38,7 @@ from gossamer.frontier.extraction import Extraction
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes
+from gossamer.frontier.queueing import Queue, queue_of
 from gossamer.frontier.revisits import NOT_COUNTED, Planned, Revisits
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sources import Sources, note_hubs
@@ -176,15 +178,16 @@ class SqlFrontier:
             urls = min(urls, self._page_allowance())
             if urls <= 0:
                 return []
-            for site_id, lease, left in leases.claim(self.db, worker, now, sites, self._politeness):
-                handing_out.promote(self.db, site_id, lease.part, now)
+            for lease, left in leases.claim(self.db, worker, now, sites, self._politeness):
+                queue = queue_of(lease.place)
+                handing_out.promote(self.db, queue, now)
                 most = min(self._budgets.per_site, urls) if left is None else min(self._budgets.per_site, urls, left)
-                lease.tasks = self._tasks(site_id, lease.part, (), most, now)
+                lease.tasks = self._tasks(queue, (), most, now)
                 urls -= len(lease.tasks)
                 if lease.tasks:
                     taken.append(lease)
                 else:
-                    leases.free_part(self.db, site_id, lease.part, now)
+                    leases.free_part(self.db, queue, now)
                 if urls <= 0:
                     break
             self._reserve(worker, sum(len(lease.tasks) for lease in taken))
@@ -192,43 +195,43 @@ class SqlFrontier:
 
     @patient
     def refill(
-        self, worker: str, site: str, part: int, holding: Sequence[int], now: float, urls: int, returned: int = 0
+        self, worker: str, place: Place, holding: Sequence[int], now: float, urls: int, returned: int = 0
     ) -> list[Task]:
         """More URLs of a leased site."""
-        left = leases.allowance(self.db, worker, site, part, len(holding))
+        left = leases.allowance(self.db, worker, place, len(holding))
         if left == 0:
             if returned:
                 with self.db.transaction():
                     self._unreserve(worker, returned)
             return []
-        site_id = key64(site)
+        queue = queue_of(place)
         urls = min(urls, self._budgets.per_site) if left is None else min(urls, self._budgets.per_site, left)
-        if handing_out.has_due(self.db, site_id, part, now):
+        if handing_out.has_due(self.db, queue, now):
             with self.db.transaction():
-                handing_out.promote(self.db, site_id, part, now)
-        if self._page_limit() is None and not lowered_shapes(self.db, site_id):
-            handful = handing_out.tasks(self.db, site_id, part, set(holding), urls, self._guidance.revisit.share)
+                handing_out.promote(self.db, queue, now)
+        if self._page_limit() is None and not lowered_shapes(self.db, queue.site_id):
+            handful = handing_out.tasks(self.db, queue, set(holding), urls, self._guidance.revisit.share)
             if not handful.stale:
                 return handful.tasks
         with self.db.transaction():
             self._unreserve(worker, returned)
             allowed = min(urls, self._page_allowance())
-            tasks = self._tasks(site_id, part, set(holding), allowed, now) if allowed > 0 else []
+            tasks = self._tasks(queue, set(holding), allowed, now) if allowed > 0 else []
             self._reserve(worker, len(tasks))
         return tasks
 
-    def _tasks(self, site_id: int, part: int, holding: Collection[int], urls: int, now: float) -> list[Task]:
+    def _tasks(self, queue: Queue, holding: Collection[int], urls: int, now: float) -> list[Task]:
         """The best due URLs of a site; those whose shape has turned out to bring copies move down first."""
-        lowered = lowered_shapes(self.db, site_id)
+        lowered = lowered_shapes(self.db, queue.site_id)
         share = self._guidance.revisit.share
         for _ in range(LOWERINGS):
-            handful = handing_out.tasks(self.db, site_id, part, holding, urls, share)
-            handing_out.drop_stale(self.db, site_id, part, handful.stale)
+            handful = handing_out.tasks(self.db, queue, holding, urls, share)
+            handing_out.drop_stale(self.db, queue, handful.stale)
             late = [(task, by) for task in handful.tasks if lowered and (by := self._lowered_now(task, lowered))]
             if not late:
                 return handful.tasks
-            handing_out.lower(self.db, site_id, part, late, now)
-        return handing_out.tasks(self.db, site_id, part, holding, urls, share).tasks
+            handing_out.lower(self.db, queue, late, now)
+        return handing_out.tasks(self.db, queue, holding, urls, share).tasks
 
     def _lowered_now(self, task: Task, lowered: Mapping[int, int]) -> int:
         """Levels by which a first visit is to wait lower that does not do so yet."""
@@ -254,9 +257,9 @@ class SqlFrontier:
         leases.check_alive(self.db, worker)
         recording.clean_texts(batch)
         leases.check_leases(self.db, worker, batch.sites)
-        leased = {(site.site, site.part) for site in batch.sites}
+        leased = {site.place for site in batch.sites}
         for visit in batch.visits:
-            if (visit.site, visit.part) not in leased:
+            if visit.place not in leased:
                 raise LeaseLost(f"a visit to {visit.site} comes without the site's lease")
         strategy = self._guidance.strategy
         gifts = collect_gifts(self.db, strategy, batch.visits, now)
@@ -349,7 +352,7 @@ class SqlFrontier:
             recording.clean_texts(batch)
             recording.record_sites(self.db, batch)
             for site in sites:
-                leases.free_part(self.db, key64(site.site), site.part, now)
+                leases.free_part(self.db, queue_of(site.place), now)
             self.db.many(
                 "UPDATE addresses SET owner = NULL WHERE address = ? AND owner = ?",
                 [(address, worker) for address, _ in addresses],

@@ -16,7 +16,7 @@ from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import QUEUED
 from gossamer.frontier.contract import Visit
-from gossamer.frontier.queueing import enqueue
+from gossamer.frontier.queueing import Queue, enqueue
 from gossamer.model.records import LEVELS, Discovered
 from gossamer.model.site import key64, site_of
 from gossamer.priority.levels import levels_of
@@ -141,7 +141,7 @@ def _rise(db: Database, levels: Mapping[Place, int], now: float) -> None:
                 "UPDATE urls SET level = ? WHERE site_id = ? AND key = ?",
                 [(better, site_id, key) for better, key in moved],
             )
-            enqueue(db, site_id, part, moved, now, not_before)
+            enqueue(db, Queue(site_id, part), moved, now, not_before)
 
 
 def link_values(db: Database, links: LinkStrategy, places: Sequence[Place]) -> Floats:

@@ -40,10 +40,10 @@ def visit(frontier: SqlFrontier, outcomes: dict[str, Outcome]) -> None:
     visits, reports = [], []
     for lease in frontier.take("w", NOW - 50, 100, 1000):
         visits += [
-            Visit(lease.site, lease.part, task, outcomes[task.url], NOW - 10, status=500, reason="it <failed>")
+            Visit(lease.place, task, outcomes[task.url], NOW - 10, status=500, reason="it <failed>")
             for task in lease.tasks
         ]
-        reports.append(SiteReport(lease.site, lease.part, lease.token, SiteClock()))
+        reports.append(SiteReport(lease.place, lease.token, SiteClock()))
     frontier.report("w", Batch("s1", visits=visits, sites=reports), NOW)
     frontier.release("w", reports, [], NOW)
     frontier.retire("w", NOW)

@@ -12,7 +12,7 @@ from gossamer.console.context import Crawl
 from gossamer.console.url_data import as_url, life, matches, ranked
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.changes import last_change
-from gossamer.frontier.contract import Batch, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Place, SiteReport, Visit
 from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import controls
@@ -60,8 +60,8 @@ class World:
         self.frontier.register("w", NOW)
         [lease] = self.frontier.take("w", NOW, 1, 100)
         task = next(task for task in lease.tasks if task.url == HOME + path)
-        visit = Visit(SITE, 0, task, outcome, NOW, **fields)
-        report = SiteReport(SITE, 0, lease.token, lease.clock)
+        visit = Visit(Place(SITE), task, outcome, NOW, **fields)
+        report = SiteReport(Place(SITE), lease.token, lease.clock)
         self.frontier.report("w", Batch(f"s{last_change(self.db)}", [visit], sites=[report]), NOW)
         self.frontier.retire("w", NOW - 1000)
 

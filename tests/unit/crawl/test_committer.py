@@ -9,7 +9,7 @@ import pytest
 
 from gossamer.crawl.pending import Committer, Pending, Result
 from gossamer.errors import DatabaseError, LeaseLost
-from gossamer.frontier.contract import Batch, Verdict, Visit, WritePages
+from gossamer.frontier.contract import Batch, Place, Verdict, Visit, WritePages
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, PageRow, Response, Task
 from gossamer.model.site import key64
@@ -49,7 +49,7 @@ def commit(segments: LocalSegments, report: Callable[[Batch, WritePages], list[V
 
 def visit() -> Visit:
     task = Task(URL, key64(URL), Kind.PAGE, level=0, seq=1, depth=0, hops=0, attempts=0)
-    return Visit("a.example", 0, task, Outcome.DOCUMENT, 1.0)
+    return Visit(Place("a.example"), task, Outcome.DOCUMENT, 1.0)
 
 
 def test_of_two_attempts_the_last_verdict_is_stored_with_all_that_belongs_to_it(segments: LocalSegments) -> None:

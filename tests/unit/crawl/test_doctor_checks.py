@@ -18,7 +18,7 @@ from gossamer.cli.main import main
 from gossamer.clock import SystemClock
 from gossamer.crawl.pending import Committer, Pending, Result
 from gossamer.data.folder import DataFolder, check_clock
-from gossamer.frontier.contract import SiteReport, Visit
+from gossamer.frontier.contract import Place, SiteReport, Visit
 from gossamer.indexer.indexer_process import catch_up
 from gossamer.indexer.indexing import Indexer
 from gossamer.model.outcome import Outcome
@@ -60,9 +60,9 @@ def well(tmp_path_factory: pytest.TempPathFactory) -> Path:
         row = PageRow(url=task.url, site="a.test", domain="a.test", fetched_at=NOW, outcome="document", status=200,
                       title="Silk", text=f"orb weavers and the {task.url} " * 50)  # fmt: skip
         response = Response(task.url, Outcome.DOCUMENT, NOW, NOW, NOW, 200, wire_body=b"<p>orb weavers")
-        visit = Visit(lease.site, 0, task, Outcome.DOCUMENT, NOW, content_hash=task.url)
+        visit = Visit(Place(lease.site), task, Outcome.DOCUMENT, NOW, content_hash=task.url)
         pending.add(Result(visit, row, response))
-    sites = [SiteReport(lease.site, 0, lease.token, lease.clock)]
+    sites = [SiteReport(Place(lease.site), lease.token, lease.clock)]
     Committer(frontier, folder.segments, "w1", True, {}).commit(pending, sites, [], NOW)
     frontier.release("w1", sites, [], NOW)
     frontier.retire("w1", NOW)

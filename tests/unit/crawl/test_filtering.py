@@ -11,7 +11,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.database.database import open_database
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Batch, Budgets, Guidance, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Guidance, Place, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import filters
@@ -78,13 +78,15 @@ class ToyCrawl:
         for number, task in enumerate(tasks):
             there = task.url in self.web
             outcome = Outcome.DOCUMENT if there else Outcome.GONE
-            visits.append(Visit(site, 0, task, outcome, self.now, content_hash=task.url if there else "", row=number))
+            visits.append(
+                Visit(Place(site), task, outcome, self.now, content_hash=task.url if there else "", row=number)
+            )
             rows.append(PageRow(task.url, site, site, self.now, outcome.value, 200 if there else 404))
             found += [
                 Discovered(url, depth=task.depth + 1, referrer=task.url, refusal=rule.decide(url, self.now))
                 for url in self.web.get(task.url, ())
             ]
-        report = SiteReport(site, 0, token, clock)
+        report = SiteReport(Place(site), token, clock)
 
         def write(_verdicts: object) -> None:
             writer.write_pages(rows)

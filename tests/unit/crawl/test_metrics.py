@@ -12,7 +12,7 @@ from gossamer.cli.main import main
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
-from gossamer.frontier.contract import Batch, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Place, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import controls
 from gossamer.model.outcome import Outcome
@@ -50,10 +50,10 @@ def crawl(frontier: SqlFrontier, outcomes: dict[str, Outcome], now: float = NOW)
     frontier.register("w1", now)
     for lease in frontier.take("w1", now, 100, 100):
         visits = [
-            Visit(lease.site, 0, task, outcomes[task.url], now, content_hash=task.url, row=place)
+            Visit(Place(lease.site), task, outcomes[task.url], now, content_hash=task.url, row=place)
             for place, task in enumerate(lease.tasks)
         ]
-        sites = [SiteReport(lease.site, 0, lease.token, lease.clock)]
+        sites = [SiteReport(Place(lease.site), lease.token, lease.clock)]
         frontier.report("w1", Batch(f"s-{lease.site}", visits, sites=sites), now)
         frontier.release("w1", sites, [], now)
     frontier.retire("w1", now)

@@ -10,7 +10,7 @@ from gossamer.crawl.render.choice import Modes, has_gained, merged, most_request
 from gossamer.crawl.scope import ParserConfig
 from gossamer.crawl.understand import Rules, of_page
 from gossamer.fetch.browser_config import BrowserConfig
-from gossamer.frontier.contract import Budgets
+from gossamer.frontier.contract import Budgets, Place
 from gossamer.model.decision import allow
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, Parsed, ParseJob, Response, Task
@@ -119,8 +119,8 @@ def test_a_rendered_page_is_visited_again_without_conditions() -> None:
     task = Task(URL, key64(URL), Kind.PAGE, level=5, seq=1, depth=0, hops=0, attempts=0)
     headers = [("ETag", '"1"'), ("Last-Modified", "Mon, 02 Jan 2023 00:00:00 GMT")]
     response = Response(URL, Outcome.DOCUMENT, 1.0, 2.0, 3.0, 200, headers=headers)
-    plain = of_page("a.test", 0, task, response, Parsed(URL, text=WORDS, method="model"), rules).visit
-    rendered = of_page("a.test", 0, task, response, Parsed(URL, text=WORDS, method="rendered model"), rules).visit
+    plain = of_page(Place("a.test"), task, response, Parsed(URL, text=WORDS, method="model"), rules).visit
+    rendered = of_page(Place("a.test"), task, response, Parsed(URL, text=WORDS, method="rendered model"), rules).visit
     assert (plain.etag, rendered.etag, rendered.last_modified) == ('"1"', "", "")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gossamer.crawl.understand import Rules, of_mirror, of_response
-from gossamer.frontier.contract import Budgets
+from gossamer.frontier.contract import Budgets, Place
 from gossamer.model.decision import Decision, allow, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, Response, Task, Via
@@ -18,7 +18,7 @@ def rules(decision: Decision) -> Rules:
 
 
 def test_it_is_refused_unfetched_and_offered_as_a_page_of_the_main_site() -> None:
-    result = of_mirror("copy.org", 0, SITEMAP, "https://main.org/s.xml", rules(allow("x", "y")), 5.0)
+    result = of_mirror(Place("copy.org"), SITEMAP, "https://main.org/s.xml", rules(allow("x", "y")), 5.0)
     visit = result.visit
     assert (visit.outcome, visit.rule, visit.reason) == (Outcome.REFUSED, "mirror", "mirror of main.org")
     assert not visit.fetched and visit.retry_at is None
@@ -30,16 +30,16 @@ def test_it_is_refused_unfetched_and_offered_as_a_page_of_the_main_site() -> Non
 
 def test_a_rule_that_refuses_the_page_of_the_main_site_is_remembered_with_it() -> None:
     denied = refuse("filter.deny", "no sitemaps")
-    (found,) = of_mirror("copy.org", 0, SITEMAP, "https://main.org/s.xml", rules(denied), 5.0).found
+    (found,) = of_mirror(Place("copy.org"), SITEMAP, "https://main.org/s.xml", rules(denied), 5.0).found
     assert found.refusal == denied
     foreign = rules(refuse("scope.host", "not one of the hosts"))
-    assert list(of_mirror("copy.org", 0, SITEMAP, "https://main.org/s.xml", foreign, 5.0).found) == []
+    assert list(of_mirror(Place("copy.org"), SITEMAP, "https://main.org/s.xml", foreign, 5.0).found) == []
 
 
 def redirected(url: str, location: str) -> tuple[Outcome, str]:
     task = Task(url, 1, Kind.PAGE, 3, 7, 2, 0, 0)
     response = Response(url, Outcome.REDIRECT, 1.0, 1.0, 1.0, 301, location=location)
-    visit = of_response("x", 0, task, response, 0.0, rules(allow("x", "y"))).visit
+    visit = of_response(Place("x"), task, response, 0.0, rules(allow("x", "y"))).visit
     return visit.outcome, visit.target
 
 

@@ -13,7 +13,7 @@ from gossamer.database.database import Database, open_database
 from gossamer.database.schema import QUEUED, SCHEDULED
 from gossamer.dedup.near.registry import near_method
 from gossamer.errors import GossamerError
-from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, Place, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.operate import recrawl, remove
@@ -51,12 +51,12 @@ def finish(frontier: SqlFrontier, leases: list[Lease], at: float = NOW) -> None:
     for lease in leases:
         visits = [
             Visit(
-                lease.site, 0, task, Outcome.GONE if task.url == MISSING else Outcome.DOCUMENT, at,
+                Place(lease.site), task, Outcome.GONE if task.url == MISSING else Outcome.DOCUMENT, at,
                 content_hash=task.url,
             )
             for task in lease.tasks
         ]  # fmt: skip
-        sites = [SiteReport(lease.site, 0, lease.token, lease.clock)]
+        sites = [SiteReport(Place(lease.site), lease.token, lease.clock)]
         frontier.report("w", Batch(f"s{at}", visits, sites=sites), at)
         frontier.release("w", sites, [], at)
 
@@ -176,8 +176,8 @@ def test_a_page_that_is_tried_again_later_is_left_alone(frontier: SqlFrontier) -
     recrawl(db, POPULAR, NOW)
     frontier.register("w2", NOW)
     [lease] = frontier.take("w2", NOW, 1, 1)
-    sites = [SiteReport(lease.site, 0, lease.token, lease.clock)]
-    visit = Visit(lease.site, 0, lease.tasks[0], Outcome.SERVER_ERROR, NOW, retry_at=retry_at)
+    sites = [SiteReport(Place(lease.site), lease.token, lease.clock)]
+    visit = Visit(Place(lease.site), lease.tasks[0], Outcome.SERVER_ERROR, NOW, retry_at=retry_at)
     frontier.report("w2", Batch("s2", [visit], sites=sites), NOW)
     frontier.release("w2", sites, [], NOW)
     record(db, {POPULAR: 1000}, CONFIG, NOW)
@@ -205,8 +205,8 @@ def test_a_worker_that_has_the_site_finds_the_page_there(frontier: SqlFrontier) 
     lease = taken_for_a_new_page(frontier)
     record(frontier.db, {POPULAR: 30}, CONFIG, NOW)
     holding, moved = [task.key for task in lease.tasks], due(frontier.db, POPULAR)
-    assert frontier.refill("w", "a.org", 0, holding, moved - 1, 10) == []
-    assert [task.url for task in frontier.refill("w", "a.org", 0, holding, moved, 10)] == [POPULAR]
+    assert frontier.refill("w", Place("a.org"), holding, moved - 1, 10) == []
+    assert [task.url for task in frontier.refill("w", Place("a.org"), holding, moved, 10)] == [POPULAR]
 
 
 def test_a_worker_that_gives_the_site_back_says_when_the_page_is_due(frontier: SqlFrontier) -> None:

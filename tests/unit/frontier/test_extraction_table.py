@@ -6,7 +6,7 @@ import pytest
 
 from gossamer.database.database import Database
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Place, SiteReport, Visit
 from gossamer.frontier.extraction import DAY, KEPT, LITTLE, Day, Drop, extraction_drops, extraction_of
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
@@ -37,13 +37,13 @@ class Reports:
         lease = next(lease for lease in self._frontier.take(worker, now, 10, 1000) if lease.site == site)
         tasks = {task.url: task for task in lease.tasks}
         visits = [
-            Visit(site_of(url), 0, tasks[url], outcome, now, characters=length)
+            Visit(Place(site_of(url)), tasks[url], outcome, now, characters=length)
             for url, length in zip(urls, lengths, strict=True)
         ]
         self._frontier.report(
-            worker, Batch(f"s{first}", visits, sites=[SiteReport(site, 0, lease.token, lease.clock)]), now
+            worker, Batch(f"s{first}", visits, sites=[SiteReport(Place(site), lease.token, lease.clock)]), now
         )
-        self._frontier.release(worker, [SiteReport(site, 0, lease.token, lease.clock)], [], now)
+        self._frontier.release(worker, [SiteReport(Place(site), lease.token, lease.clock)], [], now)
         self._frontier.retire(worker, now)
 
 
@@ -81,9 +81,9 @@ def test_a_report_that_fails_counts_nothing(db: Database) -> None:
     def full(verdicts: object) -> None:
         raise OSError("the disk is full")
 
-    visit = Visit(SITE, 0, lease.tasks[0], Outcome.DOCUMENT, NOON, characters=0)
+    visit = Visit(Place(SITE), lease.tasks[0], Outcome.DOCUMENT, NOON, characters=0)
     with pytest.raises(OSError, match="full"):
-        frontier.report("w", Batch("s", [visit], sites=[SiteReport(SITE, 0, lease.token, lease.clock)]), NOON, full)
+        frontier.report("w", Batch("s", [visit], sites=[SiteReport(Place(SITE), lease.token, lease.clock)]), NOON, full)
     assert extraction_of(db, SITE, 10) == []
 
 

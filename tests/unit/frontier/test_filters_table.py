@@ -11,7 +11,7 @@ import pytest
 from gossamer.database.database import Database, open_database
 from gossamer.database.schema import QUEUED, REFUSED
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Place, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import filters
@@ -157,8 +157,8 @@ def test_probes_visited_pages_and_sitemaps_stay(frontier: SqlFrontier) -> None:
     frontier.register("w", NOW)
     [lease] = frontier.take("w", NOW, 1, 1)
     [task] = lease.tasks
-    visit = Visit(SITE, 0, task, Outcome.GONE, NOW)
-    frontier.report("w", Batch("s", [visit], sites=[SiteReport(SITE, 0, lease.token, lease.clock)]), NOW)
+    visit = Visit(Place(SITE), task, Outcome.GONE, NOW)
+    frontier.report("w", Batch("s", [visit], sites=[SiteReport(Place(SITE), lease.token, lease.clock)]), NOW)
     assert filters.activate(db, stored(), fits, 2, NOW) < 30
     assert {task.url, "http://a.org/tag/sitemap.xml"}.isdisjoint(urls_in(db, REFUSED))
     check_counters(db)
@@ -170,8 +170,8 @@ def test_a_visit_that_was_under_way_does_not_upset_the_counters(frontier: SqlFro
     [lease] = frontier.take("w", NOW, 1, 1000)
     task = next(task for task in lease.tasks if task.url == TAGS[0])
     filters.activate(db, stored(), fits, 0, NOW)
-    visit = Visit(SITE, 0, task, Outcome.DOCUMENT, NOW, content_hash="t")
-    frontier.report("w", Batch("s", [visit], sites=[SiteReport(SITE, 0, lease.token, lease.clock)]), NOW)
+    visit = Visit(Place(SITE), task, Outcome.DOCUMENT, NOW, content_hash="t")
+    frontier.report("w", Batch("s", [visit], sites=[SiteReport(Place(SITE), lease.token, lease.clock)]), NOW)
     check_counters(db)
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from gossamer.database.database import Database, open_database
 from gossamer.database.schema import QUEUED, REMOVED
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Batch, Budgets, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Place, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import removals, removing, restoring
@@ -51,10 +51,10 @@ def visit_some(frontier: SqlFrontier) -> None:
     visits = []
     for number, task in enumerate(lease.tasks):
         outcome = kinds[number % len(kinds)]
-        visit = Visit(SITE, 0, task, outcome, NOW, row=number, content_hash=f"t{number % 4}")
+        visit = Visit(Place(SITE), task, outcome, NOW, row=number, content_hash=f"t{number % 4}")
         visit.retry_at = NOW + 60 if outcome is Outcome.TIMEOUT else None
         visits.append(visit)
-    frontier.report("w", Batch("s", visits, sites=[SiteReport(SITE, 0, lease.token, lease.clock)]), NOW)
+    frontier.report("w", Batch("s", visits, sites=[SiteReport(Place(SITE), lease.token, lease.clock)]), NOW)
 
 
 def urls_in(db: Database, state: int) -> set[str]:

@@ -14,7 +14,7 @@ from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import QUEUED, REFUSED
 from gossamer.frontier.prefixes import PrefixTally
-from gossamer.frontier.queueing import count_levels, enqueue
+from gossamer.frontier.queueing import Queue, count_levels, enqueue
 from gossamer.model.records import LEVELS
 from gossamer.model.site import key64
 from gossamer.scope.automatic import RULE, AutomaticFilter, Fits, SiteFilters, is_probe, reason_of
@@ -136,5 +136,5 @@ def _return(db: Database, site_id: int, shapes: Mapping[int, str], others: SiteF
     count_urls(db, site_id, entered, 1)
     not_before = db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0] if ready else 0.0
     for part, items in sorted(ready.items()):
-        enqueue(db, site_id, part, items, now, not_before)
+        enqueue(db, Queue(site_id, part), items, now, not_before)
     return len(free)

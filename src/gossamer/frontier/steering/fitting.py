@@ -10,7 +10,7 @@ from gossamer.database.database import Database, Row
 from gossamer.database.schema import QUEUED, REFUSED, REMOVED
 from gossamer.frontier.contract import Guidance
 from gossamer.frontier.prefixes import PrefixTally
-from gossamer.frontier.queueing import enqueue
+from gossamer.frontier.queueing import Queue, enqueue
 from gossamer.frontier.standing import link_values
 from gossamer.model.records import LEVELS, Discovered, Via
 from gossamer.priority.levels import levels_of
@@ -73,4 +73,4 @@ def _move(db: Database, site_id: int, not_before: float, waiting: list[Row], gui
             moves.setdefault(part, []).append((level, key))
     for part, moved in sorted(moves.items()):
         db.many("UPDATE urls SET level = ? WHERE site_id = ? AND key = ?", [(lv, site_id, key) for lv, key in moved])
-        enqueue(db, site_id, part, moved, now, not_before)
+        enqueue(db, Queue(site_id, part), moved, now, not_before)

@@ -12,7 +12,7 @@ from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, asked_again
-from gossamer.frontier.queueing import enqueue
+from gossamer.frontier.queueing import Queue, enqueue
 from gossamer.frontier.steering.operate import again
 from gossamer.frontier.steering.seed_redirects import chain_from
 from gossamer.model.records import Discovered, Kind, Via
@@ -94,7 +94,7 @@ def _ask_site(db: Database, site_id: int, items: Mapping[int, Discovered], now: 
     rising = [(row[4], row[0]) for row in rows if row[1] == QUEUED and row[2] is None and row[3] > 0]
     for part in sorted({part for part, _ in rising}):
         not_before = db.execute("SELECT not_before FROM sites WHERE id = ?", (site_id,))[0][0]
-        enqueue(db, site_id, part, [(0, key) for one, key in rising if one == part], now, not_before)
+        enqueue(db, Queue(site_id, part), [(0, key) for one, key in rising if one == part], now, not_before)
     return again(db, site_id, [row[0] for row in rows if row[1] in (DONE, REFUSED, SCHEDULED)], now)
 
 

@@ -20,7 +20,7 @@ import msgspec
 
 from gossamer.database.database import open_database
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Batch, Budgets, Guidance, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Guidance, Place, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.outcome import Outcome
@@ -79,11 +79,11 @@ def race_frontier(folder: Path, texts: Sequence[str], workers: int, same_order: 
         own.register(name, NOW)
         [lease] = own.take(name, NOW, 1, len(texts))
         tasks = {task.url.rpartition("/")[2]: task for task in lease.tasks}
-        proof = SiteReport(lease.site, lease.part, lease.token, lease.clock)
+        proof = SiteReport(lease.place, lease.token, lease.clock)
         ready.wait()
         for start in range(0, len(mine), _BATCH):
             visits = [
-                Visit(lease.site, 0, tasks[text], Outcome.DOCUMENT, NOW, 200, content_hash=text)
+                Visit(Place(lease.site), tasks[text], Outcome.DOCUMENT, NOW, 200, content_hash=text)
                 for text in mine[start : start + _BATCH]
             ]
             own.report(name, Batch(f"{name}-{start}", visits, sites=[proof]), NOW)

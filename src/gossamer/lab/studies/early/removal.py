@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from gossamer.frontier.contract import Batch, Lease, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Lease, Place, SiteReport, Visit
 from gossamer.frontier.copies import duplicates
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
@@ -105,11 +105,11 @@ def judge(folder: Path, crawl: Sequence[SiteText]) -> Judged:
 
 
 def _visit(page: SiteText, task: Task) -> Visit:
-    return Visit(site_of(page.url), 0, task, Outcome.DOCUMENT, NOW, 200, content_hash=page.content_hash)
+    return Visit(Place(site_of(page.url)), task, Outcome.DOCUMENT, NOW, 200, content_hash=page.content_hash)
 
 
 def _proofs(leases: dict[str, Lease]) -> list[SiteReport]:
-    return [SiteReport(lease.site, lease.part, lease.token, lease.clock) for lease in leases.values()]
+    return [SiteReport(lease.place, lease.token, lease.clock) for lease in leases.values()]
 
 
 def _check(folder: Path, crawl: Sequence[SiteText], tasks: dict[str, Task]) -> list[float]:

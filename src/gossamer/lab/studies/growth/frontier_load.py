@@ -18,7 +18,7 @@ import msgspec
 
 from gossamer.database.database import Where, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
-from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, Place, SiteReport, Visit
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.lab.studies.growth.made_up_frontier import (
@@ -129,7 +129,7 @@ class Load:
         for site, tasks in self.tasks.items():
             if len(tasks) < 2:
                 holding = [task.key for task in tasks]
-                tasks += self.frontier.refill(self.worker, site, 0, holding, self.now, 50)
+                tasks += self.frontier.refill(self.worker, Place(site), holding, self.now, 50)
 
     def _batch(self) -> Batch:
         visits: list[Visit] = []
@@ -141,7 +141,7 @@ class Load:
                     visits.append(self.visit(site, task))
                     found += self._links(self.sites[site], task)
                     self.used[site] += 1
-        sites = [SiteReport(lease.site, 0, lease.token, lease.clock) for lease in self.leases.values()]
+        sites = [SiteReport(Place(lease.site), lease.token, lease.clock) for lease in self.leases.values()]
         keys = [key64(item.url) for item in found]
         return Batch(f"{self.worker}-{self.batches:06}", visits, found, keys, sites)
 
@@ -149,7 +149,7 @@ class Load:
         """A page that was fetched: a document like no other."""
         fingerprint, near_keys = unique_fingerprint(self.random) if self.near else (b"", [])
         return Visit(
-            site, 0, task, Outcome.DOCUMENT, self.now, 200, etag=ETAG, content_hash=text_hash(task.url),
+            Place(site), task, Outcome.DOCUMENT, self.now, 200, etag=ETAG, content_hash=text_hash(task.url),
             last_modified=LAST_MODIFIED, row=len(self.tasks), fingerprint=fingerprint, near_keys=near_keys,
         )  # fmt: skip
 
@@ -173,7 +173,7 @@ class Load:
     def _release(self) -> None:
         tired = sorted(self.leases, key=lambda site: -self.used[site])[:_ROTATED]
         reports = [
-            SiteReport(site, 0, self.leases[site].token, self.leases[site].clock, unused=len(self.tasks[site]))
+            SiteReport(Place(site), self.leases[site].token, self.leases[site].clock, unused=len(self.tasks[site]))
             for site in tired
         ]
         self.frontier.release(self.worker, reports, [], self.now)
