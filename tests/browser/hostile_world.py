@@ -20,7 +20,7 @@ from crawl_kit import run, settings_of, write_settings
 from inside import gossamer
 
 from gossamer.alerts.gathering import encoded
-from gossamer.cli.common import settings_of_crawl
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier import subscriptions

@@ -15,7 +15,7 @@ import pytest
 from crawl_kit import crawl, exported, run, settings_of, write_settings
 from inside import Done, fails, gossamer
 
-from gossamer.cli.common import settings_of_crawl
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder, remember_storage
 from gossamer.testing import FakeWeb
 from gossamer.testing.postgres import PostgresServer

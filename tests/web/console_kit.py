@@ -23,19 +23,18 @@ import httpx
 import msgspec
 from web_kit import PATIENCE, SETTINGS
 
-from gossamer.cli.common import settings_of_crawl
-from gossamer.cli.searching.operating import settings_now
-from gossamer.cli.searching.serve import open_service, open_stories
 from gossamer.clock import Clock, SystemClock
+from gossamer.compose.console import settings_now
+from gossamer.compose.serve import crawl_services
 from gossamer.console.app import open_console
 from gossamer.console.context import Crawl
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.settings import ConsoleSettings
 from gossamer.tables import accounts
 from gossamer.testing import FakeWeb
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
-from gossamer.web.service import Services
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import run, settings_of, write_settings
@@ -119,7 +118,7 @@ def serving_console(
         serve=msgspec.structs.replace(SETTINGS, **serve),
         console=settings or ConsoleSettings(),
     )
-    services = Services(open_service(data, force), open_stories(data))
+    services = crawl_services(data, force)
     crawled = Crawl(data, settings_now(data, force, clock), services, clock)
     app = create_app(
         services.search, force.serve, clock, services.stories, extensions=[open_console(crawled, force)]

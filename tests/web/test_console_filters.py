@@ -65,7 +65,7 @@ def with_filter(console: ConsoleUnderTest, *stored: StoredFilter) -> None:
 
 def with_tags(console: ConsoleUnderTest, site: str, count: int = 3) -> list[str]:
     """URLs that wait and that the filter matches."""
-    from gossamer.cli.common import settings_of_crawl
+    from gossamer.data.crawl_settings import settings_of_crawl
 
     every = (f"http://{site}/tag/word{number}" for number in itertools.count())
     urls = list(itertools.islice((url for url in every if not is_probe(url, FilterConfig().probe)), count))

@@ -14,11 +14,11 @@ import pytest
 from console_kit import ConsoleUnderTest, small_console
 from web_kit import PATIENCE, SETTINGS, MemoryService
 
-from gossamer.cli.common import settings_of_crawl
-from gossamer.cli.searching.observing import observing
-from gossamer.cli.searching.serve import open_service
 from gossamer.clock import SystemClock
+from gossamer.compose.search import open_service
+from gossamer.compose.serve import observing
 from gossamer.console.why_nothing import why
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.tables import asked
 from gossamer.tables.asked import DAY, Times, day_of

@@ -22,9 +22,11 @@ from web_kit import PATIENCE, SETTINGS, MemoryService
 
 from gossamer.cli.common import operator_name
 from gossamer.cli.searching import serve as verb
+from gossamer.compose import serve as servers
 from gossamer.data.folder import DataFolder
 from gossamer.tables import accounts, audit
 from gossamer.web.app import Extension
+from gossamer.web.service import Services
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import GOSSAMER, run, start
@@ -168,9 +170,10 @@ def test_the_audit_log_is_listed_the_newest_last_and_can_be_narrowed(data: Path)
 def test_the_warning_of_an_open_server_says_what_a_login_guards(
     private: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(verb, "run", lambda app, settings, ready: ready("http://127.0.0.1:1"))
+    monkeypatch.setattr(servers, "run", lambda app, settings, ready: ready("http://127.0.0.1:1"))
     everywhere = msgspec.structs.replace(SETTINGS, host="0.0.0.0")
-    verb.serve(MemoryService(), everywhere, extensions=[Extension([], private)])
+    server = servers.search_server(Services(MemoryService()), everywhere, verb.warn, [Extension([], private)])
+    verb.run_server(server, Path("no-data"))
     warning = capsys.readouterr().err
     assert ("without encryption or a login" in warning) == (not private)
     assert ("passwords can be overheard" in warning) == bool(private)

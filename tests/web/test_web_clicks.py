@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from web_kit import PATIENCE, MemoryService, client
 
 from gossamer.cli.searching import serve as verb
+from gossamer.compose import serve as servers
 from gossamer.serving.clicks import StoredClicks
 from gossamer.settings import ServeSettings, Settings
 from gossamer.web import clicks as handler
@@ -77,9 +78,9 @@ def test_the_setting_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as
         return MemoryService()
 
     wired: dict[str, object] = {}
-    monkeypatch.setattr(verb, "open_service", open_service)
-    monkeypatch.setattr(verb, "create_app", lambda *parts, **services: wired.update(services))
-    monkeypatch.setattr(verb, "run", lambda *parts: None)
+    monkeypatch.setattr(servers, "open_service", open_service)
+    monkeypatch.setattr(servers, "create_app", lambda *parts, **services: wired.update(services))
+    monkeypatch.setattr(servers, "run", lambda *parts: None)
     (tmp_path / "gossamer.toml").write_text(f"[serve]\nclicks = {str(asked).lower()}\n")
     verb.command(data=tmp_path)
     assert isinstance(wired["clicks"], StoredClicks) == asked

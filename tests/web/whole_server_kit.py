@@ -19,18 +19,16 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from web_kit import PATIENCE, SETTINGS
 
-from gossamer.cli.common import settings_of_crawl
-from gossamer.cli.searching.observing import observing
-from gossamer.cli.searching.operating import settings_now
-from gossamer.cli.searching.serve import open_service, open_stories
 from gossamer.clock import SystemClock
+from gossamer.compose.console import settings_now
+from gossamer.compose.serve import crawl_services, observing
 from gossamer.console.app import open_console
 from gossamer.console.context import Crawl
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.serving.clicks import StoredClicks
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
-from gossamer.web.service import Services
 
 
 class WholeServer(NamedTuple):
@@ -54,7 +52,7 @@ def whole_server(data: Path, **serve: object) -> Iterator[WholeServer]:
     clock = SystemClock()
     own = msgspec.structs.replace(SETTINGS, metrics="local", clicks=True, **serve)
     settings = msgspec.structs.replace(settings_of_crawl(data), serve=own)
-    services = Services(open_service(data, settings), open_stories(data))
+    services = crawl_services(data, settings)
     crawl = Crawl(data, settings_now(data, settings, clock), services, clock)
     app = create_app(
         services.search, settings.serve, stories=services.stories,

@@ -15,9 +15,7 @@ import orjson
 from cyclopts import Parameter
 from rich.console import Console
 
-from gossamer import settings as settings_file
 from gossamer.cli.usage import no_option
-from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 
 Data = Annotated[Path, Parameter(name="--data", help="The folder that holds settings, database, segments and index.")]
@@ -49,18 +47,6 @@ def check_seeds(seeds: Sequence[str], verb: str) -> None:
     for seed in seeds:
         if seed.startswith("-") and seed != "-":
             raise UsageError(no_option(seed, [verb]))
-
-
-def settings_of_crawl(data: Path) -> settings_file.Settings:
-    """The settings of a folder, as the last `gossamer crawl` changed them by its options: other
-    verbs speak of that crawl, or work beside it."""
-    folder = DataFolder(data)
-    own = settings_file.load(data, folder.last_options() if folder.has_crawl() else {})
-    shared = folder.crawl_settings() if folder.is_shared else None
-    if shared is None:
-        return own
-    # One crawl, one set of settings; what only concerns this machine is its own affair.
-    return msgspec.structs.replace(shared, **{name: getattr(own, name) for name in settings_file.OWN_SECTIONS})
 
 
 def operator_name() -> str:

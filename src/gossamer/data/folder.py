@@ -24,7 +24,7 @@ import secrets
 import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -383,7 +383,7 @@ def options_of(database: Database) -> dict[str, dict[str, Any]]:
     return dict(msgspec.json.decode(rows[0][0])) if rows else {}
 
 
-def note_settings(frontier: SqlFrontier, settings: Settings, options: dict[str, dict[str, Any]]) -> None:
+def note_settings(frontier: SqlFrontier, settings: Settings, options: Mapping[str, Mapping[str, Any]]) -> None:
     """Remember by which settings a crawl runs, and what its options changed: for the verbs that speak of it, and
     for the workers of other machines."""
     # What is each machine's own affair stays here; a database's password is among it.

@@ -13,10 +13,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from gossamer.cli.common import settings_of_crawl
 from gossamer.cli.main import main
 from gossamer.clock import SystemClock
 from gossamer.crawl.pending import Committer, Pending, Result
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder, check_clock
 from gossamer.frontier.contract import Place, SiteReport, Visit
 from gossamer.indexer.indexer_process import catch_up

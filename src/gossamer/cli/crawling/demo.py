@@ -17,10 +17,11 @@ from msgspec.structs import replace
 from gossamer import settings as settings_file
 from gossamer.cli.common import Debug, duration, err, out, seconds
 from gossamer.cli.crawling.crawl import run_crawl
-from gossamer.cli.searching.operating import operating
 from gossamer.cli.searching.rank import rank_crawl
-from gossamer.cli.searching.serve import open_service, open_stories
-from gossamer.cli.searching.serve import serve as serve_page
+from gossamer.cli.searching.serve import run_server, warn
+from gossamer.compose.console import console_of
+from gossamer.compose.crawl import CrawlOrder
+from gossamer.compose.serve import crawl_services, search_server
 from gossamer.data import exporting
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_ranks import rank_place
@@ -31,7 +32,6 @@ from gossamer.errors import OperationError
 from gossamer.frontier.views.inspect import all_urls
 from gossamer.model.counts import counted
 from gossamer.operate.ranked_pages import RankedPages
-from gossamer.web.service import Services
 
 _BEST = 3
 """Pages by rank that are shown."""
@@ -75,7 +75,7 @@ def command(
             }
             settings = settings_file.load(folder, changes)
             out.print(f"Serving {len(web.seeds)} hosts on {web.network}, port {web.port}; crawling politely …")
-            run_crawl(settings, folder, read_seeds(web.seeds, [], None), debug=debug, options=changes)
+            run_crawl(CrawlOrder(settings, folder, read_seeds(web.seeds, [], None), options=changes, debug=debug))
             _report(DataFolder(folder), web)
             _rank(folder, settings)
             if serve:
@@ -95,11 +95,11 @@ def _search_page(folder: Path, settings: settings_file.Settings, port: int | Non
         timer.daemon = True
         timer.start()
     has_screen = sys.stdin.isatty() and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    services = Services(open_service(folder, settings), open_stories(folder))
-    console, greeting = operating(folder, settings, services)
+    services = crawl_services(folder, settings)
+    console, login = console_of(folder, settings, services, sys.stdout.isatty(), warn)
 
     def page(chosen: settings_file.ServeSettings) -> None:
-        serve_page(services.search, chosen, has_screen, services.stories, extensions=console, greeting=greeting)
+        run_server(search_server(services, chosen, warn, console, login), folder, has_screen)
 
     try:
         page(settings.serve if port is None else replace(settings.serve, port=port))

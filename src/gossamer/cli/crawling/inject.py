@@ -18,9 +18,9 @@ from gossamer.cli.common import (
     operator_name,
     out,
     print_json,
-    settings_of_crawl,
 )
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import UsageError

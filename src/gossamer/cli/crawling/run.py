@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +11,11 @@ from typing import Annotated
 from cyclopts import App, CycloptsError, Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, check_seeds, err, out, seconds
-from gossamer.cli.searching.operating import first_account
 from gossamer.cli.signals import told_to_end
 from gossamer.cli.usage import sentence_of
 from gossamer.cli.verbs import VERBS, module_of
-from gossamer.clock import SystemClock, WallClock
+from gossamer.compose.console import first_account
+from gossamer.compose.plan import open_plan
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.frontier.views.seed_list import has_seeds
@@ -24,7 +25,6 @@ from gossamer.schedule.plan import words
 from gossamer.schedule.times import rhythm
 from gossamer.settings import Settings, load
 from gossamer.supervise.schedule_runs import plan_of
-from gossamer.supervise.unattended import Unattended
 from gossamer.tables.accounts import FIRST
 
 
@@ -52,10 +52,10 @@ def command(
         Do not show what the commands print; their last words are kept all the same (`gossamer schedules list`).
     """
     lasting = seconds(grace)
-    settings, folder = load(data), DataFolder(data)
+    settings = load(data)
     plan = with_server(plan_of(settings.schedules), settings, host, port)
     seedless = check_commands(plan)
-    folder.create()
+    DataFolder(data).create()
     if not has_plan(settings):
         out.print(f"No schedules in the settings of {data}: running `crawl --watch` and `serve`.", markup=False)
     # What is started again or killed is worth a line, whatever other commands keep to themselves.
@@ -65,25 +65,21 @@ def command(
         if not quiet:
             err.print(f"{name}: {line}", markup=False)
 
-    with folder.run_lock():
-        db = folder.open_database()
-        try:
-            # Times of day are those of the machine, also where its clock is set right after the start.
-            unattended = Unattended(data, folder.machine(), db, plan, WallClock(), tell, seedless)
-            if password := first_account(folder, SystemClock()):
-                out.print(f"Log in to the console as {FIRST} with the password {password}; it is shown only now.",
-                          markup=False)  # fmt: skip
-            with told_to_end(unattended.stop):
-                out.print(f"Running {counted(plan, 'entry')} of the plan; Ctrl-C ends them in good order:")
-                for name, entry in sorted(plan.items()):
-                    out.print(f"  {name:12} {rhythm(entry):14} {' '.join(words(entry))}", markup=False)
-                if seedless and not has_seeds(db):
-                    out.print(_no_seed(data, settings, port), markup=False)
-                unattended.run(
-                    lasting, lambda: out.print(f"Stopping … Work under way gets {grace} to end.", markup=False)
-                )
-        finally:
-            db.close()
+    with open_plan(data, plan, seedless, tell) as (unattended, db):
+        if password := first_account(data) if sys.stdout.isatty() else "":
+            out.print(f"Log in to the console as {FIRST} with the password {password}; it is shown only now.",
+                      markup=False)  # fmt: skip
+        with told_to_end(unattended.stop):
+            _list(plan)
+            if seedless and not has_seeds(db):
+                out.print(_no_seed(data, settings, port), markup=False)
+            unattended.run(lasting, lambda: out.print(f"Stopping … Work under way gets {grace} to end.", markup=False))
+
+
+def _list(plan: Mapping[str, Schedule]) -> None:
+    out.print(f"Running {counted(plan, 'entry')} of the plan; Ctrl-C ends them in good order:")
+    for name, entry in sorted(plan.items()):
+        out.print(f"  {name:12} {rhythm(entry):14} {' '.join(words(entry))}", markup=False)
 
 
 def has_plan(settings: Settings) -> bool:

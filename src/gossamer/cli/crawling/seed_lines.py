@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from gossamer.cli.common import DEFAULT_DATA, duration, out
-from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import Status
 from gossamer.operate.next_command import Commands, Options
-from gossamer.operate.verdict import SeedVerdict, Verdict, next_step, verdict_of
-from gossamer.settings import Settings
+from gossamer.operate.verdict import SeedVerdict, Verdict, next_step
 
 _SHOWN = 20
 """Seeds of a kind that are listed."""
@@ -43,13 +41,6 @@ def sum_of_requests(status: Status) -> str:
     found = {name: count for name, count in status.fetched_as.items() if count}
     parts = [f"{count} {_WORDS[name][count != 1]}" for name, count in found.items()]
     return f"{status.fetched} = {' + '.join(parts)}" if parts else "0"
-
-
-def read_verdict(
-    db: Database, settings: Settings, commands: Commands, status: Status, named: Sequence[str] = ()
-) -> Verdict:  # fmt: skip
-    """What became of the seeds that were named, or of all."""
-    return verdict_of(db, settings, commands, status.pages, named)
 
 
 def lines_of(verdict: Verdict, commands: Commands, now: float) -> list[str]:

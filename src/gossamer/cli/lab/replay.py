@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gossamer import __version__
-from gossamer.cli.common import DEFAULT_DATA, Debug, Json, duration, err, out, print_json, seconds, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Debug, Json, duration, err, out, print_json, seconds
 from gossamer.cli.lab.options import DEFAULT_OUT, Out, check_out
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.lab.reports import publish

@@ -22,9 +22,9 @@ from gossamer.cli.common import (
     out,
     print_json,
     seconds,
-    settings_of_crawl,
 )
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.errors import OperationError, UsageError

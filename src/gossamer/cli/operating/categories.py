@@ -13,8 +13,9 @@ from rich.text import Text
 from gossamer.categories.model import Model, Opinion
 from gossamer.categories.report import CategoryReport, Report
 from gossamer.categories.training import PRECISION, train
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
 from gossamer.data import classifier
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted, noun

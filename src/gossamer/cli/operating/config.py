@@ -16,11 +16,11 @@ from gossamer.cli.common import (
     operator_name,
     out,
     print_json,
-    settings_of_crawl,
 )
 from gossamer.cli.crawling.run import check_commands
 from gossamer.clock import SystemClock
 from gossamer.console.origins import in_force, sources
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import StorageError, UsageError
 from gossamer.model.counts import counted

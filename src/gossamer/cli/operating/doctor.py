@@ -8,8 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.model.counts import counted
 from gossamer.operate.doctor import crawl as doctor_crawl
 from gossamer.operate.doctor import machine as doctor_machine

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.operate.explain.explanation import Explanation
 from gossamer.operate.explain.order import Factor

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.sources import Source, list_sources
 from gossamer.model.counts import counted

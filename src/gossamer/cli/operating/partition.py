@@ -10,9 +10,11 @@ from typing import Literal
 from cyclopts import App
 from msgspec.structs import replace
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_name, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_name, out, print_json
 from gossamer.cli.crawling.crawl import run_crawl
 from gossamer.clock import SystemClock
+from gossamer.compose.crawl import CrawlOrder
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.discover.seeds import Seed, read_seeds
@@ -154,7 +156,7 @@ def _plan_of_sample(
     with tempfile.TemporaryDirectory(prefix="gossamer-sample-") as scratch:
         # The sample has clocks of its own: nobody else may ask the site's address meanwhile.
         with folder.crawl_lock() if folder.has_crawl() else nullcontext():
-            run_crawl(_sampling(settings), Path(scratch), [seed], pages, quiet=True, debug=debug)
+            run_crawl(CrawlOrder(_sampling(settings), Path(scratch), [seed], pages, debug=debug), quiet=True)
         return _plan_of_stored(site, parts, by, settings, DataFolder(Path(scratch), StorageConfig()))
 
 

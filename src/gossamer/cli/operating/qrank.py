@@ -14,8 +14,9 @@ from cyclopts import App, Parameter
 from rich.table import Table
 from rich.text import Text
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
 from gossamer.cli.searching.rank import rank_crawl
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.stored_ranks import rank_place
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted

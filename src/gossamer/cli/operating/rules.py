@@ -9,9 +9,10 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
 from gossamer.cli.usage import no_option
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.guidance import guidance_of
 from gossamer.data.raw_pages import Html, html_from_bytes, newest_html

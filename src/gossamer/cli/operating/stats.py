@@ -8,7 +8,8 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, require_crawl
 from gossamer.errors import UsageError

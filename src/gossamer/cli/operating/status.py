@@ -7,10 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, settings_of_crawl, size
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, print_json, size
 from gossamer.cli.crawling.progress import described, levels_of
-from gossamer.cli.crawling.seed_lines import as_json, commands_for, lines_of, read_verdict, sum_of_requests
+from gossamer.cli.crawling.seed_lines import as_json, commands_for, lines_of, sum_of_requests
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder, options_of
 from gossamer.database.database import Database
 from gossamer.errors import OperationError
@@ -21,6 +22,7 @@ from gossamer.frontier.views.inspect import Status, segment_ids, status, waiting
 from gossamer.indexer.indexed import index_standing
 from gossamer.model.counts import counted
 from gossamer.operate.health import problems
+from gossamer.operate.verdict import verdict_of
 from gossamer.settings import Settings
 from gossamer.store.segments import check_segment
 from gossamer.tables.delays import distribution
@@ -92,7 +94,7 @@ def _show(folder: DataFolder, db: Database, settings: Settings, now: float, json
     fresh = collection_freshness(db, settings.revisit, now)
     delays = distribution(db)
     commands = commands_for(folder.root, options_of(db), folder.is_crawled())
-    verdict = read_verdict(db, settings, commands, standing)
+    verdict = verdict_of(db, settings, commands, standing.pages)
     if json:
         figures = {**standing.as_dict(), "verdict": as_json(verdict)}
         told = {"freshness": fresh, "news": delays, "resting": waiting, "paused_sites": resting, "index": index}

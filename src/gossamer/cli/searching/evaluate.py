@@ -13,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gossamer import __version__
-from gossamer.cli.common import DEFAULT_DATA, Debug, Json, err, out, print_json, settings_of_crawl
-from gossamer.cli.searching.search import open_searcher
+from gossamer.cli.common import DEFAULT_DATA, Debug, Json, err, out, print_json
 from gossamer.clock import SystemClock
+from gossamer.compose.search import open_searcher
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError, StorageError, UsageError
 from gossamer.evaluate.collections import Collection, load, sample

@@ -10,8 +10,9 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.cli.searching.search import plain
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.dedup.difference import Change, Piece, folded
 from gossamer.errors import UsageError

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 from cyclopts import Parameter
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segments, err, out, print_json
 from gossamer.cli.signals import told_to_end
-from gossamer.clock import SystemClock
+from gossamer.compose.index import HeldIndex, hold_index
 from gossamer.data.folder import DataFolder, remember_storage
-from gossamer.data.index_place import index_lock, index_place
-from gossamer.database.database import open_database, require_crawl
-from gossamer.errors import BusyError
-from gossamer.index.folder import IndexFolder
-from gossamer.indexer.indexer_process import catch_up, follow
+from gossamer.database.database import require_crawl
+from gossamer.indexer.indexer_process import catch_up
 from gossamer.indexer.indexing import Indexer
-from gossamer.jobs.index_build import install_shard
 from gossamer.model.counts import counted
-from gossamer.store.place import open_place
-from gossamer.supervise.alert_child import AlertProcess
 
 Flag = Annotated[bool, Parameter(negative="")]
 
@@ -57,69 +50,35 @@ def command(
     built
         Begin with the index that `gossamer jobs run index-build -o PLACE` built on a cluster, in that place.
     """
-    folder, clock = DataFolder(data, remember_storage(data, database, segments)), SystemClock()
+    folder = DataFolder(data, remember_storage(data, database, segments))
     require_crawl(folder.database)
     given = {"shard": shard, "index": str(index) if index is not None else None}
     changes = {"shards": {name: value for name, value in given.items() if value is not None}}
-    place = index_place(folder, settings_file.load(data, changes).shards)
-    with index_lock(folder, place):
-        db = open_database(folder.database)
-        try:
-            if built is not None:
-                IndexFolder(place.root).clean()
-                install_shard(open_place(built, folder.root / "cache"), place.cut, place.root)
-            with _Bar(enabled=not json) as bar:
-                make = Indexer.rebuild if rebuild else Indexer.open
-                indexer = make(folder, db, clock, bar.show, place)
-            try:
-                if following:
-                    _follow(indexer, AlertProcess(folder.root, db))
-                else:
-                    catch_up(indexer)
-                report: dict[str, Any] = {
-                    "documents": indexer.documents, "generation": indexer.generation, "behind": indexer.behind(),
-                    "shard": str(place.cut),
-                }  # fmt: skip
-            finally:
-                indexer.close()
-        finally:
-            db.close()
+    with hold_index(folder, settings_file.load(data, changes)) as held:
+        if built is not None:
+            held.install(built)
+        with _Bar(enabled=not json) as bar:
+            indexer = held.open(rebuild, bar.show)
+        with closing(indexer):
+            if following:
+                _follow(held, indexer)
+            else:
+                catch_up(indexer)
+            report: dict[str, Any] = {
+                "documents": indexer.documents, "generation": indexer.generation, "behind": indexer.behind(),
+                "shard": str(held.place.cut),
+            }  # fmt: skip
     if json:
         print_json(report)
     else:
         out.print(f"{counted(report['documents'], 'page')} can be searched.", markup=False)
 
 
-def update_if_there(folder: DataFolder) -> None:
-    """Bring an index that exists up to date, whatever it holds; where an indexer is at work, it does so by itself."""
-    place = index_place(folder, settings_file.load(folder.root).shards)
-    if IndexFolder(place.root).current() is None:
-        return
-    with contextlib.suppress(BusyError), index_lock(folder, place):
-        db = open_database(folder.database)
-        try:
-            place = msgspec.structs.replace(place, cut=IndexFolder(place.root).cut() or place.cut)
-            indexer = Indexer.open(folder, db, SystemClock(), place=place)
-            try:
-                while indexer.behind():
-                    indexer.step()
-            finally:
-                indexer.close()
-        finally:
-            db.close()
-
-
-def _follow(indexer: Indexer, alerts: AlertProcess) -> None:
-    going = True
-
-    def stop() -> None:
-        nonlocal going
-        going = False
-
+def _follow(held: HeldIndex, indexer: Indexer) -> None:
+    stopped: list[bool] = []
     out.print("Following the crawl; Ctrl-C stops in good order.")
-    with told_to_end(stop):
-        follow(indexer, lambda: going, alerts.tick)
-        alerts.finish()
+    with told_to_end(lambda: stopped.append(True)):
+        held.follow(indexer, lambda: not stopped)
 
 
 class _Bar(Progress):

@@ -20,10 +20,10 @@ from gossamer.cli.common import (
     err,
     out,
     print_json,
-    settings_of_crawl,
     size,
 )
 from gossamer.clock import SystemClock
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.engine.config import open_engine

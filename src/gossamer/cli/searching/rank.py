@@ -10,9 +10,11 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json, settings_of_crawl
-from gossamer.cli.searching.search import open_searcher, plain
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
+from gossamer.cli.searching.search import plain
 from gossamer.clock import SystemClock
+from gossamer.compose.search import open_searcher
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.stored_ranks import rank_place
 from gossamer.engine.config import open_engine

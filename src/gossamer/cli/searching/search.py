@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 from rich.text import Text
 
 from gossamer import settings as settings_file
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json, settings_of_crawl
-from gossamer.data.folder import DataFolder
-from gossamer.data.index_place import index_place
-from gossamer.data.stored_ranks import stored_ranks
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
+from gossamer.compose.search import open_front_end, open_searcher
 from gossamer.errors import UsageError
-from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted
 from gossamer.search.query.operators import NARROWING
 from gossamer.search.ranking import NAMES
 from gossamer.search.results import Marked, Request, Results, ScoreExplanation, Since, Sort
 from gossamer.search.searcher import Searcher
-from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
-from gossamer.serving.leaders import StoredLeaders
 from gossamer.web.answers import search_answer
-from gossamer.web.shards.client import RemoteNodes
 
 _MAX = 100
 
@@ -74,7 +68,7 @@ def command(
     text = " ".join(f'"{word}"' if " " in word and len(query) > 1 else word for word in query)
     if not text.strip():
         raise UsageError('nothing to search for: gossamer search "words"')
-    searcher = _front_end(data, shards) or open_searcher(data)
+    searcher = _searcher(data, shards)
     asked = Request(
         query=text, page=page, size=limit, sort=sort, since=since, similar=similar, ranking=ranking, facets=json
     )
@@ -94,24 +88,9 @@ def answer(searcher: Searcher | ShardedSearcher, asked: Request, json: bool) -> 
     print_json(search_answer(results)) if json else _show(results)
 
 
-def _front_end(data: Path, shards: list[str] | None) -> ShardedSearcher | None:
-    """The searcher of a divided index; None where the index is here."""
-    changes = {"shards": {"nodes": shards, "shard": ""}} if shards else {}
-    settings = settings_file.load(data, changes)
-    if not settings.shards.nodes:
-        return None
-    nodes = RemoteNodes(parse_nodes(settings.shards.nodes), settings.shards.secret)
-    return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline)
-
-
-def open_searcher(data: Any) -> Searcher:
-    """The searcher of a data folder, which must have an index."""
-    settings = settings_of_crawl(data)
-    folder = DataFolder(data)
-    index = IndexFolder(index_place(folder, settings.shards).root)
-    searcher = Searcher(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder))
-    searcher.state()
-    return searcher
+def _searcher(data: Path, shards: list[str] | None) -> Searcher | ShardedSearcher:
+    settings = settings_file.load(data, {"shards": {"nodes": shards, "shard": ""}} if shards else {})
+    return open_front_end(settings)[0] if settings.shards.nodes else open_searcher(data)
 
 
 def _show(results: Results) -> None:

@@ -1,0 +1,53 @@
+"""Searchers of a data folder, or of the shards of a divided index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gossamer.data.crawl_settings import settings_of_crawl
+from gossamer.data.folder import DataFolder
+from gossamer.data.index_place import IndexPlace, index_place
+from gossamer.data.stored_ranks import stored_ranks
+from gossamer.database.database import require_crawl
+from gossamer.index.folder import IndexFolder
+from gossamer.search.searcher import Searcher
+from gossamer.search.shards.config import parse_nodes
+from gossamer.search.shards.shard import ShardSearcher
+from gossamer.search.shards.sharded import ShardedSearcher
+from gossamer.serving.leaders import StoredLeaders
+from gossamer.settings import Settings
+from gossamer.web.shards.client import RemoteNodes
+
+
+def open_searcher(data: Path) -> Searcher:
+    """The searcher of a data folder, which must have an index."""
+    searcher = _searcher(data, settings_of_crawl(data))
+    searcher.state()
+    return searcher
+
+
+def open_service(data: Path, settings: Settings) -> Searcher:
+    """The searcher of a crawl that may not have an index yet."""
+    require_crawl(DataFolder(data).database)
+    return _searcher(data, settings)
+
+
+def open_shard(data: Path, settings: Settings) -> tuple[ShardSearcher, IndexPlace]:
+    """The searcher of one part of a divided index."""
+    folder = DataFolder(data)
+    require_crawl(folder.database)
+    place = index_place(folder, settings.shards)
+    ranks = stored_ranks(data, settings)
+    return ShardSearcher(IndexFolder(place.root), place.cut, ranks, leaders=StoredLeaders(folder)), place
+
+
+def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:
+    """The searcher of a divided index: it needs no data folder, only the addresses of the shards."""
+    nodes = RemoteNodes(parse_nodes(settings.shards.nodes), settings.shards.secret)
+    return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline), nodes
+
+
+def _searcher(data: Path, settings: Settings) -> Searcher:
+    folder = DataFolder(data)
+    index = IndexFolder(index_place(folder, settings.shards).root)
+    return Searcher(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder))

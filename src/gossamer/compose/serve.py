@@ -1,0 +1,113 @@
+"""Servers: the search page of a data folder, one shard of a divided index, or the front end of all shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from starlette.applications import Starlette
+
+from gossamer.clock import SystemClock
+from gossamer.compose.console import Login, console_of
+from gossamer.compose.search import open_front_end, open_service, open_shard
+from gossamer.data.folder import DataFolder
+from gossamer.data.reader import SharedReader
+from gossamer.errors import UsageError
+from gossamer.operate.metrics import CrawlCollector
+from gossamer.serving.asked import StoredAsked
+from gossamer.serving.clicks import StoredClicks
+from gossamer.serving.pushed import StoredPush
+from gossamer.serving.stories import StoredStories
+from gossamer.settings import ServeSettings, Settings
+from gossamer.web.app import Extension, create_app
+from gossamer.web.clicks import ClickService
+from gossamer.web.push import PushService
+from gossamer.web.server import beyond_loopback, run
+from gossamer.web.service import Services
+from gossamer.web.shards.server import create_shard_app
+from gossamer.web.shards.stories import RemoteStories
+
+Warn = Callable[[str], None]
+
+
+class OpenServer(NamedTuple):
+    """A server that does not listen yet."""
+
+    app: Starlette
+    settings: ServeSettings
+    shard: str = ""
+    """Which part of a divided index it serves; empty: it shows the search page."""
+    login: Login | None = None
+    """How to log in to its console; None: it has none."""
+
+    def run(self, ready: Callable[[str], None]) -> None:
+        """Serve until SIGTERM or SIGINT; `ready` gets the address as soon as requests are answered."""
+        run(self.app, self.settings, ready)
+
+
+def open_server(data: Path, settings: Settings, make_account: bool, warn: Warn) -> OpenServer:
+    """The server that the settings ask for; `make_account`: make the console's first account if there is none."""
+    if not settings.shards.nodes:
+        return _open_shard(data, settings) if settings.shards.shard else _open_whole(data, settings, make_account, warn)
+    if settings.shards.shard:
+        raise UsageError("the settings name a shard and a list of shards: say which with --shard or --shards")
+    if settings.serve.clicks or settings.push.callback:
+        warn("A front end has no crawl: serve.clicks and push.callback have no effect here.")
+    searcher, nodes = open_front_end(settings)
+    return search_server(Services(searcher, RemoteStories(nodes, settings.shards.deadline)), settings.serve, warn)
+
+
+def search_server(
+    services: Services, settings: ServeSettings, warn: Warn, extensions: Sequence[Extension] = (),
+    login: Login | None = None, push: PushService | None = None, clicks: ClickService | None = None,
+) -> OpenServer:  # fmt: skip
+    """A server of the search page; `warn` gets a sentence if others can reach it."""
+    if beyond_loopback(settings.host):
+        bare = "without encryption or a login"
+        if any(extension.private for extension in extensions):
+            bare = "without encryption, and without a login but for the console, whose passwords can be overheard"
+        warn(
+            f"Others can reach this server: it listens on {settings.host}, {bare}. "
+            "Put a reverse proxy in front of it, and name it in serve.proxies."
+        )
+    app = create_app(
+        services.search, settings, stories=services.stories, push=push, clicks=clicks, extensions=extensions
+    )
+    return OpenServer(app, settings, login=login)
+
+
+def crawl_services(data: Path, settings: Settings) -> Services:
+    """The searcher of a data folder, and what its crawl knows of the past of pages."""
+    return Services(open_service(data, settings), StoredStories(DataFolder(data)))
+
+
+def observing(data: Path, settings: Settings) -> Extension:
+    """What the server of a crawl tells those who run it: figures, readiness, what readers search for."""
+    folder, clock = DataFolder(data), SystemClock()
+    reader = SharedReader(folder.database)
+    asked = StoredAsked(folder, clock) if settings.console.analytics else None
+    return Extension(
+        routes=(),
+        close=asked.close if asked is not None else lambda: None,
+        listeners=[asked.answered] if asked is not None else [],
+        collectors=[CrawlCollector(folder, settings, clock, reader.ask)] if settings.serve.metrics != "off" else [],
+        checks=[lambda: reader.ask(lambda db: db.execute("SELECT 1 FROM meta LIMIT 1"))],
+    )
+
+
+def _open_whole(data: Path, settings: Settings, make_account: bool, warn: Warn) -> OpenServer:
+    folder, clock = DataFolder(data), SystemClock()
+    push = StoredPush(folder, settings, settings.push, clock) if settings.push.callback else None
+    clicks = StoredClicks(folder, settings.revisit, clock) if settings.serve.clicks else None
+    services = crawl_services(data, settings)
+    console, login = console_of(data, settings, services, make_account, warn)
+    extensions = [observing(data, settings), *console]
+    return search_server(services, settings.serve, warn, extensions, login, push, clicks)
+
+
+def _open_shard(data: Path, settings: Settings) -> OpenServer:
+    node, place = open_shard(data, settings)
+    stories = StoredStories(DataFolder(data))
+    app = create_shard_app(node, settings.serve, settings.shards.secret, stories)
+    return OpenServer(app, settings.serve, shard=str(place.cut))
