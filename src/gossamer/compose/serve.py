@@ -13,6 +13,7 @@ from gossamer.compose.console import Login, console_of
 from gossamer.compose.search import open_front_end, open_service, open_shard
 from gossamer.data.folder import DataFolder
 from gossamer.data.reader import SharedReader
+from gossamer.database.meta import check_readable
 from gossamer.errors import UsageError
 from gossamer.operate.metrics import CrawlCollector
 from gossamer.serving.asked import StoredAsked
@@ -92,7 +93,7 @@ def observing(data: Path, settings: Settings) -> Extension:
         close=asked.close if asked is not None else lambda: None,
         listeners=[asked.answered] if asked is not None else [],
         collectors=[CrawlCollector(folder, settings, clock, reader.ask)] if settings.serve.metrics != "off" else [],
-        checks=[lambda: reader.ask(lambda db: db.execute("SELECT 1 FROM meta LIMIT 1"))],
+        checks=[lambda: reader.ask(check_readable)],
     )
 
 

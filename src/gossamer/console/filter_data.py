@@ -13,13 +13,12 @@ from collections.abc import Sequence
 import msgspec
 
 from gossamer.database.database import Database
-from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filtered_queue import names
 from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, WITHDRAWN, StoredFilter
+from gossamer.frontier.views.site_urls import pages_fetched_after, refused_by, some_pages
 from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome
-from gossamer.model.site import key64
 from gossamer.scope.automatic import RULE, SiteFilters, is_probe
 from gossamer.scope.proposals import useful_of
 from gossamer.scope.shape import path_shape
@@ -171,25 +170,19 @@ def _counts(counts: Counts) -> str:
 def _examples(db: Database, stored: StoredFilter) -> list[Example]:
     """URLs that it refuses, or would."""
     if stored.state == ACTIVE:
-        sql = f"SELECT url, outcome, reason FROM urls WHERE state = {REFUSED} AND site_id = ? AND rule = ? LIMIT ?"
-        found = db.execute(sql, (key64(stored.site), f"{RULE}.{stored.kind}", _LOOKED_AT))
+        found = refused_by(db, stored.site, f"{RULE}.{stored.kind}", _LOOKED_AT)
         refused = [Example(url, outcome or "") for url, outcome, reason in found if names(reason, stored.filter)]
         return refused[:EXAMPLES]
-    sql = f"SELECT url, outcome FROM urls WHERE site_id = ? AND state <> {REMOVED} AND kind = 'page' LIMIT ?"
     matching = SiteFilters([stored.filter])
-    found = db.execute(sql, (key64(stored.site), _LOOKED_AT))
+    found = some_pages(db, stored.site, _LOOKED_AT)
     return [Example(url, outcome or "") for url, outcome in found if matching.match(path_shape(url))][:EXAMPLES]
 
 
 def _probes(db: Database, stored: StoredFilter, probe: int) -> tuple[list[Example], int]:
     """What was fetched all the same since the filter is in force, and how much of it was useful."""
-    found = db.execute(
-        "SELECT url, outcome, joined, fit FROM urls WHERE site_id = ? AND kind = 'page' AND fetched_at > ? LIMIT ?",
-        (key64(stored.site), stored.changed_at, _LOOKED_AT),
-    )
     matching = SiteFilters([stored.filter])
     probes, useful = [], 0
-    for url, outcome, joined, fit in found:
+    for url, outcome, joined, fit in pages_fetched_after(db, stored.site, stored.changed_at, _LOOKED_AT):
         if is_probe(url, probe) and matching.match(path_shape(url)) is not None:
             probes.append(Example(url, outcome or ""))
             useful += bool(fit) if stored.evidence.ruled else outcome == Outcome.DOCUMENT.value and not joined

@@ -16,6 +16,7 @@ import msgspec
 from gossamer.console.context import Crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.reader import SharedReader
+from gossamer.database.condition import server_bytes
 from gossamer.database.database import Database
 from gossamer.frontier.revisits import Freshness, collection_freshness
 from gossamer.frontier.steering import controls
@@ -148,7 +149,7 @@ def disk_of(folder: DataFolder, db: Database, segments: int) -> Disk:
         beside = folder.database.parent.glob(f"{folder.database.name}*")
         database = sum(_size(path) for path in beside)
     else:
-        database = int(db.execute("SELECT pg_database_size(current_database())")[0][0])
+        database = server_bytes(db)
     index = sum(_size(path) for path in folder.index.rglob("*")) if folder.index.is_dir() else 0
     return Disk(folder.free_mebibytes() * 1024 * 1024, segments, index, database)
 

@@ -16,7 +16,8 @@ from gossamer.data.folder import DataFolder
 from gossamer.data.raw_pages import newest_html, sites_named
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError, UsageError
-from gossamer.model.site import host_of, key64, registrable_domain, site_of
+from gossamer.frontier.views.site_urls import document_urls
+from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.operate.rule_trial import Trial
 from gossamer.operate.trial_process import TrialAnswer, TrialJob, Trials
 from gossamer.parse.limits import ParseLimits
@@ -30,7 +31,6 @@ SHOWN = 15
 """Pages listed of each kind."""
 _LOOKED_AT = 5000
 """Stored pages that are held against the rules."""
-_STORED = "SELECT url FROM urls WHERE site_id = ? AND outcome = 'document' AND segment IS NOT NULL LIMIT ?"
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -112,7 +112,7 @@ def _speaking_of(urls: Iterable[str], rules: Iterable[DocumentRule]) -> tuple[Do
 def _stored_pages(db: Database, sites: Iterable[str]) -> list[str]:
     urls: list[str] = []
     for site in sites:
-        urls += [url for (url,) in db.execute(_STORED, (key64(site), _LOOKED_AT - len(urls)))]
+        urls += document_urls(db, site, _LOOKED_AT - len(urls))
         if len(urls) >= _LOOKED_AT:
             break
     return sorted(urls)

@@ -13,8 +13,9 @@ from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.database.database import Database
 from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.steering.filters import load_filters
-from gossamer.frontier.steering.removals import filter_rule
+from gossamer.frontier.steering.removals import filter_rule, removed_prefixes
 from gossamer.frontier.steering.seed_redirects import redirected_sites
+from gossamer.frontier.views.seed_list import seed_sites
 from gossamer.model.decision import Decision
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import RuleBook
@@ -26,9 +27,8 @@ from gossamer.tables.rulebook import load_rules, rules_version
 
 def scope_config(settings: Settings, database: Database, more_sites: Sequence[str] = ()) -> ScopeConfig:
     """What belongs to the crawl at this moment, or would with more seeds."""
-    known = [row[0] for row in database.execute("SELECT DISTINCT site FROM seeds ORDER BY site")]
-    seeds = list(dict.fromkeys([*known, *more_sites]))
-    removed = [filter_rule(what) for (what,) in database.execute("SELECT prefix FROM removals ORDER BY prefix")]
+    seeds = list(dict.fromkeys([*seed_sites(database), *more_sites]))
+    removed = [filter_rule(what) for what in removed_prefixes(database)]
     return ScopeConfig(
         mode=settings.scope.mode,
         hosts=(*seeds, *settings.scope.hosts),

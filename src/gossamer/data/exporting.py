@@ -14,10 +14,10 @@ from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.data.holding import held
 from gossamer.database.database import Database
-from gossamer.database.schema import REMOVED
 from gossamer.errors import CorruptError, GossamerError, OperationError
 from gossamer.frontier.steering.removals import Covered, covered
 from gossamer.frontier.views import inspect
+from gossamer.frontier.views.segments import document_rows, follow, merged_segments
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.schema import LINKS_SCHEMA, PAGES_SCHEMA
 from gossamer.store.segments import open_links, open_pages
@@ -56,13 +56,9 @@ def pages(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[p
 
 def _pages(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[pa.Table]:
     rows: dict[str, list[int]] = defaultdict(list)
-    merged, out = dict(_merged(db)), covered(db)
-    for segment, row in db.iterate(
-        "SELECT segment, segment_row FROM urls WHERE outcome = 'document' AND segment IS NOT NULL AND state <> ?",
-        (REMOVED,),
-    ):
-        while segment in merged:
-            segment, row = merged[segment][0], row + merged[segment][1]
+    merged, out = merged_segments(db), covered(db)
+    for segment, row in document_rows(db):
+        segment, row = follow(merged, segment, row)
         rows[segment].append(row)
     while rows:
         segment = min(rows)
@@ -98,13 +94,6 @@ def _moved(db: Database, segment: str, wanted: list[int], rows: dict[str, list[i
         return False
     rows[place[0]] += [row + place[1] for row in wanted]
     return True
-
-
-def _merged(db: Database) -> Iterator[tuple[str, tuple[str, int]]]:
-    for segment, into, first in db.execute(
-        "SELECT id, merged_into, first_row FROM segments WHERE merged_into IS NOT NULL"
-    ):
-        yield segment, (into, first)
 
 
 def links(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[pa.Schema, Iterator[pa.Table]]:

@@ -32,10 +32,14 @@ from typing import Any
 import msgspec
 
 from gossamer.data.guidance import guidance_of
+from gossamer.database import meta
 from gossamer.database.database import Database, Where, is_server, open_database, read_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import BusyError, ClockError, StorageError, UsageError
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import segment_ids
+from gossamer.frontier.views.segments import has_segments
+from gossamer.frontier.views.vitals import workers
 from gossamer.privacy import keep_private
 from gossamer.scope.shape import path_shape
 from gossamer.settings import OWN_SECTIONS, Settings
@@ -125,11 +129,10 @@ class DataFolder:
 
     def _check_segments(self, database: Database, founding: bool) -> None:
         """Database and segments must be of the same crawl: two crawls in one place would delete each other's files."""
-        crawl = str(database.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
+        crawl = meta.crawl_id(database)
         place = open_place(self.segments.url, self.root / "cache")
-        empty = not database.execute("SELECT 1 FROM segments LIMIT 1")
-        started = self.is_shared and database.execute("SELECT 1 FROM meta WHERE key = 'settings'")
-        if empty and (founding or not started) and place.create(_MARK, crawl.encode()):
+        started = self.is_shared and meta.noted(database, meta.SETTINGS)
+        if not has_segments(database) and (founding or not started) and place.create(_MARK, crawl.encode()):
             return
         try:
             found = place.get(_MARK).decode("ascii", "replace")
@@ -145,8 +148,7 @@ class DataFolder:
     def mark_segments(self, database: Database) -> None:
         """Note beside segments that several may use whose they are: those of the crawl in this database."""
         if self.is_shared or self.storage.segments:
-            crawl = str(database.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
-            open_place(self.segments.url, self.root / "cache").create(_MARK, crawl.encode())
+            open_place(self.segments.url, self.root / "cache").create(_MARK, meta.crawl_id(database).encode())
 
     def machine(self) -> str:
         """A name for this folder on this machine, the same as long as the folder is; a copy of the folder on another
@@ -188,11 +190,11 @@ class DataFolder:
         """The settings that the machine which started the crawl wrote down for all of them."""
         database = self.read()
         try:
-            rows = database.execute("SELECT value FROM meta WHERE key = 'settings'")
+            noted = meta.noted(database, meta.SETTINGS)
         finally:
             database.close()
         try:
-            return msgspec.json.decode(rows[0][0], type=Settings) if rows else None
+            return msgspec.json.decode(noted, type=Settings) if noted else None
         except msgspec.DecodeError as error:
             raise UsageError(f"the crawl was started by another version ({error}): use that one here too") from error
 
@@ -331,20 +333,20 @@ class DataFolder:
         """Free what dead workers held and delete their unfinished segments; says what was done."""
         done = []
         stored = survey(self.segments)  # before the database is asked: what is committed meanwhile is then known
-        workers = frontier.db.execute("SELECT id, machine FROM workers ORDER BY id")
+        known_workers = workers(frontier.db)
         # Whether a worker of another machine lives, its signs of life tell, and its lease.
         here = self.machine()
-        alive = {worker for worker, machine in workers if machine != here or self.is_alive(worker)}
+        alive = {worker for worker, machine in known_workers if machine != here or self.is_alive(worker)}
         # What they have written counts in a moment, or never.
         alive |= {self.helper(role) for role in _HELPERS if self._is_locked(role)}
-        for worker, _ in workers:
+        for worker, _ in known_workers:
             if worker not in alive:
                 frontier.retire(worker, now)
                 (self._run / f"{worker}.lock").unlink(missing_ok=True)
                 done.append(f"took the sites of dead worker {worker} back")
-        known = {row[0] for row in frontier.db.execute("SELECT id FROM segments WHERE merged_into IS NULL")}
+        known = set(segment_ids(frontier.db))
         age = _ORPHAN_AGE if self.is_shared else 0.0
-        dead = {worker for worker, _ in workers} | {self.helper(role) for role in _HELPERS}
+        dead = {worker for worker, _ in known_workers} | {self.helper(role) for role in _HELPERS}
         dead -= alive
         gone = delete_orphans(self.segments, stored, known, alive, dead_workers=dead, older_than=age, now=now)
         return done + [f"deleted unfinished segment {name}" for name in gone]
@@ -379,8 +381,8 @@ def remember_storage(root: Path, database: str | None, segments: str | None) -> 
 
 def options_of(database: Database) -> dict[str, dict[str, Any]]:
     """What the last crawl changed in the settings by its options."""
-    rows = database.execute("SELECT value FROM meta WHERE key = 'options'")
-    return dict(msgspec.json.decode(rows[0][0])) if rows else {}
+    noted = meta.noted(database, meta.OPTIONS)
+    return dict(msgspec.json.decode(noted)) if noted else {}
 
 
 def note_settings(frontier: SqlFrontier, settings: Settings, options: Mapping[str, Mapping[str, Any]]) -> None:
@@ -389,18 +391,14 @@ def note_settings(frontier: SqlFrontier, settings: Settings, options: Mapping[st
     # What is each machine's own affair stays here; a database's password is among it.
     own = {name: type(getattr(settings, name))() for name in OWN_SECTIONS}
     shared = msgspec.structs.replace(settings, **own)
-    notes = {"options": msgspec.json.encode(options), "settings": msgspec.json.encode(shared)}
     with frontier.db.transaction():
-        frontier.db.many(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            [(name, value.decode()) for name, value in notes.items()],
-        )
+        meta.note(frontier.db, meta.OPTIONS, msgspec.json.encode(options).decode())
+        meta.note(frontier.db, meta.SETTINGS, msgspec.json.encode(shared).decode())
 
 
 def check_clock(frontier: SqlFrontier, now: float, accept: bool) -> None:
     """Refuse to go on while the system clock is behind what was written already."""
-    rows = frontier.db.execute("SELECT value FROM meta WHERE key = 'last_seen'")
-    last = float(rows[0][0]) if rows else 0.0
+    last = float(meta.noted(frontier.db, meta.LAST_SEEN) or 0.0)
     behind = last - now
     if behind > _CLOCK_SLACK and not accept:
         raise ClockError(
@@ -410,7 +408,4 @@ def check_clock(frontier: SqlFrontier, now: float, accept: bool) -> None:
     with frontier.db.transaction():
         if behind > _CLOCK_SLACK:
             turn_back(frontier.db, now, latest_written(frontier.db, last) - now)
-        frontier.db.execute(
-            "INSERT INTO meta VALUES ('last_seen', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            (repr(now),),
-        )
+        meta.note(frontier.db, meta.LAST_SEEN, repr(now))

@@ -18,7 +18,9 @@ from gossamer.fetch.decode import decode as decode_content
 from gossamer.fetch.limits import Trouble
 from gossamer.frontier.steering.removals import removal_of
 from gossamer.frontier.views.inspect import place_of, segment_ids
-from gossamer.model.site import host_of, key64, site_of
+from gossamer.frontier.views.segments import document_rows_of
+from gossamer.frontier.views.sites import site_domains
+from gossamer.model.site import host_of, site_of
 from gossamer.parse.charset import decode as decode_charset
 from gossamer.parse.limits import ParseLimits
 from gossamer.store.archive import StoredResponse
@@ -53,8 +55,7 @@ class Html(msgspec.Struct, frozen=True):
 
 def sites_named(db: Database, name: str) -> list[str]:
     """The crawled sites that a person means by a host, with or without port, or by a registrable domain."""
-    rows = db.execute("SELECT name, domain FROM sites ORDER BY name")
-    return [site for site, domain in rows if name in (site, host_of(site), domain)]
+    return [site for site, domain in site_domains(db) if name in (site, host_of(site), domain)]
 
 
 def documents_of(folder: DataFolder, db: Database, sites: list[str], limit: int) -> list[StoredPage]:
@@ -68,17 +69,11 @@ def documents_of(folder: DataFolder, db: Database, sites: list[str], limit: int)
 
 
 def _documents_of(folder: DataFolder, db: Database, sites: list[str], limit: int) -> list[StoredPage]:
-    places = []
-    for site in sites:
-        places += db.execute(
-            "SELECT segment, segment_row FROM urls WHERE site_id = ? AND outcome = 'document' AND segment IS NOT NULL",
-            (key64(site),),
-        )
+    places = [place for site in sites for place in document_rows_of(db, site)]
     step = max(1, -(-len(places) // limit))
     wanted: dict[str, list[int]] = defaultdict(list)
     for segment, row in places[::step]:
-        place = place_of(db, segment, row)
-        if place is not None:
+        if (place := place_of(db, segment, row)) is not None:
             wanted[place[0]].append(place[1])
     return [page for segment, rows in sorted(wanted.items()) for page in _read(folder, segment, sorted(rows))]
 

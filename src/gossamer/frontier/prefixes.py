@@ -8,14 +8,16 @@ statistics cost a page the same however many URLs there are, and nothing is ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+
+import msgspec
 
 from gossamer.database.database import Database
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
-from gossamer.scope.statistics import prefix_of
+from gossamer.scope.statistics import Counts, prefix_of
 
 _KNOWN, _FIT, _VISITED, _DOCUMENTS, _FAILED, _DUPLICATES, _NEAR = range(7)
 """The counters of a row, in the order of its columns."""
@@ -90,6 +92,13 @@ class PrefixTally:
     def flush(self, db: Database) -> None:
         """Write the changes."""
         db.many(_ADD, [(*place, *counts) for place, counts in sorted(self._rows.items()) if any(counts)])
+
+
+def add_counts(db: Database, rows: Iterable[tuple[str, str, Counts]]) -> None:
+    """Add to the counters of some leaves, each named by site and prefix."""
+    found = [(key64(site), key64(prefix), prefix, *msgspec.structs.astuple(counts)) for site, prefix, counts in rows]
+    with db.transaction():
+        db.many(_ADD, sorted(found))
 
 
 def count_prefixes(

@@ -27,9 +27,12 @@ from gossamer.data.classifier import categoriser
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import IndexPlace
 from gossamer.database.database import Database
+from gossamer.database.meta import crawl_id
 from gossamer.errors import CorruptError, OperationError
 from gossamer.frontier import changes
 from gossamer.frontier.views.inspect import place_of, segment_ids
+from gossamer.frontier.views.segments import stored_pages
+from gossamer.frontier.views.sites import site_names
 from gossamer.index import commits
 from gossamer.index.anchors import AnchorStore
 from gossamer.index.document import IndexPage, build
@@ -108,11 +111,11 @@ class Indexer:
         complete."""
         place = place or IndexPlace(folder.index)
         generations = IndexFolder(place.root)
-        generation = generations.create(_crawl_id(db), place.cut)
+        generation = generations.create(crawl_id(db), place.cut)
         indexer = cls(folder, db, generations, generation, clock, place.cut)
         try:
             indexer._read_all_links()
-            total = int(db.execute("SELECT COALESCE(SUM(pages), 0) FROM segments WHERE seq IS NOT NULL")[0][0])
+            total = stored_pages(db)
             done = 0
             while indexer.behind():
                 done += indexer.step()
@@ -248,7 +251,7 @@ class Indexer:
     def _add_links(self, name: str) -> bool:
         """The anchor texts of a segment, False where it is gone; reading it twice would change nothing, only take
         time."""
-        sites = {row[0] for row in self._db.execute("SELECT name FROM sites")}
+        sites = set(site_names(self._db))
         try:
             self._anchors.add(
                 link for link in self._rows.links(name) if site_of(link[0]) in sites and self._holds(link[0])
@@ -283,8 +286,4 @@ def _fits(generations: IndexFolder, generation: str, db: Database, cut: Cut) -> 
         return False
     commits.check_cut(folder, payload, cut)
     followed = forgetting.forgotten(db) <= payload.position <= changes.last_change(db)
-    return payload.crawl == _crawl_id(db) and followed
-
-
-def _crawl_id(db: Database) -> str:
-    return str(db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
+    return payload.crawl == crawl_id(db) and followed

@@ -19,9 +19,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gossamer.database.meta import crawl_id
 from gossamer.engine.exchange import PartWriter
 from gossamer.errors import UsageError
 from gossamer.frontier.changes import last_change
+from gossamer.frontier.views.sites import site_names
 from gossamer.index.document import ROW_COLUMNS
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut, shard_of
@@ -76,10 +78,10 @@ def build_shards(context: JobContext, shards: int, target: str, now: float, mode
     """Build the index of all documents in so many shards, each in a folder of the target place; `model` is the
     classifier for pages that were stored before there was one."""
     position = last_change(context.db)
-    crawl = str(context.db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
+    crawl = crawl_id(context.db)
     place = context.place
     place.put(MODEL, model)
-    place.put(_SITES, msgspec.json.encode([row[0] for row in context.db.iterate("SELECT name FROM sites")]))
+    place.put(_SITES, msgspec.json.encode(site_names(context.db)))
     sources = newest_pages(context).sources
     sent = run_over_pages(
         context, "pages to shards", _send_pages, sources, lambda number, source: _PageTask(source, number, shards)

@@ -16,11 +16,11 @@ import pyarrow as pa
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIN_SAME, Evidence, SiteFacts, declare, follow
 from gossamer.frontier.copies.mirror_table import active, is_rejected, scheme_of
+from gossamer.frontier.views.seed_list import is_seed_site
+from gossamer.frontier.views.sites import added_at, documents_kept
 from gossamer.jobs.context import JobContext, numbered, put_table, run_stage
 from gossamer.jobs.mirror_signs import MirrorTask, Pair, Signs, compare_paths, count_pairs, pages_by_path
 from gossamer.jobs.url_table import export_urls
-from gossamer.model.outcome import Outcome
-from gossamer.model.site import key64
 
 MIRRORS = pa.schema(
     [
@@ -117,9 +117,5 @@ def _verdicts(db: Database, signs: Mapping[Pair, Signs]) -> Iterator[MirrorPair]
 
 
 def _facts(db: Database, site: str, named: int) -> SiteFacts:
-    seen = db.execute("SELECT added_at FROM sites WHERE id = ?", (key64(site),))
-    is_seed = bool(db.execute("SELECT 1 FROM seeds WHERE site = ? LIMIT 1", (site,)))
-    sql = "SELECT urls FROM outcomes WHERE site_id = ? AND outcome = ?"
-    documents = db.execute(sql, (key64(site), Outcome.DOCUMENT.value))
     is_secure = scheme_of(db, site) == "https"
-    return SiteFacts(site, seen[0][0] if seen else 0.0, named, is_seed, is_secure, documents[0][0] if documents else 0)
+    return SiteFacts(site, added_at(db, site), named, is_seed_site(db, site), is_secure, documents_kept(db, site))

@@ -1,7 +1,7 @@
 """Statistics of the URL table (S0.8) counted from scratch, as the frontier keeps them while it crawls.
 
 Each task counts the URLs of one key range by leaf (`scope.statistics`); sums of a site come together by exchange. The
-result replaces the kept counters by *differences* (`replace_counters`): the counters and the URLs are read at one
+result replaces the kept counters by *differences* (`rebuild_counters`): the counters and the URLs are read at one
 moment, and what was wrong then is put right later, so that a crawl may go on meanwhile.
 
 `near` is the one figure that the table does not hold as such. It is counted as: a document that joined a cluster whose
@@ -19,9 +19,10 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.engine.exchange import partition_of, write_parts
+from gossamer.frontier.prefixes import add_counts
+from gossamer.frontier.views.table_statistics import all_leaves
 from gossamer.jobs.context import JobContext, get_table, numbered, part_table, put_table, run_stage
 from gossamer.jobs.url_table import UrlFiles, export_urls
 from gossamer.model.outcome import COPIES, ERRORS, Outcome
@@ -162,19 +163,13 @@ def rebuild_counters(context: JobContext) -> tuple[PrefixReport, list[Correction
     """Count all URLs, and put the counters right that the frontier keeps; returns what was wrong. The context's
     database must be open for writing; a crawl may be running."""
     with context.db.snapshot():
-        kept = kept_counters(context.db)
+        kept = all_leaves(context.db)
         urls = export_urls(context)
     report, names = _count(context, urls)
     wrong = list(_differences(kept, context.place, names))
-    replace_counters(context.db, wrong)
+    # Added, not set: a crawl may have counted further meanwhile.
+    add_counts(context.db, [(one.site, one.prefix, one.counted - one.kept) for one in wrong])
     return report, wrong
-
-
-def kept_counters(db: Database) -> dict[Leaf, Counts]:
-    """The counters as the frontier keeps them."""
-    columns = ", ".join(f"p.{name}" for name in FIGURES)
-    rows = db.iterate(f"SELECT s.name, p.text, {columns} FROM prefixes p JOIN sites s ON s.id = p.site_id")
-    return {(site, text): Counts(*counts) for site, text, *counts in rows}
 
 
 def _differences(kept: dict[Leaf, Counts], place: Place, names: list[str]) -> Iterator[Correction]:
@@ -194,19 +189,3 @@ def counted_leaves(place: Place, names: Iterable[str]) -> Iterator[tuple[Leaf, C
     for name in names:
         for site, prefix, *counts in zip(*get_table(place, name).to_pydict().values(), strict=True):
             yield (site, prefix), Counts(*counts)
-
-
-def replace_counters(db: Database, corrections: Iterable[Correction]) -> None:
-    """Add to each counter what it lacked."""
-    rows = []
-    for one in corrections:
-        lack = one.counted - one.kept
-        rows.append((key64(one.site), key64(one.prefix), one.prefix, *(getattr(lack, name) for name in FIGURES)))
-    columns = ", ".join(FIGURES)
-    changes = ", ".join(f"{name} = prefixes.{name} + excluded.{name}" for name in FIGURES)
-    with db.transaction():
-        db.many(
-            f"INSERT INTO prefixes (site_id, prefix, text, {columns}) VALUES (?, ?, ?{', ?' * len(FIGURES)}) "
-            f"ON CONFLICT (site_id, prefix) DO UPDATE SET {changes}",
-            sorted(rows),
-        )

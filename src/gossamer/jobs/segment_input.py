@@ -17,11 +17,11 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from gossamer.database.database import Database
 from gossamer.engine.exchange import write_parts
 from gossamer.errors import CorruptError, UsageError
+from gossamer.frontier.views.segments import LiveSegment, follow, live_segments, merged_segments
 from gossamer.jobs.context import JobContext, get_table, numbered, part_table, run_stage
-from gossamer.jobs.url_table import export_urls, follow, merged_segments
+from gossamer.jobs.url_table import export_urls
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.place import open_place
 from gossamer.store.remote_segments import open_segments
@@ -47,14 +47,6 @@ _ROUNDS = 5
 """How often pages are looked for again whose segments were merged meanwhile."""
 
 
-class LiveSegment(msgspec.Struct, frozen=True):
-    """A segment that counts."""
-
-    id: str
-    pages: int
-    bytes: int
-
-
 class Unread(msgspec.Struct, frozen=True, order=True):
     """Pages of a segment that could not be read, and why."""
 
@@ -62,12 +54,6 @@ class Unread(msgspec.Struct, frozen=True, order=True):
     pages: int
     problem: str
     is_missing: bool = False
-
-
-def live_segments(db: Database) -> list[LiveSegment]:
-    """The segments that count, in the order they were made."""
-    sql = "SELECT id, pages, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id"
-    return [LiveSegment(*row) for row in db.execute(sql)]
 
 
 def balanced(segments: Sequence[LiveSegment], groups: int) -> list[list[str]]:

@@ -14,11 +14,10 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from gossamer.database.database import Database
-from gossamer.database.schema import REMOVED
 from gossamer.errors import UsageError
+from gossamer.frontier.views.segments import follow, merged_segments
+from gossamer.frontier.views.whole_table import table_rows
 from gossamer.jobs.context import JobContext, numbered, put_table
-from gossamer.model.outcome import Outcome
 from gossamer.store.place import Place
 
 URLS = pa.schema(
@@ -45,20 +44,6 @@ URLS = pa.schema(
 where it lay when the table was read; `named` are the pages that name a document as their canonical one."""
 ROWS_OF_A_FILE = 200_000
 
-_COLUMNS = (
-    "u.site_id, u.key, u.url, u.state, u.fit, u.outcome, u.target, u.content_hash, u.cluster, u.joined, "
-    "COALESCE(m.seen_at, u.fetched_at), c.site_id, c.pages, {named}, u.segment, u.segment_row"
-)
-_NAMED = (
-    "(SELECT COUNT(*) FROM aliases a WHERE a.target_site = u.site_id AND a.target_key = u.key "
-    f"AND a.outcome = '{Outcome.ALIAS.value}')"
-)
-_TABLES = (
-    "urls u LEFT JOIN clusters c ON c.id = u.cluster "
-    "LEFT JOIN members m ON m.cluster = u.cluster AND m.site_id = u.site_id AND m.key = u.key"
-)
-_DOCUMENTS = f"WHERE u.outcome = '{Outcome.DOCUMENT.value}' AND u.segment IS NOT NULL AND u.state <> {REMOVED}"
-
 
 class UrlFiles(msgspec.Struct, frozen=True):
     """The table in files of the work place."""
@@ -70,10 +55,7 @@ class UrlFiles(msgspec.Struct, frozen=True):
 
 def export_urls(context: JobContext, *, documents_only: bool = False, rows_of_a_file: int = ROWS_OF_A_FILE) -> UrlFiles:
     """Write the URL table, or its documents, into the work place."""
-    columns = _COLUMNS.format(named=_NAMED if documents_only else "0")
-    where = _DOCUMENTS if documents_only else ""
-    moved = merged_segments(context.db)
-    rows = context.db.iterate(f"SELECT {columns} FROM {_TABLES} {where} ORDER BY u.site_id, u.key")
+    moved, rows = merged_segments(context.db), table_rows(context.db, documents_only)
     place, count = context.place, 0
     names: list[str] = []
     while chunk := list(islice(rows, rows_of_a_file)):
@@ -99,17 +81,3 @@ def _write(place: Place, name: str, rows: Iterator[tuple[Any, ...]]) -> None:
     columns = zip(*rows, strict=True)
     arrays = [pa.array(values, field.type) for field, values in zip(URLS, columns, strict=True)]
     put_table(place, name, pa.Table.from_arrays(arrays, schema=URLS))
-
-
-def merged_segments(db: Database) -> dict[str, tuple[str, int]]:
-    """Segment → the one that it was merged into, and the row there that its rows begin at."""
-    sql = "SELECT id, merged_into, first_row FROM segments WHERE merged_into IS NOT NULL"
-    return {name: (into, first) for name, into, first in db.iterate(sql)}
-
-
-def follow(moved: dict[str, tuple[str, int]], segment: str, row: int) -> tuple[str, int]:
-    """Where a stored row lies now."""
-    while segment in moved:
-        segment, first = moved[segment]
-        row += first
-    return segment, row

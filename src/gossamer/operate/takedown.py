@@ -183,15 +183,15 @@ def carry_on(folder: DataFolder, db: Database, settings: Settings, now: float) -
 def _silence(db: Database, what: Sequence[str]) -> None:
     """Messages of alerts that still wait tell nothing of it; they may wait for days."""
     out = removals.Covered(what)
-    for (id,) in db.execute("SELECT id FROM messages WHERE about <> ''"):
+    for id in outbox.about_alerts(db):
         if _without(db, id, out) is not None:
             db.patiently(partial(_rewrite, db, id, out))
 
 
 def _without(db: Database, id: str, out: removals.Covered) -> Message | None:
     """A message without what is covered; None where it names nothing of it."""
-    rows = db.execute("SELECT body FROM messages WHERE id = ?", (id,))
-    message = decoded(rows[0][0]) if rows else None
+    body = outbox.body_of(db, id)
+    message = decoded(body) if body is not None else None
     kept = tuple(item for item in message.items if not out(item.url)) if message else ()
     if message is None or len(kept) == len(message.items):
         return None
@@ -205,7 +205,7 @@ def _rewrite(db: Database, id: str, out: removals.Covered) -> None:
         if message is not None and message.items:
             outbox.rewrite(db, id, encoded(message))
         elif message is not None:
-            db.execute("DELETE FROM messages WHERE id = ?", (id,))
+            outbox.drop(db, id)
 
 
 def drop_from_index(folder: DataFolder, db: Database, settings: Settings, now: float) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gossamer.database.database import Database
 from gossamer.supervise.children import Child
+from gossamer.tables import alerts, outbox
 
 _PATIENCE = 30.0
 """Seconds after which alarms are looked for, though there is nobody to tell: the console shows them."""
@@ -49,7 +50,7 @@ class AlertProcess:
         self._child.kill()
 
     def _has_work(self) -> bool:
-        return self._has_messages() or bool(self._db.execute("SELECT 1 FROM alerts LIMIT 1"))
+        return self._has_messages() or alerts.are_saved(self._db)
 
     def _has_messages(self) -> bool:
-        return bool(self._db.execute("SELECT 1 FROM messages WHERE due_at IS NOT NULL LIMIT 1"))
+        return outbox.are_waiting(self._db)

@@ -27,18 +27,18 @@ from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.render.choice import LITTLE_TEXT, RENDERED, Modes
 from gossamer.crawl.scope import scope_config
 from gossamer.data.folder import DataFolder
+from gossamer.database import meta
 from gossamer.database.database import Database
-from gossamer.database.schema import DONE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.errors import GossamerError
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.operate import recrawl_outcomes
 from gossamer.frontier.steering.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.views.inspect import segment_ids
+from gossamer.frontier.views.site_urls import depths_of, kept_places
 from gossamer.model.counts import counted
-from gossamer.model.outcome import ORIGINALS, Outcome
+from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
-from gossamer.model.site import key64, site_of
 from gossamer.scope.chain import Chain
 from gossamer.settings import Settings
 from gossamer.store.segments import TableFile, open_links, open_pages_once
@@ -68,9 +68,9 @@ def rejudge(folder: DataFolder, frontier: SqlFrontier, settings: Settings, now: 
 
 def _noted(database: Database) -> Settings | None:
     """The settings of the last crawl; None where there was none, or another version wrote them."""
-    rows = database.execute("SELECT value FROM meta WHERE key = 'settings'")
+    noted = meta.noted(database, meta.SETTINGS)
     try:
-        return msgspec.json.decode(rows[0][0], type=Settings) if rows else None
+        return msgspec.json.decode(noted, type=Settings) if noted else None
     except msgspec.DecodeError:
         return None
 
@@ -162,13 +162,11 @@ def _stored_links(folder: DataFolder, db: Database, old: Chain, new: Chain, now:
 
 def _discovered(db: Database, sources: dict[str, str]) -> list[Discovered]:
     """Targets with a page that links to each, where the table still knows that page."""
-    places = {source: (key64(site_of(source)), key64(source)) for source in set(sources.values())}
-    rows = db.find("site_id, key, depth", "urls", ("site_id", "key"), sorted(places.values()))
-    depths = {(site_id, key): depth for site_id, key, depth in rows}
+    depths = depths_of(db, sources.values())
     return [
-        Discovered(target, depth=depths[places[source]] + 1, referrer=source)
+        Discovered(target, depth=depths[source] + 1, referrer=source)
         for target, source in sources.items()
-        if places[source] in depths
+        if source in depths
     ]
 
 
@@ -182,7 +180,7 @@ def _render(folder: DataFolder, frontier: SqlFrontier, before: Settings, setting
     pages = 0
     for table in _groups(folder, frontier.db, open_pages_once, _PAGES):
         sites = {site for site in pc.unique(table.column("site")).to_pylist() if old.of(site) == "off" != new.of(site)}
-        places = _finished(frontier.db, _empty_pages(table, sites)) if sites else []
+        places = kept_places(frontier.db, _empty_pages(table, sites)) if sites else []
         if places:
             frontier.follow_anew(places, now)
             pages += len(places)
@@ -198,12 +196,6 @@ def _empty_pages(table: pa.Table, sites: set[str]) -> list[str]:
         if site in sites and outcome == Outcome.DOCUMENT.value and "html" in (media_type or "")
         and len(text or "") < LITTLE_TEXT and not (method or "").startswith(RENDERED)
     ]  # fmt: skip
-
-
-def _finished(db: Database, urls: Sequence[str]) -> list[tuple[int, int]]:
-    wanted = sorted({(key64(site_of(url)), key64(url)) for url in urls})
-    rows = db.find("site_id, key, state, outcome", "urls", ("site_id", "key"), wanted)
-    return [(site_id, key) for site_id, key, state, outcome in rows if state == DONE and outcome in ORIGINALS]
 
 
 def _groups(

@@ -10,6 +10,7 @@ import msgspec
 from gossamer.crawl.parser_config import full_chain
 from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
+from gossamer.database import meta
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
@@ -19,6 +20,7 @@ from gossamer.frontier.politeness import is_servers_wish
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.seed_redirects import chain_from, redirected_sites
 from gossamer.frontier.views.inspect import find_url, stored_robots
+from gossamer.frontier.views.seed_view import seed_urls
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.site import host_of, origin_of, site_of
@@ -77,7 +79,7 @@ def earlier_seeds(database: Database) -> list[Seed]:
     """The seeds of earlier commands that still count: a crawl that goes on with fewer permissions
     than it began with would refuse their sites for good."""
     found = []
-    for (url,) in database.execute("SELECT url FROM seeds ORDER BY added_at, url"):
+    for url in seed_urls(database):
         record = find_url(database, url)
         if record is None or (record.state != "removed" and record.outcome != Outcome.ADDRESS_REFUSED.value):
             found.append(Seed(url, "an earlier seed"))
@@ -93,9 +95,9 @@ class _Noted(msgspec.Struct):
 def readmit(frontier: SqlFrontier, settings: Settings, now: float) -> None:
     """Where the crawl goes farther than the last one in its folder: queue what only that one's limit refused. To be
     called while the last one's settings are still noted."""
-    rows = frontier.db.execute("SELECT value FROM meta WHERE key = 'settings'")
+    noted = meta.noted(frontier.db, meta.SETTINGS)
     try:
-        last = msgspec.json.decode(rows[0][0], type=_Noted).scope if rows else settings.scope
+        last = msgspec.json.decode(noted, type=_Noted).scope if noted else settings.scope
     except msgspec.DecodeError:  # of another version
         return
     before = Reach(last.depth, last.sitemaps)

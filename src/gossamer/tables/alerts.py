@@ -98,6 +98,11 @@ def add(
     return alert
 
 
+def are_saved(db: Database) -> bool:
+    """Whether there is any saved query."""
+    return bool(db.execute("SELECT 1 FROM alerts LIMIT 1"))
+
+
 def remove(db: Database, id: str) -> None:
     """Forget a query, its hits, and what was not sent yet; belongs to somebody who asked whether it exists."""
     with db.transaction():

@@ -143,3 +143,10 @@ def _known(account: str, address: str) -> str:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def forget_all(db: Database) -> None:
+    """Nobody is logged in any more, and no failure counts."""
+    with db.transaction():
+        db.execute("DELETE FROM logins")
+        db.execute("DELETE FROM login_failures")

@@ -75,6 +75,22 @@ def rewrite(db: Database, id: str, body: str) -> None:
     db.execute("UPDATE messages SET body = ? WHERE id = ?", (body, id))
 
 
+def about_alerts(db: Database) -> list[str]:
+    """Ids of the messages that tell what saved queries found."""
+    return [id for (id,) in db.execute("SELECT id FROM messages WHERE about <> ''")]
+
+
+def body_of(db: Database, id: str) -> str | None:
+    """The body of a message."""
+    rows = db.execute("SELECT body FROM messages WHERE id = ?", (id,))
+    return str(rows[0][0]) if rows else None
+
+
+def are_waiting(db: Database) -> bool:
+    """Whether there is anything to send, now or later."""
+    return bool(db.execute("SELECT 1 FROM messages WHERE due_at IS NOT NULL LIMIT 1"))
+
+
 def count(db: Database, channel: str, about: str) -> int:
     """Messages about something that wait for a channel."""
     sql = "SELECT COUNT(*) FROM messages WHERE channel = ? AND about = ? AND due_at IS NOT NULL"
@@ -136,7 +152,12 @@ def retry(db: Database, now: float, id: str = "") -> int:
 def discard(db: Database, id: str) -> int:
     """Throw a message away; how many that were."""
     with db.transaction():
-        return db.change("DELETE FROM messages WHERE id = ?", (id,))
+        return drop(db, id)
+
+
+def drop(db: Database, id: str) -> int:
+    """The same in a transaction of the caller's."""
+    return db.change("DELETE FROM messages WHERE id = ?", (id,))
 
 
 def list_messages(db: Database, limit: int = 200) -> list[Waiting]:

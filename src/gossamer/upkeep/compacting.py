@@ -19,8 +19,9 @@ import msgspec
 
 from gossamer.data.folder import MERGER, DataFolder
 from gossamer.database.database import Database
-from gossamer.database.lists import marks
 from gossamer.errors import BusyError, CorruptError
+from gossamer.frontier.steering.merged import swap_in
+from gossamer.frontier.views.segments import all_count, live_segments
 from gossamer.store.compaction import FULL, CompactedSegment, compact, plan
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segment_folder import Segments, delete_segments
@@ -50,8 +51,8 @@ def due(
     """Which segments of `least` bytes, and of less than `below`, are to be merged; none while somebody holds them."""
     if holds.are_held(db, now):
         return []
-    rows = db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
-    return plan({segment: size for segment, size in rows if least <= size < below and segment not in damaged})
+    wanted = [one for one in live_segments(db) if least <= one.bytes < below and one.id not in damaged]
+    return plan({one.id: one.bytes for one in wanted})
 
 
 def compact_once(
@@ -116,12 +117,6 @@ def replace(db: Database, segments: Segments, ids: list[str], result: CompactedS
     delete_segments(segments, ids)
 
 
-def all_count(db: Database, ids: list[str]) -> bool:
-    """Whether none of these segments was merged into another or withdrawn; who finds a file missing asks this first."""
-    sql = f"SELECT COUNT(*) FROM segments WHERE merged_into IS NULL AND id IN ({marks(ids)})"
-    return bool(db.execute(sql, ids)[0][0] == len(ids))
-
-
 def swap(db: Database, ids: list[str], result: CompactedSegment, now: float = 0.0) -> None:
     """From now on the new segment counts in the place of the old ones, unless somebody has come to hold or to replace
     those. `now`: holds that had run out by then do not count."""
@@ -133,18 +128,4 @@ def swap(db: Database, ids: list[str], result: CompactedSegment, now: float = 0.
         if not all_count(db, ids):
             raise SegmentsReplacedError(f"segments of {db.where} were replaced or withdrawn by somebody else")
         holds.go_over_lost(db, now)
-        new_id = result.segment_id
-        db.execute(
-            "INSERT INTO segments (id, worker, created_at, pages, bytes) "
-            f"SELECT ?, ?, MIN(created_at), SUM(pages), ? FROM segments WHERE id IN ({marks(ids)})",
-            (new_id, COMPACTOR, result.bytes, *ids),
-        )
-        db.many(
-            "UPDATE segments SET merged_into = ?, first_row = ? WHERE id = ?",
-            [(new_id, result.first_rows[old], old) for old in ids],
-        )
-        # What was merged into those is told to lie here, too: the way to a row must not grow with every merge.
-        db.many(
-            "UPDATE segments SET merged_into = ?, first_row = first_row + ? WHERE merged_into = ?",
-            [(new_id, result.first_rows[old], old) for old in ids],
-        )
+        swap_in(db, result.segment_id, COMPACTOR, result.bytes, {old: result.first_rows[old] for old in ids})

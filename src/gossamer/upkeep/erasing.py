@@ -15,6 +15,7 @@ from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier.steering.removals import Covered
 from gossamer.frontier.views.inspect import segment_ids
+from gossamer.frontier.views.segments import merged_segments
 from gossamer.store.erasing import ERASED, erase, of_urls, visits_of
 from gossamer.store.layout import new_segment_id, role_of
 from gossamer.store.orphans import survey
@@ -50,7 +51,7 @@ def erase_removed(
 def _delete_left_over(folder: DataFolder, db: Database) -> None:
     """What is left of merging where somebody was killed holds what is to be gone: segments that were replaced and not
     deleted, and those that were to replace others."""
-    replaced = {row[0] for row in db.execute("SELECT id FROM segments WHERE merged_into IS NOT NULL")}
+    replaced = merged_segments(db)
     stored, count = survey(folder.segments), set(segment_ids(db))
     copies = [segment for segment in stored.published if segment not in count and role_of(segment) in _COPYING]
     delete_segments(folder.segments, {*copies, *(segment for segment in stored.published if segment in replaced)})

@@ -10,8 +10,9 @@ import numpy as np
 
 from gossamer.data.stored_links import Ends, LinksOf
 from gossamer.database.database import Database
-from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.errors import UsageError
+from gossamer.frontier.views.site_urls import count_fetchable, fetchable_rows, fetchable_urls
+from gossamer.frontier.views.sites import crawl_delay
 from gossamer.model.records import Via
 from gossamer.model.site import key64, site_of
 from gossamer.partition.assignment import ROOT, Assignment, drift, site_path
@@ -25,9 +26,6 @@ from gossamer.partition.sizes import Sizes
 
 MOST_LINKS = 20_000_000
 """Links that are held in memory; without the others a prediction is of a sparser site."""
-_COUNTED = f"site_id = ? AND state <> {REMOVED} AND (state <> {REFUSED} OR outcome IS NOT NULL)"
-"""URLs that were or may be fetched."""
-_SELECT = f"SELECT key, url, via, found_site, found_key, outcome, target, segment FROM urls WHERE {_COUNTED}"
 _LED_TO = {Via.REDIRECT.value, Via.CANONICAL.value, Via.REFRESH.value}
 _HANGS_ON_A_PAGE = _LED_TO | {Via.LINK.value}
 
@@ -90,13 +88,12 @@ def read_site(links_of: LinksOf, db: Database, site: str) -> StoredSite:
     graph = links_of(db, site, keys, rows.segments, MOST_LINKS).graph(rows.leads, rows.first_found)
     counts = np.diff(graph.starts)
     linked = SiteGraph(rows.urls, np.repeat(np.arange(len(keys)), counts), graph.targets, rows.home, rows.roots)
-    delays = db.execute("SELECT crawl_delay FROM sites WHERE name = ?", (site,))
     return StoredSite(
         name=site,
         graph=linked,
         sizes=Sizes(rows.urls),
         fetched=rows.fetched / len(keys),
-        crawl_delay=float(delays[0][0]) if delays else 0.0,
+        crawl_delay=crawl_delay(db, site),
     )
 
 
@@ -137,7 +134,7 @@ def plan_site(
 def proposed(links_of: LinksOf, db: Database, site: str, config: PartitionConfig, delay: float) -> Assignment | None:
     """The plan that a crawl adopts for a site by itself; None where it is better not split. A listed site is split
     at once, while there is nothing to predict from."""
-    known = db.execute(f"SELECT COUNT(*) FROM urls WHERE {_COUNTED}", (key64(site),))[0][0]
+    known = count_fetchable(db, site)
     if not config.splits(site, known) or config.most_parts == 1:
         return None
     if known < config.min_urls:
@@ -148,7 +145,7 @@ def proposed(links_of: LinksOf, db: Database, site: str, config: PartitionConfig
 
 def mended(db: Database, site: str, assignment: Assignment, config: PartitionConfig) -> Assignment | None:
     """The plan made even again, where a part has outgrown the others; None where it is even enough."""
-    urls = [url for (url,) in db.iterate(f"SELECT url FROM urls WHERE {_COUNTED}", (key64(site),))]
+    urls = fetchable_urls(db, site)
     counts = np.bincount(assignment.parts_of(urls), minlength=assignment.parts)
     if drift(counts.tolist()) <= config.drift:
         return None
@@ -174,7 +171,7 @@ class _Rows(msgspec.Struct):
 
 def _read_rows(db: Database, site: str) -> _Rows:
     rows, site_id = _Rows(), key64(site)
-    for key, url, via, found_site, found_key, outcome, target, segment in db.iterate(_SELECT, (site_id,)):
+    for key, url, _, via, found_site, found_key, outcome, target, _, _, segment in fetchable_rows(db, site):
         if segment is not None:
             rows.segments.add(segment)
         rows.fetched += outcome is not None

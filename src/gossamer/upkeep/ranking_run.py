@@ -18,7 +18,9 @@ from gossamer.data.holding import held
 from gossamer.database.database import Database
 from gossamer.engine.contract import Engine
 from gossamer.errors import CorruptError, UsageError
+from gossamer.frontier.steering.removals import removed_prefixes
 from gossamer.frontier.views.inspect import segment_ids
+from gossamer.frontier.views.seed_view import seed_urls
 from gossamer.graph.config import RankConfig
 from gossamer.graph.pagerank import Rules
 from gossamer.jobs.anchor_texts import collect_anchor_texts
@@ -101,7 +103,7 @@ def _graph(
 ) -> tuple[GraphFiles, GraphSource]:
     """The graph of the segments that count now."""
     for left in reversed(range(_TRIES)):
-        source = GraphSource(folder.segments.url, segment_ids(db), _removed(db))
+        source = GraphSource(folder.segments.url, segment_ids(db), removed_prefixes(db))
         if not source.names:
             raise UsageError(f"nothing is stored in {folder.root} yet: crawl first, then rank")
         try:
@@ -129,10 +131,6 @@ def _drop_all_but(place: Place, generation: str) -> None:
         drop_generations(place, kind, generation)
 
 
-def _removed(db: Database) -> list[str]:
-    return [prefix for (prefix,) in db.execute("SELECT prefix FROM removals ORDER BY prefix")]
-
-
 def _earlier(place: Place) -> RankFiles | None:
     """The last ranks; damaged ones are as good as none."""
     try:
@@ -155,7 +153,7 @@ def _last_cold(place: Place, before: RankFiles | None) -> ColdStart | None:
 
 def _seeds(db: Database, graph: GraphFiles) -> list[str]:
     """The crawl's seeds; for those that lead elsewhere, the pages they lead to."""
-    urls = [url for (url,) in db.execute("SELECT url FROM seeds ORDER BY url")]
+    urls = sorted(seed_urls(db))
     leads, ends = (read_array(graph.place, f"{graph.prefix}{name}.npy") for name in ("leads", "leads_to"))
     led = places_in(leads, np.array([key64(url) for url in urls], np.int64))
     found = graph.urls(ends[led[led >= 0]]) if (led >= 0).any() else []

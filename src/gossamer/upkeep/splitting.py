@@ -8,6 +8,7 @@ from gossamer.data.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions
+from gossamer.frontier.views.sites import sites_with
 from gossamer.partition.assignment import Assignment
 from gossamer.partition.config import PartitionConfig
 from gossamer.settings import Settings
@@ -23,9 +24,8 @@ def split_sites(links_of: LinksOf, db: Database, settings: Settings, now: float)
     if config.mode == "off":
         return []
     least = 0 if config.sites else config.min_urls
-    rows = db.execute("SELECT name, known FROM sites WHERE known >= ? ORDER BY name", (least,))
     waiting, split = partitions.waiting_sites(db), []
-    for site, known in rows:
+    for site, known in sites_with(db, least):
         if site in waiting or not config.splits(site, known):
             continue
         plan = _better_plan(links_of, db, site, config, settings.politeness.delay)

@@ -19,11 +19,11 @@ import numpy as np
 from gossamer.data.folder import THINNER, DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
-from gossamer.jobs.url_table import follow, merged_segments
+from gossamer.frontier.views.segments import all_count, follow, live_before, merged_segments, rows_in_use
 from gossamer.store.erasing import SUPERSEDED, erase, superseded, visits_of
 from gossamer.store.layout import new_segment_id, role_of, time_of
 from gossamer.tables import holds
-from gossamer.upkeep.compacting import SegmentsHeldError, SegmentsReplacedError, all_count, replace
+from gossamer.upkeep.compacting import SegmentsHeldError, SegmentsReplacedError, replace
 
 log = logging.getLogger(__name__)
 
@@ -61,12 +61,11 @@ def _thin_all(folder: DataFolder, db: Database, keep: float, now: float) -> int:
 
 def _due(db: Database, keep: float, now: float) -> dict[str, array[int]]:
     """Segments that may hold superseded visits, with the rows that are in use."""
-    sql = "SELECT id, pages FROM segments WHERE merged_into IS NULL AND created_at < ?"
-    sizes = {name: pages for name, pages in db.execute(sql, (now - keep,)) if _is_due(name, now - keep)}
+    sizes = {name: pages for name, pages in live_before(db, now - keep).items() if _is_due(name, now - keep)}
     due = {segment: array("q") for segment in sizes}
     if due:
         moved = merged_segments(db)
-        for segment, row in db.iterate("SELECT segment, segment_row FROM urls WHERE segment IS NOT NULL"):
+        for segment, row in rows_in_use(db):
             segment, row = follow(moved, segment, row)
             if segment in due:
                 due[segment].append(row)

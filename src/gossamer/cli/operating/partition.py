@@ -20,6 +20,7 @@ from gossamer.data.stored_links import stored_in
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
 from gossamer.frontier import partitions
+from gossamer.frontier.views.sites import is_fetched
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
@@ -173,7 +174,7 @@ def _sampling(settings: Settings) -> Settings:
 def _is_stored(site: str, folder: DataFolder) -> bool:
     db = folder.read()
     try:
-        return bool(db.execute("SELECT 1 FROM sites WHERE name = ? AND fetched > 0", (site,)))
+        return is_fetched(db, site)
     finally:
         db.close()
 

@@ -137,6 +137,15 @@ def limited_sites(db: Database, limit: int = 1000) -> list[tuple[str, Controls]]
     return [(name, Controls(*rest)) for name, *rest in rows]
 
 
+def steered_sites(db: Database) -> list[tuple[str, Controls]]:
+    """All sites that an operator paused or limited, by name."""
+    rows = db.execute(
+        "SELECT name, paused, least_delay, most_pages FROM sites "
+        "WHERE paused <> '' OR least_delay > 0 OR most_pages > 0 ORDER BY name"
+    )
+    return [(name, Controls(*rest)) for name, *rest in rows]
+
+
 def directions(db: Database, held: Collection[str]) -> Directions:
     """What an operator said about the sites that a worker holds."""
     if paused(db) is not None:

@@ -69,6 +69,12 @@ def list_filters(db: Database, site: str = "") -> list[StoredFilter]:
     return _rows(db, "? IN ('', site)", site)
 
 
+def sites_on_trial(db: Database, proposed_before: float) -> set[str]:
+    """Sites with a filter that has been on trial since a time."""
+    sql = "SELECT DISTINCT site FROM filters WHERE state = ? AND proposed_at <= ?"
+    return {site for (site,) in db.execute(sql, (SHADOW, proposed_before))}
+
+
 def _rows(db: Database, where: str, *values: str) -> list[StoredFilter]:
     rows = db.execute(f"{_SELECT} WHERE {where} ORDER BY site, kind, pattern", values)
     return [

@@ -98,6 +98,11 @@ def filter_rule(what: str) -> FilterRule:
     return FilterRule("prefix", "deny", what, name)
 
 
+def removed_prefixes(db: Database) -> list[str]:
+    """Everything that is out."""
+    return [what for (what,) in db.execute("SELECT prefix FROM removals ORDER BY prefix")]
+
+
 def all_removals(db: Database) -> list[Removal]:
     """Everything that is out, the newest first."""
     open_ones = unfinished(db)

@@ -314,6 +314,11 @@ def site_clock(db: Database, site: str) -> tuple[float, float, str] | None:
     return (rows[0][0], rows[0][1], rows[0][2]) if rows else None
 
 
+def all_robots(db: Database) -> Iterator[tuple[str, bytes]]:
+    """The stored states of all robots.txt by origin."""
+    yield from db.iterate("SELECT origin, state FROM robots ORDER BY origin")
+
+
 def stored_robots(db: Database, origin: str) -> bytes | None:
     """The stored state of an origin's robots.txt."""
     row = db.execute("SELECT state FROM robots WHERE origin = ?", (origin,))

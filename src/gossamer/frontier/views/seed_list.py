@@ -31,6 +31,16 @@ def list_seeds(db: Database, limit: int, offset: int = 0) -> list[NamedSeed]:
     return [NamedSeed(*row) for row in db.execute(sql, (limit, offset))]
 
 
+def seed_sites(db: Database) -> list[str]:
+    """The sites of all seeds."""
+    return [site for (site,) in db.execute("SELECT DISTINCT site FROM seeds ORDER BY site")]
+
+
+def is_seed_site(db: Database, site: str) -> bool:
+    """Whether somebody named a URL of this site."""
+    return bool(db.execute("SELECT 1 FROM seeds WHERE site = ? LIMIT 1", (site,)))
+
+
 def is_seed(db: Database, url: str) -> bool:
     """Whether somebody named this URL."""
     return bool(db.execute("SELECT 1 FROM seeds WHERE url = ?", (url,)))

@@ -40,6 +40,13 @@ def leaves(db: Database, site: str) -> dict[str, Counts]:
     return {text: Counts(*counts) for text, *counts in rows}
 
 
+def all_leaves(db: Database) -> dict[tuple[str, str], Counts]:
+    """The same for all sites, by site and prefix."""
+    columns = ", ".join(f"p.{name}" for name in _COLUMNS)
+    rows = db.iterate(f"SELECT s.name, p.text, {columns} FROM prefixes p JOIN sites s ON s.id = p.site_id")
+    return {(site, text): Counts(*counts) for site, text, *counts in rows}
+
+
 def recount(db: Database, site: str, shape_of: Callable[[str], str]) -> dict[str, Counts]:
     """The same from the URLs themselves: slow, and right by definition. Near copies are not told here: whether
     the page that a document is like is one of its site was known only when it was stored."""

@@ -53,6 +53,11 @@ def activity(db: Database, now: float) -> Activity:
     return Activity(workers, began_at, stored[0][0] if stored else 0.0, ready, controls.paused(db) is not None)
 
 
+def workers(db: Database) -> list[tuple[str, str]]:
+    """Workers that have not said goodbye, each with its machine."""
+    return [(id, machine) for id, machine in db.execute("SELECT id, machine FROM workers ORDER BY id")]
+
+
 def unindexed_since(db: Database, position: int) -> float | None:
     """Since when the oldest stored visits wait for an index that has come to a change; None where none do."""
     rows = db.execute("SELECT created_at FROM segments WHERE seq > ? ORDER BY seq LIMIT 1", (position,))

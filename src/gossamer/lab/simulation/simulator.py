@@ -30,15 +30,18 @@ from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.session import Pace, Session, Tools
 from gossamer.data.guidance import guidance_of
 from gossamer.data.stored_links import Keys, LinksOf, SiteLinks
+from gossamer.database.condition import give_up_safety
 from gossamer.database.database import Database, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.discover.seeds import Seed
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import Status, status
+from gossamer.frontier.views.site_urls import read_urls
+from gossamer.frontier.views.sites import are_leased
 from gossamer.lab.simulation.playback import AtOnce, LoggingReporter, NoHeart, RecordedNetwork, RecordedPages, Visited
 from gossamer.lab.simulation.virtual_time import VirtualClock, run_virtually
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
-from gossamer.model.outcome import PAGES, Outcome
+from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.priority.product import Product
 from gossamer.scope.shape import path_shape
@@ -56,7 +59,6 @@ _LOOKS = 40_000
 _PARSE_SECONDS = 0.005
 _TOLD = 10_000
 """Requests between two lines of progress."""
-_READ = f"SELECT url FROM urls WHERE site_id = ? AND outcome IN ({PAGES.sql})"
 
 
 class Simulated(msgspec.Struct):
@@ -130,9 +132,7 @@ def _for_all_workers(settings: Settings) -> Settings:
 def _database(folder: Path) -> Iterator[Database]:
     db = open_database(folder / "frontier.db")
     try:
-        # It is thrown away in any case, and nobody else looks at it.
-        for setting in ("synchronous = OFF", "journal_mode = MEMORY", "locking_mode = EXCLUSIVE"):
-            db.execute(f"PRAGMA {setting}")
+        give_up_safety(db)
         yield db
     finally:
         db.close()
@@ -156,7 +156,7 @@ def recorded_links(web: RecordedWeb) -> LinksOf:
 
     def links_of(db: Database, site: str, keys: Keys, _segments: Iterable[str], most: int) -> SiteLinks:
         links = SiteLinks(keys, most)
-        read = [web.number[url] for (url,) in db.iterate(_READ, (key64(site),)) if url in web.number]
+        read = [web.number[url] for url in read_urls(db, site) if url in web.number]
         some = web.links.some(np.array(sorted(read), np.int64))
         sources = np.repeat(keys_of_urls[sorted(read)], some.counts)
         links.add(sources, keys_of_urls[some.values], np.ones(len(sources), np.int64))
@@ -263,7 +263,7 @@ class _Crawl:
             self._tell(f"{done:,} requests, {hours:,.1f} hours of the crawl")
 
     def _is_working(self) -> bool:
-        return bool(self._frontier.db.execute("SELECT 1 FROM parts WHERE owner IS NOT NULL LIMIT 1"))
+        return are_leased(self._frontier.db)
 
     def _is_over(self) -> bool:
         now = self._clock.now()

@@ -15,15 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gossamer.database.database import Database
-from gossamer.database.schema import REMOVED
+from gossamer.frontier.views.site_urls import found_rows
 from gossamer.lab.webs.web import NOWHERE, Floats, Ints
 from gossamer.model.records import Kind, Via
 from gossamer.model.site import key64
 
 KINDS = {Kind.PAGE.value: 0, Kind.SITEMAP.value: 1, Kind.FEED.value: 2}
 _VIAS = {via.value: number for number, via in enumerate(Via)}
-
-_SELECT = f"""SELECT key, url, kind, via, found_at, found_key, announced_at FROM urls WHERE state <> {REMOVED}"""
 
 
 class KnownUrls(msgspec.Struct, frozen=True):
@@ -68,7 +66,7 @@ def read_known(db: Database) -> KnownUrls:
     urls: list[str] = []
     keys, finders, kinds, vias = array("q"), array("q"), array("b"), array("b")
     found, announced = array("d"), array("d")
-    for key, url, kind, via, found_at, found_key, announced_at in db.iterate(_SELECT):
+    for key, url, kind, via, found_at, found_key, announced_at in found_rows(db):
         urls.append(url)
         keys.append(key)
         finders.append(found_key or 0)

@@ -29,7 +29,9 @@ import pyarrow as pa
 
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
-from gossamer.frontier.views.inspect import segment_ids
+from gossamer.frontier.views.inspect import all_robots, segment_ids
+from gossamer.frontier.views.seed_view import seed_urls
+from gossamer.frontier.views.sites import site_addresses
 from gossamer.lab.webs.files import fit_of
 from gossamer.lab.webs.known_urls import KINDS, KnownUrls, keys_of, read_known
 from gossamer.lab.webs.ragged import Ragged
@@ -76,15 +78,12 @@ def record(folder: DataFolder, name: str = "") -> RecordedWeb:
 def _read(db: Database) -> _Table:
     with db.snapshot():
         known = read_known(db)
-        seeds = known.rows(keys_of(url for (url,) in db.execute("SELECT url FROM seeds ORDER BY added_at, url")))
-        states = [
-            (origin, msgspec.msgpack.decode(state, type=RobotsState))
-            for origin, state in db.iterate("SELECT origin, state FROM robots ORDER BY origin")
-        ]
+        seeds = known.rows(keys_of(seed_urls(db)))
+        states = [(origin, msgspec.msgpack.decode(state, type=RobotsState)) for origin, state in all_robots(db)]
         return _Table(
             known, segment_ids(db), load_rules(db), seeds[seeds != NOWHERE].tolist(),
             {origin: state.body for origin, state in states if state.good_at},
-            dict(db.execute("SELECT name, address FROM sites WHERE address <> '' ORDER BY name")),
+            site_addresses(db),
         )  # fmt: skip
 
 

@@ -22,9 +22,11 @@ import msgspec
 from gossamer.clock import Clock
 from gossamer.data.folder import DataFolder
 from gossamer.data.holding import held
+from gossamer.database import meta
 from gossamer.database.database import read_database
 from gossamer.database.snapshots import check_file, copy_database
 from gossamer.errors import BusyError, CorruptError, GossamerError, OperationError, UsageError
+from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
 from gossamer.operate.backup import files as files
 from gossamer.operate.backup.files import Item, Manifest
@@ -220,11 +222,9 @@ def _named(database: Path) -> tuple[str, int, list[str]]:
     """What a copied database says of itself: which crawl, which version, which segments."""
     db = read_database(database)
     try:
-        meta: dict[str, str] = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('crawl', 'schema')"))
-        rows = db.execute("SELECT id FROM segments WHERE merged_into IS NULL ORDER BY id")
+        return meta.crawl_id(db), int(meta.noted(db, meta.SCHEMA) or 0), sorted(segment_ids(db))
     finally:
         db.close()
-    return str(meta["crawl"]), int(meta["schema"]), [row[0] for row in rows]
 
 
 def _check_place(folder: DataFolder, place: Path) -> None:
@@ -250,7 +250,7 @@ def _check_whose(folder: DataFolder, place: Path) -> None:
         return
     db = folder.read()
     try:
-        own = str(db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0])
+        own = meta.crawl_id(db)
     finally:
         db.close()
     if theirs != own:

@@ -15,9 +15,9 @@ import msgspec
 
 from gossamer.clock import Clock
 from gossamer.data.folder import DataFolder
-from gossamer.database.database import Database
 from gossamer.database.snapshots import fill_database
 from gossamer.errors import CorruptError, UsageError
+from gossamer.frontier.views.vitals import workers
 from gossamer.model.counts import counted, noun
 from gossamer.operate.backup import files as files
 from gossamer.operate.backup.files import Item, Manifest
@@ -25,7 +25,7 @@ from gossamer.settings import load
 from gossamer.store import durable
 from gossamer.store.config import StorageConfig
 from gossamer.store.segment_folder import Segments
-from gossamer.tables import holds
+from gossamer.tables import holds, logins
 
 _UNFINISHED = ".restoring"
 """Ends the name of a folder that is not whole yet."""
@@ -159,12 +159,12 @@ class _Restore:
         try:
             self._folder.mark_segments(database)
             holds.forget_all(database)
-            _end_logins(database)
+            logins.forget_all(database)
         finally:
             database.close()
         frontier = self._folder.open_frontier(settings)
         try:
-            for (worker,) in frontier.db.execute("SELECT id FROM workers ORDER BY id"):
+            for worker, _ in workers(frontier.db):
                 frontier.retire(worker, now)
         finally:
             frontier.db.close()
@@ -172,9 +172,3 @@ class _Restore:
     def _clear_journal(self) -> None:
         """Closing a database writes its journal back; what is left is empty, and locks of this run are nobody's."""
         shutil.rmtree(self._root / "run", ignore_errors=True)
-
-
-def _end_logins(database: Database) -> None:
-    with database.transaction():
-        for table in ("logins", "login_failures"):
-            database.execute(f"DELETE FROM {table}")

@@ -22,6 +22,7 @@ from gossamer.errors import UsageError
 from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.steering import controls, filters, removals
 from gossamer.frontier.steering.filters import StoredFilter
+from gossamer.frontier.views.seed_view import seed_urls
 from gossamer.notify.channel import is_mail
 from gossamer.operate.configuration.toml_edit import toml_text
 from gossamer.parse.rules import DocumentRule
@@ -111,17 +112,13 @@ T = TypeVar("T")
 def read(folder: DataFolder, db: Database, secrets: bool = False) -> Configuration:
     """The configuration of a data folder."""
     pause = controls.paused(db)
-    rows = db.execute(
-        "SELECT name, paused, least_delay, most_pages FROM sites "
-        "WHERE paused <> '' OR least_delay > 0 OR most_pages > 0 ORDER BY name"
-    )
     decided = [one for one in mirror_table.list_mirrors(db) if one.state != mirror_table.UNDECIDED]
     found = Configuration(
         paused=pause.reason if pause else "",
-        seeds=tuple(sorted(row[0] for row in db.execute("SELECT url FROM seeds"))),
+        seeds=tuple(sorted(seed_urls(db))),
         paused_schedules=tuple(sorted(schedules.pauses(db, folder.machine()))),
         settings=read_tables(folder.root),
-        sites=tuple(SiteControl(*row) for row in rows),
+        sites=tuple(SiteControl(site, *msgspec.structs.astuple(one)) for site, one in controls.steered_sites(db)),
         removals=tuple(sorted((Removed(one.what, one.reason) for one in removals.all_removals(db)), key=_by_what)),
         rules=rulebook.load_rules(db),
         filters=tuple(filters.list_filters(db)),

@@ -9,10 +9,11 @@ from pathlib import Path
 import tantivy
 
 from gossamer.data.folder import options_of
-from gossamer.database import schema
+from gossamer.database import condition, meta, schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.inspect import segment_ids, status
+from gossamer.frontier.views.segments import live_segments
 from gossamer.index import checksums, commits
 from gossamer.index.folder import IndexFolder
 from gossamer.indexer.indexed import index_lag, index_standing
@@ -59,8 +60,8 @@ def database(patient: Patient) -> Iterator[Finding]:
 
 
 def _server(patient: Patient, db: Database) -> Iterator[Finding]:
-    number, name = db.execute("SELECT current_setting('server_version_num'), current_setting('server_version')")[0]
-    if int(number) < _OLDEST_SERVER:
+    number, name = condition.server_version(db)
+    if number < _OLDEST_SERVER:
         yield warn("database", f"the server is PostgreSQL {name}", "14 or newer is tested")
     else:
         yield ok("database", f"PostgreSQL {name}, schema {schema.VERSION}")
@@ -74,17 +75,16 @@ def _file(patient: Patient, db: Database) -> Iterator[Finding]:
     if path.stat().st_size > _QUICK and not patient.deep:
         yield ok("database", f"schema {schema.VERSION}; the file is large and only read whole with --deep")
         return
-    (found,) = db.execute("PRAGMA quick_check(1)")[0]
-    if found != "ok":
-        yield bad("database", f"{path} is damaged: {' '.join(str(found).split())[:200]}", "restore a backup")
+    if found := condition.file_damage(db):
+        yield bad("database", f"{path} is damaged: {' '.join(found.split())[:200]}", "restore a backup")
     else:
         yield ok("database", f"{path} is whole, schema {schema.VERSION}")
 
 
 def time_of_crawl(patient: Patient) -> Iterator[Finding]:
     """Whether the clock is behind what the crawl has written."""
-    rows = patient.database.execute("SELECT value FROM meta WHERE key = 'last_seen'") if patient.database else []
-    behind = float(rows[0][0]) - patient.clock.now() if rows else 0.0
+    last = meta.noted(patient.database, meta.LAST_SEEN) if patient.database else None
+    behind = float(last) - patient.clock.now() if last else 0.0
     if behind > _SLACK:
         advice = "set it right; or `gossamer crawl --accept-clock`, where the earlier time was the wrong one"
         yield bad("time", f"the clock of this machine is {behind:.0f} s behind the last crawl", advice)
@@ -114,8 +114,7 @@ def segments(patient: Patient) -> Iterator[Finding]:
 
 def _cut_short(db: Database, store: Segments) -> list[str]:
     """Segments with less in them than was written."""
-    rows = db.execute("SELECT id, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")
-    sizes = ((name, expected, segment_bytes(store, name)) for name, expected in rows)
+    sizes = ((one.id, one.bytes, segment_bytes(store, one.id)) for one in live_segments(db))
     return [
         f"segment {name} has {counted(found, 'byte')}, {expected:,} were written"
         for name, expected, found in sizes
@@ -140,7 +139,7 @@ def index(patient: Patient) -> Iterator[Finding]:
         yield bad("index", f"the index in {place} cannot be opened: {' '.join(str(error).split())[:200]}",
                   "`gossamer index --rebuild` makes a new one")  # fmt: skip
         return
-    if payload.crawl != db.execute("SELECT value FROM meta WHERE key = 'crawl'")[0][0]:
+    if payload.crawl != meta.crawl_id(db):
         yield bad("index", f"the index in {place} is one of another crawl", "`gossamer index` builds one of this crawl")
         return
     readable = patient.deep or checksums.size(folder) <= _QUICK

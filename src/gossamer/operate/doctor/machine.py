@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from gossamer.errors import GossamerError, UsageError
 from gossamer.fetch.browser_start import find_chromium
+from gossamer.frontier.views.seed_view import seed_urls
 from gossamer.operate.doctor.checks import Check, Finding, Patient, bad, ok, warn
 from gossamer.settings import FILE_NAME, Settings
 
@@ -210,7 +211,7 @@ def names_and_servers(patient: Patient) -> Iterator[Finding]:
     db = patient.database
     if not patient.network:
         return
-    seeds = [row[0] for row in db.execute("SELECT url FROM seeds ORDER BY added_at, url LIMIT 50")] if db else []
+    seeds = seed_urls(db)[:50] if db else []
     hosts: dict[tuple[str, int], str] = {}
     for seed in seeds:
         parts = urlsplit(seed)

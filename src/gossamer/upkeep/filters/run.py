@@ -14,6 +14,7 @@ from gossamer.data.stored_links import LinksOf
 from gossamer.database.database import Database
 from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, StoredFilter
+from gossamer.frontier.views.sites import sites_with
 from gossamer.parse.rules import RuleBook
 from gossamer.scope.automatic import FilterConfig
 from gossamer.scope.proposals import Proposal, useful_of
@@ -51,8 +52,7 @@ def run_filters(
 
 def all_sites(db: Database, config: FilterConfig) -> list[str]:
     """The sites that have URLs enough for filters."""
-    rows = db.execute("SELECT name FROM sites WHERE known >= ? ORDER BY name", (config.useful + config.known,))
-    return [name for (name,) in rows]
+    return [name for name, _ in sites_with(db, config.useful + config.known)]
 
 
 def _is_worth_it(

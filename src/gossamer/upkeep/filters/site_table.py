@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.data.stored_links import Ends, SiteLinks
 from gossamer.database.database import Database
-from gossamer.database.schema import REFUSED, REMOVED
+from gossamer.frontier.views.site_urls import fetchable_rows, url_of
 from gossamer.model.outcome import COPIES, ERRORS, Outcome
 from gossamer.model.records import Kind, Via
 from gossamer.model.site import key64, site_of
@@ -19,10 +19,6 @@ from gossamer.scope.automatic import FilterConfig, FilterKind, Fits
 from gossamer.scope.parameters import Parameter, ParameterColumns
 from gossamer.scope.proposals import Groups, SiteColumns
 from gossamer.scope.statistics import Counts
-
-_SELECT = f"""SELECT key, url, kind, via, found_site, found_key, outcome, target, joined, fetched_at,
-    segment FROM urls
-    WHERE site_id = ? AND state <> {REMOVED} AND (state <> {REFUSED} OR outcome IS NOT NULL)"""
 
 _LED_TO = {Via.REDIRECT.value, Via.CANONICAL.value, Via.REFRESH.value}
 """Ways to find a URL that are no links of a page, but hang on it as one does."""
@@ -51,7 +47,7 @@ class SiteTable:
         """Read all rows."""
         self._db = db
         site_id = key64(self.site)
-        for row in db.iterate(_SELECT, (site_id,)):
+        for row in fetchable_rows(db, self.site):
             key, url, kind, via, found_site, found_key, outcome, target, joined, fetched_at, segment = row
             if segment is not None:
                 self.segments.add(segment)
@@ -144,8 +140,7 @@ class SiteTable:
         """Kind and pattern of a group."""
         assert self._db is not None
         key = int(self.keys[self.groups.members(group)[0]])
-        url = self._db.execute("SELECT url FROM urls WHERE site_id = ? AND key = ?", (key64(self.site), key))[0][0]
-        return proposals.name_of(int(self.groups.keys[group]), url)
+        return proposals.name_of(int(self.groups.keys[group]), url_of(self._db, self.site, key))
 
 
 def read_table(db: Database, site: str, fits: Fits) -> SiteTable:

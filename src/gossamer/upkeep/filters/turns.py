@@ -8,13 +8,15 @@ its own; if it were lost, looks would come a little sooner.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from time import process_time
 
 import msgspec
 
+from gossamer.database import meta
 from gossamer.database.database import Database
-from gossamer.frontier.steering.filters import SHADOW
+from gossamer.frontier.steering.filters import sites_on_trial
+from gossamer.frontier.views.sites import site_progress
 from gossamer.scope.automatic import FilterConfig
 
 _GROWN = 0.01
@@ -39,8 +41,8 @@ class Turns:
 
     def __init__(self, db: Database, config: FilterConfig, now: float) -> None:
         self._db, self._config, self._now = db, config, now
-        rows = db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,))
-        self._state = msgspec.json.decode(rows[0][0], type=_Turns) if rows else _Turns(now - config.every)
+        noted = meta.noted(db, _KEY)
+        self._state = msgspec.json.decode(noted, type=_Turns) if noted else _Turns(now - config.every)
 
     def sites(self) -> Iterator[str]:
         """The sites whose turn it is; each is counted as looked at when the next one is asked for."""
@@ -54,23 +56,15 @@ class Turns:
             self._save()
 
     def _grown(self) -> list[tuple[str, int]]:
-        waiting = self._on_trial()
+        waiting = sites_on_trial(self._db, self._now - self._config.shadow)
         found = []
         least = self._config.useful + self._config.known
-        for site, progress, known in self._db.execute("SELECT name, known + refused + fetched, known FROM sites"):
+        for site, progress, known in site_progress(self._db):
             last = self._state.seen.get(site, 0)
             growth = (progress - last) / max(last, least)
             if known >= least and (growth >= _GROWN or site in waiting):
                 found.append((growth, site, progress))
         return [(site, progress) for _, site, progress in sorted(found, reverse=True)]
 
-    def _on_trial(self) -> Collection[str]:
-        """Sites with a filter whose trial has lasted long enough."""
-        sql = "SELECT DISTINCT site FROM filters WHERE state = ? AND proposed_at <= ?"
-        return {site for (site,) in self._db.execute(sql, (SHADOW, self._now - self._config.shadow))}
-
     def _save(self) -> None:
-        self._db.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            (_KEY, msgspec.json.encode(self._state).decode()),
-        )
+        meta.note(self._db, _KEY, msgspec.json.encode(self._state).decode())
