@@ -14,7 +14,7 @@ from gossamer.engine.contract import InlineEngine
 from gossamer.errors import UsageError
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.views import table_statistics
-from gossamer.jobs.prefix_statistics import counted_leaves, kept_counters, prefix_statistics, rebuild_counters
+from gossamer.jobs.prefix_statistics import counted_leaves, prefix_statistics, rebuild_counters
 from gossamer.jobs.url_table import export_urls
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
@@ -92,7 +92,7 @@ def test_a_rebuild_puts_wrong_missing_and_surplus_counters_right(stored: Stored)
     report, wrong = rebuild_counters(stored.context())
     assert (report.urls, report.sites) == (12, 2)
     assert {(one.site, one.prefix) for one in wrong} >= {("a.test", "/news/"), ("b.test", "/nothing/")}
-    kept = {leaf: counts for leaf, counts in kept_counters(stored.db).items() if counts != Counts()}
+    kept = {leaf: counts for leaf, counts in table_statistics.all_leaves(stored.db).items() if counts != Counts()}
     assert kept == counted(stored)
     assert rebuild_counters(stored.context())[1] == [], "nothing is left to put right"
 
@@ -117,7 +117,7 @@ def test_what_a_crawl_counts_while_the_job_runs_is_not_lost(stored: Stored) -> N
     rebuild_counters(stored.context(tell=tell))
     other.close()
     expected = counted(stored)["a.test", "/news/"] + Counts(known=1, fit=1, visited=1, documents=1)
-    assert kept_counters(stored.db)["a.test", "/news/"] == expected
+    assert table_statistics.all_leaves(stored.db)["a.test", "/news/"] == expected
 
 
 def test_the_table_is_read_at_one_moment(stored: Stored) -> None:
