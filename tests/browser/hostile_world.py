@@ -22,6 +22,8 @@ from inside import gossamer
 from gossamer.alerts.gathering import encoded
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
+from gossamer.data.machine import machine_name
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.frontier import subscriptions
 from gossamer.frontier.steering import controls, filters
@@ -243,10 +245,10 @@ def run_and_rest(db: Database, data: Path, site: str, now: float) -> None:
     """What runs of the plan said, and why sites and the whole crawl rest."""
     folder = DataFolder(data)
     for n, payload in enumerate(PAYLOADS):
-        began = schedules.begin(db, folder.machine(), payload, now - n)
-        schedules.finish(db, folder.machine(), Run(payload, began, now, n, f"{payload}\n{ALL}"))
-    schedules.note_plan(db, folder.machine(), {SHORT: SHORT}, now)
-    frontier = folder.open_frontier(settings_of_crawl(data))
+        began = schedules.begin(db, machine_name(folder), payload, now - n)
+        schedules.finish(db, machine_name(folder), Run(payload, began, now, n, f"{payload}\n{ALL}"))
+    schedules.note_plan(db, machine_name(folder), {SHORT: SHORT}, now)
+    frontier = open_frontier(folder, settings_of_crawl(data))
     try:
         frontier.block_until(site, now + 9999, ALL)
     finally:

@@ -20,7 +20,10 @@ from s3_kit import BUCKET, Answer, Asked, Store, running_store
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import PATIENCE, run, settings_of, wait_until, workers_of, write_settings
 
-from gossamer.data.folder import DataFolder, note_settings
+from gossamer.data.crawl_settings import note_settings
+from gossamer.data.folder import DataFolder
+from gossamer.data.machine import machine_name
+from gossamer.data.opening import open_frontier
 from gossamer.errors import UsageError
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
@@ -102,7 +105,7 @@ class Crawl:
 
     def workers(self, data: Path) -> set[str]:
         """The names under which a machine is known to the database."""
-        return workers_of_machine(DataFolder(self.first), DataFolder(data).machine())
+        return workers_of_machine(DataFolder(self.first), machine_name(DataFolder(data)))
 
     def segments(self) -> int:
         """How many there are."""
@@ -217,7 +220,7 @@ def test_only_the_one_who_starts_a_crawl_says_where_its_segments_lie(server: Pos
     """Also before anything is stored, or what others put elsewhere would be missing."""
     database = server.database()
     first, second = (DataFolder(tmp_path / name, StorageConfig(database, str(tmp_path / name))) for name in "ab")
-    note_settings(first.open_frontier(Settings(), founding=True), Settings(), {})
+    note_settings(open_frontier(first, Settings(), founding=True), Settings(), {})
     with pytest.raises(UsageError, match="not those of this crawl"):
-        second.open_frontier(Settings())
-    second.open_frontier(Settings(), founding=True)
+        open_frontier(second, Settings())
+    open_frontier(second, Settings(), founding=True)

@@ -25,6 +25,7 @@ sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import PATIENCE, run, settings_of, wait_until, write_settings
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.machine import machine_name
 from gossamer.testing import FakeWeb, Log, violations
 from gossamer.testing.log import Request
 
@@ -163,7 +164,7 @@ class Crawl:
     def workers(self, node: int) -> set[str]:
         """The names under which a node is known to the database."""
         with self._lab.nodes[0].inside():
-            return workers_of_machine(DataFolder(self.folders[0]), DataFolder(self.folders[node - 1]).machine())
+            return workers_of_machine(DataFolder(self.folders[0]), machine_name(DataFolder(self.folders[node - 1])))
 
     def end(self) -> None:
         for command in self.commands:

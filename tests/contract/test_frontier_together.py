@@ -28,6 +28,7 @@ from gossamer.clock import CorrectedClock, SystemClock
 from gossamer.crawl.heartbeat import Heartbeat
 from gossamer.crawl.worker import Worker
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.database import schema
 from gossamer.database.database import Database, DatabaseLost, open_database
 from gossamer.database.postgres import PostgresDatabase
@@ -452,7 +453,7 @@ class TestWorkers:
         settings = msgspec.convert(tables, Settings)
         folder = DataFolder(root, StorageConfig(url, str(root / "segments")))
         folder.create()
-        frontier = folder.open_frontier(settings)
+        frontier = open_frontier(folder, settings)
         add_seeds(frontier, settings, read_seeds([web.url(host) for host in web.sites]), SystemClock().now())
         frontier.db.close()
         return settings, folder
@@ -499,7 +500,7 @@ class TestWorkers:
         site.robots(f"User-agent: *\nCrawl-delay: {delay}\n")
         with web:
             settings, folder = self.prepared(web, tmp_path, self.url_of(tmp_path))
-            frontier = folder.open_frontier(settings)
+            frontier = open_frontier(folder, settings)
             frontier.add([page(site.url(path)) for path in left + right], SystemClock().now())
             partitions.adopt(frontier.db, site_of(site.url("/")), HALVES, SystemClock().now())
             worker = Worker(settings, folder, SystemClock())

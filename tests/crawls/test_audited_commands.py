@@ -8,6 +8,7 @@ from crawl_kit import write_settings
 from inside import gossamer
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.settings import Settings
 from gossamer.tables import audit
 
@@ -16,7 +17,7 @@ RULES = '[[rule]]\ndomain = "a.org"\nname = "news"\nurls = ["/news/*"]\n'
 
 def test_every_verb_that_changes_the_crawl_is_written_down(tmp_path: Path) -> None:
     write_settings(tmp_path, {"crawl": {"contact": "test@example.org"}})
-    DataFolder(tmp_path).open_frontier(Settings()).db.close()
+    open_frontier(DataFolder(tmp_path), Settings()).db.close()
     rules = tmp_path / "rules.toml"
     rules.write_text(RULES)
     for words in (

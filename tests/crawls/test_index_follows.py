@@ -13,6 +13,7 @@ from index_kit import contents
 from inside import fails, gossamer
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import indexer_lock
 from gossamer.testing import FakeWeb, Site
 
 
@@ -135,7 +136,7 @@ def test_a_crawl_ends_although_another_indexer_has_the_index(tmp_path: Path) -> 
     site = web.site("busy.test", pages=3)
     with web:
         write_settings(data, settings_of(web, crawl={"index": True}))
-        with DataFolder(data).index_lock():
+        with indexer_lock(DataFolder(data)):
             done = run("crawl", site.url("/"), "--quiet", data=data)
         assert done.returncode == 0, done.stderr
         assert "an indexer is at work on" in done.stderr

@@ -16,7 +16,9 @@ from crawl_kit import crawl, exported, run, settings_of, write_settings
 from inside import Done, fails, gossamer
 
 from gossamer.data.crawl_settings import settings_of_crawl
-from gossamer.data.folder import DataFolder, remember_storage
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import rank_lock
+from gossamer.data.storage import remember_storage
 from gossamer.testing import FakeWeb
 from gossamer.testing.postgres import PostgresServer
 
@@ -161,7 +163,7 @@ def test_what_is_wrong_is_said_in_one_line(web: FakeWeb, crawled: Path, tmp_path
     crawl(web, data, [web.url(ONE, "/nothing-here")])
     fails(gossamer("rank", data=data), 2, "no pages")
     assert not (data / "ranks").exists() and not list((data / "graph").rglob("*.npy"))
-    with DataFolder(crawled).rank_lock():
+    with rank_lock(DataFolder(crawled)):
         fails(gossamer("rank", data=crawled), 1, "being ranked already")
 
 

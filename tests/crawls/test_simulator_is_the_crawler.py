@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from quiet_time import crawl_quietly
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.discover.seeds import Seed
 from gossamer.lab.simulation.simulator import Simulated, simulate
 from gossamer.lab.webs.recorder import record
@@ -99,7 +100,7 @@ def live_crawl(web: FakeWeb, data: Path, settings: Settings, rules: list[Documen
     folder.create()
     with closing(folder.open_database()) as db:
         save_rules(db, rules, START)
-    frontier = folder.open_frontier(settings)
+    frontier = open_frontier(folder, settings)
     with closing(frontier.db) as db:
         add_seeds(frontier, settings, [Seed(site.url(), "test") for site in web.sites.values()], START)
         seen = len(web.log())

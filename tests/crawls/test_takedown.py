@@ -15,7 +15,10 @@ from inside import fails, gossamer
 
 from gossamer.alerts.gathering import decoded, encoded
 from gossamer.clock import SystemClock
-from gossamer.data.folder import MERGER, THINNER, DataFolder
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import merging_lock
+from gossamer.data.machine import MERGER, THINNER
+from gossamer.data.opening import open_frontier
 from gossamer.data.raw_pages import StoredPage, html_of, newest_html
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import removals
@@ -226,7 +229,7 @@ def merging_was_killed(data: Path) -> None:
 
 
 def test_erasing_waits_for_who_merges_although_the_crawl_was_killed(crawled: Crawled) -> None:
-    with DataFolder(crawled.data).merging_lock():
+    with merging_lock(DataFolder(crawled.data)):
         fails(gossamer("remove", "--erase", data=crawled.data), 1, "being merged already")
 
 
@@ -299,7 +302,7 @@ def test_a_site_goes_without_others_on_its_host(tmp_path: Path) -> None:
 
 def test_a_removal_that_broke_off_is_carried_on_by_the_next(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    frontier = folder.open_frontier(Settings())
+    frontier = open_frontier(folder, Settings())
     frontier.add([Discovered(f"http://a.org/x/{n}") for n in range(5)], 1.0)
     with frontier.db.transaction():
         removals.enter(frontier.db, "http://a.org/x/", "first", 1.0)
@@ -313,7 +316,7 @@ def test_a_removal_that_broke_off_is_carried_on_by_the_next(tmp_path: Path) -> N
 
 def test_messages_of_alerts_that_still_wait_tell_nothing_of_it(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    db = folder.open_frontier(Settings()).db
+    db = open_frontier(folder, Settings()).db
     told = {"both": ["http://a.org/1", "http://b.org/2"], "one": ["http://a.org/1"], "other": ["http://b.org/2"]}
     with db.transaction():
         for alert, urls in told.items():
@@ -331,7 +334,7 @@ def test_messages_of_alerts_that_still_wait_tell_nothing_of_it(tmp_path: Path) -
 
 def test_who_cannot_wait_is_told_how_far_it_came(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    frontier = folder.open_frontier(Settings())
+    frontier = open_frontier(folder, Settings())
     frontier.add([Discovered(f"http://a.org/x/{n}") for n in range(5)], 1.0)
     done = take_down_within(folder, Settings(), "a.org", "spam", 2.0, 30.0)
     assert (done.urls, done.is_done) == (5, True)

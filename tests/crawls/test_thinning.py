@@ -15,7 +15,11 @@ from crawl_kit import PATIENCE, crawl, exported, run, settings_of, write_setting
 
 from gossamer.clock import SystemClock
 from gossamer.data import exporting
-from gossamer.data.folder import THINNER, DataFolder
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import thinning_lock
+from gossamer.data.machine import THINNER
+from gossamer.data.opening import open_frontier
+from gossamer.data.recovery import recover
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.views.inspect import segment_ids
@@ -149,13 +153,13 @@ def test_what_is_written_and_does_not_count_yet_is_left_alone_while_its_writer_l
     """A worker that dies has the crawl tidy up, at any moment of thinning out."""
     _, data = visited
     folder, settings, now = DataFolder(data), load(data), SystemClock().now()
-    frontier = folder.open_frontier(settings)
+    frontier = open_frontier(folder, settings)
     new_id = new_segment_id(THINNER, now, 0)
     erase(folder.segments, segment_ids(frontier.db)[0], new_id, superseded(np.empty(0, np.int64), 0.0), SUPERSEDED)
-    with folder.thinning_lock():
-        assert folder.recover(frontier, now) == []
+    with thinning_lock(folder):
+        assert recover(folder, frontier, now) == []
         assert new_id in folder.segments.ids()
-    assert folder.recover(frontier, now) == [f"deleted unfinished segment {new_id}"]
+    assert recover(folder, frontier, now) == [f"deleted unfinished segment {new_id}"]
     frontier.db.close()
 
 

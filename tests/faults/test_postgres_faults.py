@@ -21,6 +21,7 @@ import pytest
 from gossamer.clock import CorrectedClock
 from gossamer.crawl.heartbeat import set_by_database
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.data.reader import SharedReader
 from gossamer.database import postgres, schema
 from gossamer.database.database import DatabaseLost, open_database, read_database
@@ -582,10 +583,10 @@ class TestClearErrors:
         first, second = DataFolder(tmp_path / "one", one), DataFolder(tmp_path / "two", two)
         first.create()
         second.create()
-        first.open_frontier(Settings())
-        first.open_frontier(Settings())
+        open_frontier(first, Settings())
+        open_frontier(first, Settings())
         self.fails(
-            UsageError, "those of another crawl.*all machines need the same", lambda: second.open_frontier(Settings())
+            UsageError, "those of another crawl.*all machines need the same", lambda: open_frontier(second, Settings())
         )
 
     def test_a_second_main_process_is_refused(self, server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from gossamer.cli.crawling.init import command as init
 from gossamer.clock import SystemClock
-from gossamer.data.folder import DataFolder, remember_storage
+from gossamer.data.folder import DataFolder
+from gossamer.data.storage import remember_storage
 from gossamer.operate.doctor.checks import Patient
 from gossamer.operate.doctor.crawl import privacy
 from gossamer.privacy import exposed

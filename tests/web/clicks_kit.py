@@ -11,6 +11,7 @@ import msgspec
 from web_kit import DOCUMENTS, PATIENCE, SETTINGS, MemoryService
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.frontier.contract import Batch, Place, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import UrlRecord, find_url
@@ -33,7 +34,7 @@ class Library:
     def __init__(self, root: Path, pause: float = NEVER) -> None:
         self.folder, self.clock = DataFolder(root), FakeClock()
         self.folder.create()
-        frontier = self.folder.open_frontier(Settings())
+        frontier = open_frontier(self.folder, Settings())
         crawl(frontier, [doc.url for doc in DOCUMENTS if doc.url.startswith("http")], self.clock.now())
         frontier.db.close()
         self.clicks = StoredClicks(self.folder, Settings().revisit, self.clock, pause)

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from gossamer.clock import SystemClock
 from gossamer.console.settings_form import GROUPS
+from gossamer.data.locks import run_lock
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.frontier.views import seed_list
@@ -61,7 +62,7 @@ def told(page: httpx.Response) -> str:
 @contextmanager
 def somebody_runs_the_plan(console: ConsoleUnderTest) -> Iterator[None]:
     """As `gossamer run` without schedules is seen by others: its lock, its plan, a crawl under way."""
-    with console.folder.run_lock():
+    with run_lock(console.folder):
         with changing(console) as db:
             schedules.note_plan(db, "", {"crawl": "always", "serve": "always"}, 1_700_000_000.0)
             schedules.begin(db, "", "crawl", 1_700_000_000.0)
@@ -347,7 +348,7 @@ def test_every_setting_of_the_form_exists_once_and_is_shown(own: ConsoleUnderTes
 def test_the_crawl_is_started_by_whoever_runs_the_plan(own: ConsoleUnderTest) -> None:
     refused = own.send("/console/start")
     assert refused.status_code == 400 and "gossamer run --data" in told(refused)
-    with own.folder.run_lock():
+    with run_lock(own.folder):
         with changing(own) as db:
             schedules.note_plan(db, "", {"crawl": "always", "serve": "always"}, 1_700_000_000.0)
             schedules.pause(db, "", "crawl", 1_700_000_000.0)
@@ -360,7 +361,7 @@ def test_the_crawl_is_started_by_whoever_runs_the_plan(own: ConsoleUnderTest) ->
 
 def test_a_crawl_that_keeps_failing_is_red_and_says_why(own: ConsoleUnderTest) -> None:
     now = SystemClock().now()
-    with own.folder.run_lock():
+    with run_lock(own.folder):
         with changing(own) as db:
             schedules.note_plan(db, "", {"crawl": "always", "serve": "always"}, now)
             began = schedules.begin(db, "", "crawl", now - 1)

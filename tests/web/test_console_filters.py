@@ -13,6 +13,7 @@ import httpx
 import pytest
 from console_kit import ConsoleUnderTest, small_console
 
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filters import ACTIVE, OFF, SHADOW, WITHDRAWN, StoredFilter
@@ -69,7 +70,7 @@ def with_tags(console: ConsoleUnderTest, site: str, count: int = 3) -> list[str]
 
     every = (f"http://{site}/tag/word{number}" for number in itertools.count())
     urls = list(itertools.islice((url for url in every if not is_probe(url, FilterConfig().probe)), count))
-    frontier = console.folder.open_frontier(settings_of_crawl(console.data))
+    frontier = open_frontier(console.folder, settings_of_crawl(console.data))
     frontier.add([Discovered(url) for url in urls], 1_700_000_000.0)
     frontier.db.close()
     return urls

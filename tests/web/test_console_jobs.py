@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from console_kit import ConsoleUnderTest, console_of
 
+from gossamer.data.locks import run_lock
 from gossamer.database.database import Database
 from gossamer.tables import audit, schedules
 
@@ -70,7 +71,7 @@ def test_runs_are_shown_with_their_result_and_escaped_words(planned: ConsoleUnde
     assert "ranked 12 pages" in page and "failed (1)" in page
     assert "<script>alert" not in page and "&lt;script&gt;alert(1)" in page
     assert "interrupted" in page  # begun, not ended, and nobody runs the plan
-    with planned.folder.run_lock():
+    with run_lock(planned.folder):
         assert ">running</span> for" in planned.reader.get("/console/jobs").text
     only = planned.reader.get("/console/jobs", params={"name": "often"}).text
     assert "ranked 12 pages" not in only
@@ -104,7 +105,7 @@ def test_pause_and_resume_are_done_told_and_written_down(planned: ConsoleUnderTe
 def test_run_now_needs_somebody_who_runs_the_plan(planned: ConsoleUnderTest) -> None:
     refused = planned.send("/console/jobs/now", {"name": "nightly"})
     assert refused.status_code == 400 and "gossamer run" in refused.text
-    with planned.folder.run_lock():
+    with run_lock(planned.folder):
         with changing(planned) as db:
             schedules.note_plan(db, "", {"nightly": "at 03:30", "page": "always"}, 1_700_000_000.0)
         assert "started as soon as" in planned.send("/console/jobs/now", {"name": "nightly"}).text

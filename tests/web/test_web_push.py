@@ -19,6 +19,7 @@ import pytest
 from web_kit import PATIENCE, SETTINGS, MemoryService
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.discover.websub import PushConfig
 from gossamer.errors import DatabaseError
@@ -61,7 +62,7 @@ class Town:
     def __init__(self, folder: DataFolder, hub: Hub, clock: FakeClock) -> None:
         self.folder, self.hub, self.clock = folder, hub, clock
         self.config = PushConfig(attempts=3)
-        self.frontier = folder.open_frontier(CRAWL)
+        self.frontier = open_frontier(folder, CRAWL)
         self.address = ""
 
     @property

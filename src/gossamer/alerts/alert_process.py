@@ -16,7 +16,9 @@ from pathlib import Path
 from gossamer.alerts.alarming import look
 from gossamer.alerts.sending import Delivery, send_due, tell_alarms
 from gossamer.clock import Clock, SystemClock, WallClock
+from gossamer.data.crawl_settings import last_options
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import sender_lock
 from gossamer.data.logged import configure_logs
 from gossamer.database.database import Database, open_database
 from gossamer.errors import GossamerError
@@ -85,12 +87,12 @@ def main() -> None:
     configure_logs(Path(sys.argv[1]), "alerts")
     folder, clock = DataFolder(Path(sys.argv[1])), SystemClock()
     try:
-        settings = load(folder.root, folder.last_options())
+        settings = load(folder.root, last_options(folder))
         db = open_database(folder.database, cache_mb=4)
         db.outlast()
         try:
             while True:
-                with folder.sender_lock() as alone:
+                with sender_lock(folder) as alone:
                     if alone and db.only_one("send messages"):
                         work(folder, db, settings, clock)
                         return

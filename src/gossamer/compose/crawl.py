@@ -12,7 +12,11 @@ import msgspec
 
 from gossamer.clock import Clock, CorrectedClock, SystemClock
 from gossamer.crawl.heartbeat import set_by_database
-from gossamer.data.folder import DataFolder, check_clock, note_settings
+from gossamer.data.crawl_settings import note_settings
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import crawl_lock
+from gossamer.data.opening import open_frontier
+from gossamer.data.recovery import check_clock, recover
 from gossamer.data.stored_links import stored_in
 from gossamer.data.stored_ranks import check_reachable_ranks
 from gossamer.discover.seeds import Seed
@@ -113,8 +117,8 @@ def open_crawl(order: CrawlOrder, tell: Callable[[str], None] = lambda line: Non
     if folder.is_shared:
         check_reachable_ranks(order.data, order.settings)
     folder.create()
-    with folder.crawl_lock():
-        frontier = folder.open_frontier(order.settings, founding=True)
+    with crawl_lock(folder):
+        frontier = open_frontier(folder, order.settings, founding=True)
         with closing(frontier.db):
             _become_the_crawl(order, frontier, clock)
             _repair(order, folder, frontier, clock, tell)
@@ -153,7 +157,7 @@ def _repair(
     readmit(frontier, order.settings, clock.now())
     done = rejudge(folder, frontier, order.settings, clock.now())
     note_settings(frontier, order.settings, order.options)
-    for line in (*done, *folder.recover(frontier, clock.now())):
+    for line in (*done, *recover(folder, frontier, clock.now())):
         tell(line)
     carry_on(folder, frontier.db, order.settings, clock.now())
 

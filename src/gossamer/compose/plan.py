@@ -8,6 +8,8 @@ from pathlib import Path
 
 from gossamer.clock import WallClock
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import run_lock
+from gossamer.data.machine import machine_name
 from gossamer.database.database import Database
 from gossamer.schedule.config import Schedule
 from gossamer.supervise.unattended import Unattended
@@ -20,6 +22,6 @@ def open_plan(
     """Take a folder for a plan; `seedless`: its crawls that wait for a first seed; `tell` gets each line that a
     command prints, with the command's name."""
     folder = DataFolder(data)
-    with folder.run_lock(), closing(folder.open_database()) as db:
+    with run_lock(folder), closing(folder.open_database()) as db:
         # Times of day are those of the machine, also where its clock is set right after the start.
-        yield Unattended(data, folder.machine(), db, plan, WallClock(), tell, seedless), db
+        yield Unattended(data, machine_name(folder), db, plan, WallClock(), tell, seedless), db

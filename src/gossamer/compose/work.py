@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.supervise.crew import Crew
 
 _TICK = 0.2
@@ -26,7 +27,7 @@ class Workforce:
         self.where = found.where if folder.is_shared else str(data)
         """The crawl they work on."""
         settings = settings_of_crawl(data)
-        folder.open_frontier(settings).db.close()  # segments of another crawl are refused before anything is started
+        open_frontier(folder, settings).db.close()  # segments of another crawl are refused before anything is started
         self._crew, self._workers, self._name = Crew(settings, folder, debug, workers), workers, name
         self._stops = 0
 

@@ -15,6 +15,9 @@ from typing import Any, Literal
 import msgspec
 
 from gossamer.console.context import Crawl
+from gossamer.data.crawl_settings import shared_settings
+from gossamer.data.locks import is_run
+from gossamer.data.machine import machine_name
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import controls
@@ -46,10 +49,10 @@ class Plan(msgspec.Struct, frozen=True):
 def plan_now(crawl: Crawl, db: Database) -> Plan:
     """How the crawl is started, and whether it runs."""
     now, working = crawl.clock.now(), bool(machines(db, crawl.clock.now()))
-    if not crawl.folder.is_run():
+    if not is_run(crawl.folder):
         return Plan("", None, working)
     plan = plan_of(crawl.settings().schedules)
-    found = standing(db, crawl.folder.machine(), plan, now)
+    found = standing(db, machine_name(crawl.folder), plan, now)
     crawls = [one for one in found if words(plan[one.name])[:1] == ["crawl"]]
     if not crawls:
         return Plan("", None, working)
@@ -60,7 +63,7 @@ def why_not(crawl: Crawl) -> str:
     """Why settings cannot be changed here; empty: they can."""
     folder = crawl.folder
     path = folder.root / FILE_NAME
-    if folder.is_shared and not folder.is_run():
+    if folder.is_shared and not is_run(folder):
         return (
             f"Several machines share this crawl: change {FILE_NAME} where `gossamer crawl` runs, and start that again."
         )
@@ -94,13 +97,13 @@ def bring_into_force(crawl: Crawl) -> str:
 
 def start_anew(crawl: Crawl, name: str) -> None:
     """Ask `gossamer run` to start an entry, anew where it runs."""
-    machine, now = crawl.folder.machine(), crawl.clock.now()
+    machine, now = machine_name(crawl.folder), crawl.clock.now()
     crawl.change(lambda db: schedules.want(db, machine, name, now))
 
 
 def start(crawl: Crawl) -> str:
     """Start the crawl where somebody can; returns what to tell. A pause, of the crawl or of its entry, ends."""
-    plan, machine, now = crawl.ask(lambda db: plan_now(crawl, db)), crawl.folder.machine(), crawl.clock.now()
+    plan, machine, now = crawl.ask(lambda db: plan_now(crawl, db)), machine_name(crawl.folder), crawl.clock.now()
     crawl.change(lambda db: controls.resume_crawl(db, now))
     if plan.entry is None:
         if plan.working:
@@ -121,7 +124,7 @@ def how_to_start(crawl: Crawl) -> str:
 
 def waiting_for_restart(crawl: Crawl) -> list[str]:
     """Names of settings that were changed since the crawl that is running started."""
-    started = crawl.folder.crawl_settings()
+    started = shared_settings(crawl.folder)
     if started is None or crawl.folder.is_shared:
         return []
     return differing(started, crawl.settings())

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from gossamer import settings as settings_file
+from gossamer.data.crawl_settings import last_options, shared_settings
 from gossamer.data.folder import DataFolder
 from gossamer.settings import (
     OWN_SECTIONS,
@@ -69,8 +70,8 @@ def sources(folder: DataFolder) -> Sources:
     """What `gossamer.toml`, the last crawl and the database of several machines say."""
     path = folder.root / settings_file.FILE_NAME
     file = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
-    options = folder.last_options() if folder.has_crawl() else {}
-    return Sources(file, options, folder.is_shared and folder.crawl_settings() is not None)
+    options = last_options(folder) if folder.has_crawl() else {}
+    return Sources(file, options, folder.is_shared and shared_settings(folder) is not None)
 
 
 def in_force(settings: Settings, said: Sources) -> list[Section]:

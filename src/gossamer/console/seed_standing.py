@@ -13,7 +13,9 @@ from threading import Lock, Thread
 import msgspec
 
 from gossamer.clock import Clock
-from gossamer.data.folder import DataFolder, options_of
+from gossamer.data.crawl_settings import options_of
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import is_crawled
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.seed_view import documents
@@ -107,7 +109,7 @@ class SeedStandings:
             return True
 
     def _verdict(self, db: Database, settings: Settings) -> Verdict:
-        commands = Commands(self._folder.root, options_of(db), self._folder.is_crawled())
+        commands = Commands(self._folder.root, options_of(db), is_crawled(self._folder))
         return verdict_of(db, settings, commands, documents(db))
 
 

@@ -10,6 +10,7 @@ import msgspec
 from gossamer.console import changing
 from gossamer.console.context import Crawl
 from gossamer.console.words import counted
+from gossamer.data.opening import open_frontier
 from gossamer.discover.seeds import Seed, named_seed
 from gossamer.errors import UsageError
 from gossamer.frontier.contract import Added
@@ -53,7 +54,7 @@ def add(crawl: Crawl, text: str, contact: str, is_sitemap: bool) -> Named:
         settings = load(crawl.folder.root)
     seeds, by_http = choose_schemes(seeds, settings, _LONGEST)
     seeds = _each_once(seeds)
-    frontier = crawl.folder.open_frontier(settings)
+    frontier = open_frontier(crawl.folder, settings)
     try:
         kind = Kind.SITEMAP if is_sitemap else Kind.PAGE
         added = add_seeds(frontier, settings, seeds, crawl.clock.now(), kind)

@@ -29,6 +29,8 @@ from gossamer.crawl.session import Session, Tools
 from gossamer.crawl.thread import DatabaseThread
 from gossamer.data.classifier import model_bytes
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import worker_lock
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.errors import LeaseLost
 from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver, user_agent
@@ -58,7 +60,7 @@ class Worker:
         """Work until stopped, as often under a new name as leases are lost."""
         while not self._stop.is_set():
             name = self._given_name or f"w{secrets.token_hex(4)}"
-            with ThreadPoolExecutor(1, "frontier") as executor, self._folder.worker_lock(name):
+            with ThreadPoolExecutor(1, "frontier") as executor, worker_lock(self._folder, name):
                 try:
                     await self._session(name, DatabaseThread(executor))
                 except LeaseLost as lost:
@@ -72,7 +74,7 @@ class Worker:
         resolver = Resolver(DnsConfig(overrides=settings.network.resolve), guard, clock)
         types = (*settings.fetch.accept_types, *READERS.names()) if settings.fetch.accept_types else ()
         config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites, accept_types=types)
-        frontier = await thread.run(self._folder.open_frontier, settings)
+        frontier = await thread.run(open_frontier, self._folder, settings)
         beats = await thread.run(self._folder.open_database)
         self._databases = [frontier.db, beats]
         for database in self._databases:

@@ -1,21 +1,61 @@
-"""The settings by which the crawl of a data folder runs."""
+"""By which settings the crawl of a data folder runs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from gossamer.data.folder import DataFolder
+from gossamer.database import meta
+from gossamer.database.database import Database
+from gossamer.errors import UsageError
+from gossamer.frontier.sql import SqlFrontier
 from gossamer.settings import OWN_SECTIONS, Settings, load
 
 
 def settings_of_crawl(data: Path) -> Settings:
     """The settings of a folder, with what the options of the last `gossamer crawl` changed."""
     folder = DataFolder(data)
-    own = load(data, folder.last_options() if folder.has_crawl() else {})
-    shared = folder.crawl_settings() if folder.is_shared else None
+    own = load(data, last_options(folder) if folder.has_crawl() else {})
+    shared = shared_settings(folder) if folder.is_shared else None
     if shared is None:
         return own
     # One crawl, one set of settings; what only concerns this machine is its own affair.
     return msgspec.structs.replace(shared, **{name: getattr(own, name) for name in OWN_SECTIONS})
+
+
+def shared_settings(folder: DataFolder) -> Settings | None:
+    """The settings that the machine which started the crawl wrote down for all of them."""
+    with closing(folder.read()) as database:
+        noted = meta.noted(database, meta.SETTINGS)
+    try:
+        return msgspec.json.decode(noted, type=Settings) if noted else None
+    except msgspec.DecodeError as error:
+        raise UsageError(f"the crawl was started by another version ({error}): use that one here too") from error
+
+
+def last_options(folder: DataFolder) -> dict[str, dict[str, Any]]:
+    """What the last crawl changed in the settings by its options."""
+    with closing(folder.read()) as database:
+        return options_of(database)
+
+
+def options_of(database: Database) -> dict[str, dict[str, Any]]:
+    """What the last crawl changed in the settings by its options."""
+    noted = meta.noted(database, meta.OPTIONS)
+    return dict(msgspec.json.decode(noted)) if noted else {}
+
+
+def note_settings(frontier: SqlFrontier, settings: Settings, options: Mapping[str, Mapping[str, Any]]) -> None:
+    """Remember by which settings a crawl runs, and what its options changed: for the verbs that speak of it, and
+    for the workers of other machines."""
+    # What is each machine's own affair stays here; a database's password is among it.
+    own = {name: type(getattr(settings, name))() for name in OWN_SECTIONS}
+    shared = msgspec.structs.replace(settings, **own)
+    with frontier.db.transaction():
+        meta.note(frontier.db, meta.OPTIONS, msgspec.json.encode(options).decode())
+        meta.note(frontier.db, meta.SETTINGS, msgspec.json.encode(shared).decode())

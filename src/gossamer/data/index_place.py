@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import indexer_lock
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import WHOLE, Cut
 from gossamer.search.shards.config import ShardsConfig
@@ -29,5 +30,5 @@ def index_place(folder: DataFolder, shards: ShardsConfig) -> IndexPlace:
 @contextmanager
 def index_lock(folder: DataFolder, place: IndexPlace) -> Iterator[None]:
     """At most one indexer per index."""
-    with folder.index_lock() if place.root == folder.index else IndexFolder(place.root).lock():
+    with indexer_lock(folder) if place.root == folder.index else IndexFolder(place.root).lock():
         yield

@@ -6,7 +6,9 @@ A crawl that nobody runs, or that an operator paused, is not stalled: it rests. 
 
 from __future__ import annotations
 
-from gossamer.data.folder import DataFolder, options_of
+from gossamer.data.crawl_settings import options_of
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import is_crawled
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import Status, status
 from gossamer.indexer.indexed import IndexStanding, index_lag, index_standing
@@ -23,7 +25,7 @@ def problems(folder: DataFolder, db: Database, settings: Settings, now: float) -
     """What is not well, a sentence each that says what to do; none where all is."""
     standing = status(db, now)
     found = [
-        verdict_of(db, settings, Commands(folder.root, options_of(db), folder.is_crawled()), standing.pages).sentence,
+        verdict_of(db, settings, Commands(folder.root, options_of(db), is_crawled(folder)), standing.pages).sentence,
         _stalled(db, standing, settings, now),
         _disk(folder, settings),
         _index(folder, db, standing, settings, now),

@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 from gossamer.clock import Clock
 from gossamer.crawl.scope import LiveScope
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import identity, require_crawl
 from gossamer.discover import websub
 from gossamer.discover.feed_values import FeedLimits
@@ -115,7 +116,7 @@ class StoredPush:
         file = identity(self._folder.database)
         if self._frontier is None or file != self._file:
             self._close()
-            frontier = self._folder.open_frontier(self._settings)
+            frontier = open_frontier(self._folder, self._settings)
             try:
                 self._scope = LiveScope(self._settings, frontier.db)
             except BaseException:

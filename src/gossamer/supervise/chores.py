@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from gossamer.clock import SystemClock, environment_with_clock
 from gossamer.data.folder import DataFolder
+from gossamer.data.notes import read_note, write_note
 from gossamer.supervise.children import Child
 
 PROCESS = "gossamer.upkeep.process"
@@ -44,7 +45,7 @@ class Chore:
         """Seconds until it is due, by what the data folder says of the last time."""
         now = SystemClock().now()
         try:
-            last = float(self._folder.noted(self._note) or "")
+            last = float(read_note(self._folder, self._note) or "")
         except ValueError:
             last = math.nan
         if not last <= now:  # there is none yet, or the clock was wrong then
@@ -53,7 +54,7 @@ class Chore:
         return max(last + self._every - now, min(self._every, SETTLE))
 
     def _begun(self, at: float) -> None:
-        self._folder.note(self._note, repr(at))
+        write_note(self._folder, self._note, repr(at))
 
     def tick(self) -> None:
         """Start it if it is due; one that still runs is left to finish."""

@@ -20,6 +20,7 @@ from enum import Enum
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.data.folder import DataFolder
+from gossamer.data.recovery import recover
 from gossamer.errors import GossamerError, OperationError, StorageError
 from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.sources import only_polls_until
@@ -177,7 +178,7 @@ class Supervisor:
             self._crew.kill()
             for chore in self._chores:
                 chore.kill()
-            self._folder.recover(self._frontier, self._clock.now())
+            recover(self._folder, self._frontier, self._clock.now())
             for child in self._children:
                 child.ask_to_finish()
         self._compact(everything=not self._stops)  # whoever stops a crawl waits for nothing that can be done later
@@ -235,7 +236,7 @@ class Supervisor:
             self._deaths += 1
             if self._deaths > _DEATHS:
                 raise OperationError(f"workers died {_DEATHS} times without fetching a page: see the messages above")
-            for done in self._folder.recover(self._frontier, self._clock.now()):
+            for done in recover(self._folder, self._frontier, self._clock.now()):
                 log.info("%s", done)
             self._crew.start()
 

@@ -17,7 +17,10 @@ from collections.abc import Set
 
 import msgspec
 
-from gossamer.data.folder import MERGER, DataFolder
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import merging_lock
+from gossamer.data.machine import MERGER, helper_name
+from gossamer.data.notes import read_note, write_note
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, CorruptError
 from gossamer.frontier.steering.merged import swap_in
@@ -83,12 +86,12 @@ def compact_once(
 
 def merge_large(folder: DataFolder, db: Database, now: float) -> int:
     """Merge large segments that are due; returns how many were merged away."""
-    with folder.merging_lock():
+    with merging_lock(folder):
         known = _damaged(folder, now)
         damaged = set(known)
-        merged = compact_once(db, folder.segments, now, damaged, least=LARGE, worker=folder.helper(MERGER))
+        merged = compact_once(db, folder.segments, now, damaged, least=LARGE, worker=helper_name(folder, MERGER))
         if damaged > known.keys():
-            folder.note(_DAMAGED, msgspec.json.encode(dict.fromkeys(damaged, now) | known).decode())
+            write_note(folder, _DAMAGED, msgspec.json.encode(dict.fromkeys(damaged, now) | known).decode())
         return merged
 
 
@@ -100,7 +103,7 @@ def large_are_due(folder: DataFolder, db: Database, now: float) -> bool:
 def _damaged(folder: DataFolder, now: float) -> dict[str, float]:
     """Large segments that could not be merged a short time ago, because one of a group is damaged, and when."""
     try:
-        noted = msgspec.json.decode(folder.noted(_DAMAGED) or "{}", type=dict[str, float])
+        noted = msgspec.json.decode(read_note(folder, _DAMAGED) or "{}", type=dict[str, float])
     except msgspec.DecodeError:
         return {}
     return {segment: at for segment, at in noted.items() if 0 <= now - at < _AGAIN}

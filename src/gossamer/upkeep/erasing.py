@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gossamer.data.folder import MERGER, THINNER, DataFolder
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import crawl_lock, merging_lock, thinning_lock
+from gossamer.data.machine import MERGER, THINNER
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier.steering.removals import Covered
@@ -64,7 +66,7 @@ def _delete_left_over(folder: DataFolder, db: Database) -> None:
 def _alone(folder: DataFolder, db: Database) -> Iterator[None]:
     """Nobody else merges segments inside."""
     why = "the crawl is running: stop it, then erase what was taken down (it is out of sight already)"
-    lock = folder.crawl_lock()
+    lock = crawl_lock(folder)
     try:
         lock.__enter__()
     except BusyError as error:
@@ -72,7 +74,7 @@ def _alone(folder: DataFolder, db: Database) -> Iterator[None]:
     try:
         if not db.only_one("crawl"):
             raise BusyError(why)
-        with folder.merging_lock(), folder.thinning_lock():  # they may outlive a crawl that was killed
+        with merging_lock(folder), thinning_lock(folder):  # they may outlive a crawl that was killed
             yield
     finally:
         lock.__exit__(None, None, None)

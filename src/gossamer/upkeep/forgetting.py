@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import forgetting_lock
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.store.layout import time_of
@@ -25,7 +26,7 @@ def forget_old_changes(folder: DataFolder, db: Database, now: float) -> int:
     segments: whoever reads them may still look for those that they were merged from."""
     if holds.are_held(db, now):
         raise BusyError(f"the segments of {db.where} are being read: old changes are forgotten later")
-    with folder.forgetting_lock():
+    with forgetting_lock(folder):
         forgetting.forget_departures(db, forgetting.last_change_before(db, now - KEPT))
         # One whose files were left behind must be told from one that a living worker is about to commit.
         left_behind = set(folder.segments.ids())

@@ -15,7 +15,9 @@ import msgspec
 
 from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
+from gossamer.data.crawl_settings import last_options
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import rank_lock
 from gossamer.data.logged import configure_logs
 from gossamer.database.database import Database, open_database
 from gossamer.errors import BusyError, GossamerError, UsageError
@@ -69,7 +71,7 @@ def _rank(folder: DataFolder, settings: Settings, now: float) -> None:
     engine = open_engine(msgspec.structs.replace(config, workers=1) if config.kind == "local" else config)
     db = folder.read()
     try:
-        with folder.rank_lock():
+        with rank_lock(folder):
             run_ranking(folder, db, engine, rank_place(folder.root, settings), settings.rank, now)
     except (UsageError, BusyError):
         pass  # nothing is stored yet, or somebody ranks at this moment: the next time will do
@@ -98,7 +100,7 @@ def main(chore: str, root: Path) -> None:
     configure_logs(root, chore)
     folder = DataFolder(root)
     try:
-        settings = load(root, folder.last_options())
+        settings = load(root, last_options(folder))
         give_way(settings.crawl.nice)
         CHORES[chore](folder, settings, SystemClock().now())
     except GossamerError as error:

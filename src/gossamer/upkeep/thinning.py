@@ -16,7 +16,9 @@ from array import array
 
 import numpy as np
 
-from gossamer.data.folder import THINNER, DataFolder
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import thinning_lock
+from gossamer.data.machine import THINNER, helper_name
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
 from gossamer.frontier.views.segments import all_count, follow, live_before, merged_segments, rows_in_use
@@ -39,12 +41,12 @@ def thinning_every(keep: float) -> float:
 
 def thin_out(folder: DataFolder, db: Database, keep: float, now: float) -> int:
     """Thin out what was superseded `keep` seconds ago; returns how many visits went."""
-    with folder.thinning_lock():
+    with thinning_lock(folder):
         return _thin_all(folder, db, keep, now)
 
 
 def _thin_all(folder: DataFolder, db: Database, keep: float, now: float) -> int:
-    visits, name = 0, folder.helper(THINNER)
+    visits, name = 0, helper_name(folder, THINNER)
     due = db.patiently(lambda: _due(db, keep, now))
     for number, (segment, current) in enumerate(sorted(due.items())):
         if holds.are_held(db, now):

@@ -11,6 +11,8 @@ import pytest
 from gossamer.console.context import Crawl
 from gossamer.console.url_data import as_url, life, matches, ranked
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import indexer_lock
+from gossamer.data.opening import open_frontier
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.contract import Batch, Place, SiteReport, Visit
 from gossamer.frontier.copies import mirror_table
@@ -44,7 +46,7 @@ class World:
         self.settings = Settings()
         self.folder = DataFolder(data)
         self.folder.create()
-        self.frontier: SqlFrontier = self.folder.open_frontier(self.settings)
+        self.frontier: SqlFrontier = open_frontier(self.folder, self.settings)
         self.db = self.frontier.db
         self.db.execute("PRAGMA synchronous = OFF")
         self.frontier.add_seeds([Discovered(HOME, Via.SEED)], NOW)
@@ -206,7 +208,7 @@ def test_one_of_several_near_copies_is_found_but_not_shown(world: World) -> None
 def test_a_page_that_was_taken_down_while_the_index_still_holds_it(world: World) -> None:
     world.visited("p", Outcome.DOCUMENT, row=0)
     world.index("p")
-    with world.folder.index_lock():  # as an indexer that is about to follow
+    with indexer_lock(world.folder):  # as an indexer that is about to follow
         take_down(world.folder, world.db, world.settings, f"={HOME}p", "a court", NOW)
         assert "can still be found for a moment" in world.why("p")
     take_down(world.folder, world.db, world.settings, f"={HOME}p", "a court", NOW)

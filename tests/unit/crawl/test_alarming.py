@@ -10,6 +10,7 @@ import pytest
 from gossamer.alerts import alarming
 from gossamer.alerts.alert_process import Duty
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import sender_lock
 from gossamer.frontier.extraction import Drop
 from gossamer.frontier.views.vitals import Activity, QuietFeed
 from gossamer.notify.config import AlertConfig
@@ -141,7 +142,7 @@ def test_a_real_folder_in_order_raises_nothing_and_a_full_disk_is_told_and_over(
 
 def test_one_process_sends_for_a_folder(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    with folder.sender_lock() as first, DataFolder(tmp_path).sender_lock() as second:
+    with sender_lock(folder) as first, sender_lock(DataFolder(tmp_path)) as second:
         assert (first, second) == (True, False)
-    with folder.sender_lock() as again:
+    with sender_lock(folder) as again:
         assert again

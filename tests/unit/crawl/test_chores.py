@@ -10,6 +10,7 @@ import pytest
 
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
+from gossamer.data.notes import read_note, write_note
 from gossamer.supervise import chores as chores_module
 from gossamer.supervise.chores import Chore
 
@@ -49,7 +50,7 @@ def no_settling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def noted(folder: DataFolder, name: str) -> float:
-    return float(folder.noted(f"{name}.chore") or "nan")
+    return float(read_note(folder, f"{name}.chore") or "nan")
 
 
 def test_the_first_turn_comes_after_its_time_counted_over_all_starts(
@@ -57,7 +58,7 @@ def test_the_first_turn_comes_after_its_time_counted_over_all_starts(
 ) -> None:
     assert not took(Chore("work", DONE, folder, WEEK), caplog)
     begun = noted(folder, DONE)
-    folder.note(f"{DONE}.chore", repr(begun - WEEK - 1))  # nights and crawls went by
+    write_note(folder, f"{DONE}.chore", repr(begun - WEEK - 1))  # nights and crawls went by
     assert took(Chore("work", DONE, folder, WEEK), caplog)
     assert noted(folder, DONE) >= begun
     assert not took(Chore("work", DONE, folder, WEEK), caplog)
@@ -67,14 +68,14 @@ def test_what_is_overdue_lets_a_crawl_begin(
     folder: DataFolder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chores_module, "SETTLE", 60.0)
-    folder.note(f"{DONE}.chore", "1.0")
+    write_note(folder, f"{DONE}.chore", "1.0")
     assert not took(Chore("work", DONE, folder, WEEK), caplog)
 
 
 def test_one_that_the_end_of_the_crawl_cut_off_is_not_begun_at_every_start(
     folder: DataFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder.note(f"{DONE}.chore", "1.0")
+    write_note(folder, f"{DONE}.chore", "1.0")
     cut_off = Chore("work", DONE, folder, WEEK)
     cut_off.tick()
     cut_off.kill()
@@ -84,13 +85,13 @@ def test_one_that_the_end_of_the_crawl_cut_off_is_not_begun_at_every_start(
 def test_one_that_failed_is_tried_again_after_minutes_also_by_the_next_crawl(
     folder: DataFolder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder.note(f"{FAILING}.chore", "1.0")
+    write_note(folder, f"{FAILING}.chore", "1.0")
     chore = Chore("work", FAILING, folder, WEEK)
     assert took(chore, caplog)
     assert not took(chore, caplog)
     assert 0 < noted(folder, FAILING) + WEEK - SystemClock().now() <= chores_module.AGAIN
     monkeypatch.setattr(chores_module, "AGAIN", 0.0)
-    folder.note(f"{FAILING}.chore", "1.0")
+    write_note(folder, f"{FAILING}.chore", "1.0")
     chore = Chore("work", FAILING, folder, WEEK)
     caplog.clear()
     _until(lambda: (chore.tick(), caplog.text.count("started") >= 3)[1])
@@ -100,7 +101,7 @@ def test_one_that_failed_is_tried_again_after_minutes_also_by_the_next_crawl(
 @pytest.mark.parametrize("text", ["", "yesterday", "nan", "1e400", repr(4e9)])
 def test_a_note_that_cannot_be_is_made_anew(folder: DataFolder, text: str) -> None:
     """Of a clock that was wrong once, too."""
-    folder.note(f"{DONE}.chore", text)
+    write_note(folder, f"{DONE}.chore", text)
     Chore("work", DONE, folder, WEEK)
     assert noted(folder, DONE) <= SystemClock().now()
 

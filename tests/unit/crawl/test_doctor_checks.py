@@ -17,7 +17,10 @@ from gossamer.cli.main import main
 from gossamer.clock import SystemClock
 from gossamer.crawl.pending import Committer, Pending, Result
 from gossamer.data.crawl_settings import settings_of_crawl
-from gossamer.data.folder import DataFolder, check_clock
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import worker_lock
+from gossamer.data.opening import open_frontier
+from gossamer.data.recovery import check_clock
 from gossamer.frontier.contract import Place, SiteReport, Visit
 from gossamer.indexer.indexer_process import catch_up
 from gossamer.indexer.indexing import Indexer
@@ -49,7 +52,7 @@ def well(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = DataFolder(data)
     folder.create()
     (data / FILE_NAME).write_text(GOOD)
-    frontier = folder.open_frontier(Settings())
+    frontier = open_frontier(folder, Settings())
     check_clock(frontier, NOW, accept=False)
     urls = [f"http://a.test/{n}" for n in range(3)]
     frontier.add([Discovered(url) for url in urls], NOW)
@@ -346,7 +349,7 @@ def test_an_index_that_does_not_follow_is_told(data: Path) -> None:
 
 def test_locks_of_dead_workers_are_told_and_those_of_living_ones_are_not(data: Path) -> None:
     folder = DataFolder(data)
-    with folder.worker_lock("w12345678"):
+    with worker_lock(folder, "w12345678"):
         assert only(data, doctor_crawl.locks).state == "ok"
     (data / "run" / "wdead0000.lock").touch()
     found = only(data, doctor_crawl.locks)

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.data.folder import DataFolder, check_clock, note_settings
+from gossamer.data.crawl_settings import last_options, note_settings
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import crawl_lock, is_locked, worker_lock
+from gossamer.data.opening import open_frontier
+from gossamer.data.recovery import check_clock, recover
 from gossamer.errors import BusyError, ClockError
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.model.records import Discovered
@@ -27,28 +31,29 @@ def folder(tmp_path: Path) -> DataFolder:
 
 @pytest.fixture
 def frontier(folder: DataFolder) -> SqlFrontier:
-    return folder.open_frontier(Settings())
+    return open_frontier(folder, Settings())
 
 
 def test_one_crawl_at_a_time(folder: DataFolder) -> None:
-    with folder.crawl_lock(), pytest.raises(BusyError, match="gossamer inject"), DataFolder(folder.root).crawl_lock():
+    with crawl_lock(folder), pytest.raises(BusyError, match="gossamer inject"), crawl_lock(DataFolder(folder.root)):
         pass
-    with folder.crawl_lock():
+    with crawl_lock(folder):
         pass
 
 
 def test_a_worker_is_alive_while_its_process_is(folder: DataFolder) -> None:
-    code = "from gossamer.data.folder import DataFolder; from pathlib import Path; import sys\n"
-    code += "with DataFolder(Path(sys.argv[1])).worker_lock('w1'): print('held', flush=True); sys.stdin.read()"
+    code = "from gossamer.data.folder import DataFolder; from gossamer.data.locks import worker_lock\n"
+    code += "from pathlib import Path; import sys\n"
+    code += "with worker_lock(DataFolder(Path(sys.argv[1])), 'w1'): print('held', flush=True); sys.stdin.read()"
     process = subprocess.Popen([sys.executable, "-c", code, str(folder.root)],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
     assert process.stdout is not None and process.stdout.readline() == "held\n"
-    assert folder.is_alive("w1")
-    with pytest.raises(BusyError, match="w1"), folder.worker_lock("w1"):
+    assert is_locked(folder, "w1")
+    with pytest.raises(BusyError, match="w1"), worker_lock(folder, "w1"):
         pass
     process.kill()
     process.communicate()
-    assert not folder.is_alive("w1")
+    assert not is_locked(folder, "w1")
 
 
 def test_recovery_takes_from_the_dead_and_not_from_the_living(folder: DataFolder, frontier: SqlFrontier) -> None:
@@ -58,12 +63,12 @@ def test_recovery_takes_from_the_dead_and_not_from_the_living(folder: DataFolder
     assert len(frontier.take("dead", NOW, 1, 10)) == len(frontier.take("alive", NOW, 1, 10)) == 1
     for worker in ("dead", "alive"):
         folder.segments.build(new_segment_id(worker, NOW, 1))
-    with folder.worker_lock("alive"):
-        told = folder.recover(frontier, NOW)
+    with worker_lock(folder, "alive"):
+        told = recover(folder, frontier, NOW)
         assert any("dead" in line for line in told) and not any("alive" in line for line in told)
         assert folder.segments.unfinished() == [new_segment_id("alive", NOW, 1)]
         assert [row[0] for row in frontier.db.execute("SELECT id FROM workers")] == ["alive"]
-        assert folder.recover(frontier, NOW) == []
+        assert recover(folder, frontier, NOW) == []
 
 
 def test_a_clock_behind_the_last_crawl_is_refused_until_accepted(frontier: SqlFrontier) -> None:
@@ -86,7 +91,7 @@ def test_accepting_the_clock_keeps_waits_as_long_as_they_were(frontier: SqlFront
 
 
 def test_options_of_the_last_crawl_are_remembered(folder: DataFolder, frontier: SqlFrontier) -> None:
-    assert folder.last_options() == {}
+    assert last_options(folder) == {}
     for options in ({"scope": {"mode": "domain"}}, {"crawl": {"workers": 2}}):
         note_settings(frontier, Settings(), options)
-        assert folder.last_options() == options
+        assert last_options(folder) == options

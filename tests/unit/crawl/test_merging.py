@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.data.folder import MERGER, DataFolder
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import merging_lock
+from gossamer.data.machine import MERGER, helper_name
+from gossamer.data.notes import write_note
+from gossamer.data.opening import open_frontier
+from gossamer.data.recovery import recover
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import place_of, segment_ids
 from gossamer.model.records import PageRow
@@ -76,12 +81,12 @@ def test_the_process_of_a_crawl_merges_them_and_ends(folder: DataFolder, db: Dat
 
 def test_what_it_has_written_is_no_orphan_before_it_counts(folder: DataFolder, db: Database, large: list[str]) -> None:
     """A worker that dies has the crawl tidy up, at any moment of merging."""
-    frontier = folder.open_frontier(load(folder.root))
+    frontier = open_frontier(folder, load(folder.root))
     written = compact(folder.segments, large, new_segment_id(MERGER, NOW, 0)).segment_id
-    with folder.merging_lock():
-        assert folder.recover(frontier, NOW) == []
+    with merging_lock(folder):
+        assert recover(folder, frontier, NOW) == []
         assert written in folder.segments.ids()
-    assert folder.recover(frontier, NOW) == [f"deleted unfinished segment {written}"]
+    assert recover(folder, frontier, NOW) == [f"deleted unfinished segment {written}"]
     frontier.db.close()
 
 
@@ -116,13 +121,13 @@ class TestWhetherAProcessIsStarted:
     def test_a_note_of_damaged_ones_that_cannot_be_read_is_none(
         self, folder: DataFolder, db: Database, large: list[str], text: str
     ) -> None:
-        folder.note("merge.damaged", text)
+        write_note(folder, "merge.damaged", text)
         assert large_are_due(folder, db, NOW)
 
 
 def test_each_machine_of_a_crawl_knows_what_its_own_helpers_left(tmp_path: Path) -> None:
     shared = StorageConfig(database="postgresql://somewhere/crawl")
     one, other = (DataFolder(tmp_path / name, shared) for name in ("one", "other"))
-    assert one.helper(MERGER) == one.helper(MERGER) != other.helper(MERGER)
-    assert role_of(new_segment_id(one.helper(MERGER), NOW, 1)) == MERGER
-    assert DataFolder(tmp_path / "alone").helper(MERGER) == MERGER
+    assert helper_name(one, MERGER) == helper_name(one, MERGER) != helper_name(other, MERGER)
+    assert role_of(new_segment_id(helper_name(one, MERGER), NOW, 1)) == MERGER
+    assert helper_name(DataFolder(tmp_path / "alone"), MERGER) == MERGER

@@ -11,6 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from gossamer.cli.main import main
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
+from gossamer.data.machine import machine_name
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.frontier.contract import Batch, Place, SiteReport, Visit
 from gossamer.frontier.sql import SqlFrontier
@@ -39,7 +41,7 @@ def folder(tmp_path: Path) -> DataFolder:
 
 @pytest.fixture
 def frontier(folder: DataFolder) -> Iterator[SqlFrontier]:
-    made = folder.open_frontier(Settings())
+    made = open_frontier(folder, Settings())
     yield made
     made.db.close()
 
@@ -171,7 +173,7 @@ def test_a_crawl_on_a_server_gives_the_same_figures(tmp_path: Path) -> None:
     try:
         folder = DataFolder(tmp_path, StorageConfig(database=server.database()))
         folder.create()
-        frontier = folder.open_frontier(Settings())
+        frontier = open_frontier(folder, Settings())
         crawl(frontier, {"http://a.test/": Outcome.DOCUMENT, "http://a.test/2": Outcome.GONE})
         frontier.register("w2", NOW)
         frontier.db.execute("INSERT INTO schedule_runs (machine, name, began_at) VALUES ('m', 'nightly', 5)")
@@ -180,7 +182,7 @@ def test_a_crawl_on_a_server_gives_the_same_figures(tmp_path: Path) -> None:
     finally:
         server.stop()
     assert (value(samples, "documents"), value(samples, "urls_failed", kind="gone")) == (1, 1)
-    assert value(samples, "workers", machine=folder.machine()) == 1
+    assert value(samples, "workers", machine=machine_name(folder)) == 1
     assert value(samples, "schedule_last_start_timestamp_seconds", machine="m", name="nightly") == 5
     assert value(samples, "outbox_messages", state="waiting") == 0
 

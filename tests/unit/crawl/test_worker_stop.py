@@ -16,6 +16,7 @@ from gossamer.crawl.pending import Committer
 from gossamer.crawl.thread import DatabaseThread
 from gossamer.crawl.worker import Worker
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import StorageError
 from gossamer.frontier.views.inspect import status
@@ -42,7 +43,7 @@ def prepare(web: FakeWeb, data: Path) -> tuple[Settings, DataFolder]:
     settings = msgspec.convert(tables, Settings)
     folder = DataFolder(data)
     folder.create()
-    frontier = folder.open_frontier(settings)
+    frontier = open_frontier(folder, settings)
     add_seeds(frontier, settings, read_seeds([web.url(host) for host in web.sites]), SystemClock().now())
     frontier.db.close()
     return settings, folder

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.search.results import Request, Results, ShardsAnswered
 from gossamer.serving.asked import StoredAsked
@@ -93,7 +94,7 @@ def clock() -> FakeClock:
 def stored(tmp_path: Path, clock: FakeClock) -> StoredAsked:
     folder = DataFolder(tmp_path / "data")
     folder.create()
-    folder.open_frontier(Settings()).db.close()
+    open_frontier(folder, Settings()).db.close()
     return StoredAsked(folder, clock, pause=3600.0)
 
 

@@ -30,7 +30,8 @@ from gossamer.cli.crawling.seed_lines import as_json, commands_for, print_verdic
 from gossamer.cli.crawling.seed_watch import SeedWatch
 from gossamer.cli.signals import told_to_end
 from gossamer.compose.crawl import CrawlOrder, Ended, crawl_verdict, open_crawl, server_beside
-from gossamer.data.folder import DataFolder, remember_storage
+from gossamer.data.folder import DataFolder
+from gossamer.data.storage import remember_storage
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import OperationError, UsageError
 from gossamer.indexer.indexed import index_damage

@@ -22,6 +22,7 @@ from gossamer.cli.common import (
 from gossamer.clock import SystemClock
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.discover.seeds import read_seeds
 from gossamer.errors import UsageError
 from gossamer.model.records import Kind
@@ -59,7 +60,7 @@ def command(
     check_addresses(found, settings, data)
     folder = DataFolder(data)
     folder.create()
-    frontier = folder.open_frontier(settings)
+    frontier = open_frontier(folder, settings)
     try:
         now = SystemClock().now()
         added = add_seeds(frontier, settings, found, now, Kind.SITEMAP if sitemap else Kind.PAGE)

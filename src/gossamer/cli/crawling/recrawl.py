@@ -10,6 +10,7 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, 
 from gossamer.clock import SystemClock
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import operate
@@ -44,7 +45,7 @@ def command(
     settings = settings_of_crawl(data)
     folder = DataFolder(data)
     folder.read().close()
-    frontier = folder.open_frontier(settings)
+    frontier = open_frontier(folder, settings)
     now = SystemClock().now()
     try:
         named = [canonical_or_error(text, settings) for text in prefixes]

@@ -24,6 +24,8 @@ from gossamer.cli.common import (
 from gossamer.cli.crawling.run import check_commands
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import is_run, run_lock
+from gossamer.data.machine import machine_name
 from gossamer.database.database import Database
 from gossamer.errors import OperationError, UsageError
 from gossamer.schedule.config import Schedule
@@ -43,18 +45,18 @@ def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False)
     plan, folder, now = plan_of(load(data).schedules), DataFolder(data), SystemClock().now()
     db = folder.read()
     try:
-        found = standing(db, folder.machine(), plan, now)
+        found = standing(db, machine_name(folder), plan, now)
     finally:
         db.close()
     if json:
         print_json([{**msgspec.to_builtins(one), "result": one.last.result if one.last else ""} for one in found])
         return
-    is_run = folder.is_run()
+    running = is_run(folder)
     table = Table("name", "command", "times", "next start", "last run", box=None, pad_edge=False)
     for one in found:
-        table.add_row(one.name, one.run, one.rhythm, next_text(one, now), last_text(one, now, is_run))
+        table.add_row(one.name, one.run, one.rhythm, next_text(one, now), last_text(one, now, running))
     out.print(table)
-    if not is_run:
+    if not running:
         out.print("Nothing is started now: `gossamer run` is not running.", style="yellow")
 
 
@@ -91,15 +93,15 @@ def now(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
 
 
 def _ask(folder: DataFolder, db: Database, machine: str, name: str, at: float) -> bool:
-    return folder.is_run() and schedules.want(db, machine, name, at)
+    return is_run(folder) and schedules.want(db, machine, name, at)
 
 
 def _run_here(data: Path, name: str, entry: Schedule) -> None:
     """Nobody runs the plan: run one entry of it, with its result written down."""
     check_commands({name: entry})
     folder, clock = DataFolder(data), SystemClock()
-    with folder.run_lock(), _opened(folder) as db:
-        machine = folder.machine()
+    with run_lock(folder), _opened(folder) as db:
+        machine = machine_name(folder)
         began = schedules.begin(db, machine, name, clock.now())
         task = Task(name, [*words(entry), "--data", str(data)], began, lambda _, line: out.print(line, markup=False))
         try:
@@ -122,7 +124,7 @@ def _changed(data: Path, name: str, action: str, change: Callable[[Database, str
     _entry(data, name)
     folder, now_at = DataFolder(data), SystemClock().now()
     with _opened(folder) as db:
-        made = change(db, folder.machine(), now_at)
+        made = change(db, machine_name(folder), now_at)
         if made:
             note(db, now_at, operator_name(), action, name)
     return made

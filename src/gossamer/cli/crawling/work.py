@@ -5,7 +5,7 @@ from __future__ import annotations
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, out
 from gossamer.cli.signals import told_to_end
 from gossamer.compose.work import Workforce
-from gossamer.data.folder import remember_storage
+from gossamer.data.storage import remember_storage
 from gossamer.errors import UsageError
 
 

@@ -16,6 +16,7 @@ from gossamer.clock import SystemClock
 from gossamer.compose.crawl import CrawlOrder
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import crawl_lock
 from gossamer.data.stored_links import stored_in
 from gossamer.discover.seeds import Seed, read_seeds
 from gossamer.errors import UsageError
@@ -156,7 +157,7 @@ def _plan_of_sample(
         err.print(f"Looking at up to {counted(pages, 'page')} of {site} …", markup=False)
     with tempfile.TemporaryDirectory(prefix="gossamer-sample-") as scratch:
         # The sample has clocks of its own: nobody else may ask the site's address meanwhile.
-        with folder.crawl_lock() if folder.has_crawl() else nullcontext():
+        with crawl_lock(folder) if folder.has_crawl() else nullcontext():
             run_crawl(CrawlOrder(_sampling(settings), Path(scratch), [seed], pages, debug=debug), quiet=True)
         return _plan_of_stored(site, parts, by, settings, DataFolder(Path(scratch), StorageConfig()))
 

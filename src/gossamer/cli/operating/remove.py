@@ -14,6 +14,7 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, operator_n
 from gossamer.clock import SystemClock
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted
@@ -65,7 +66,7 @@ def command(
     folder = DataFolder(data)
     folder.read().close()
     named = [covering(text, settings, exact) for text in prefixes]
-    frontier = folder.open_frontier(settings)
+    frontier = open_frontier(folder, settings)
     try:
         if undo:
             _undo(folder, frontier.db, settings, named, json)

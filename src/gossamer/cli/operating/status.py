@@ -11,8 +11,9 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, out, 
 from gossamer.cli.crawling.progress import described, levels_of
 from gossamer.cli.crawling.seed_lines import as_json, commands_for, lines_of, sum_of_requests
 from gossamer.clock import SystemClock
-from gossamer.data.crawl_settings import settings_of_crawl
-from gossamer.data.folder import DataFolder, options_of
+from gossamer.data.crawl_settings import options_of, settings_of_crawl
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import is_crawled
 from gossamer.database.database import Database
 from gossamer.errors import OperationError
 from gossamer.frontier.revisits import collection_freshness
@@ -93,7 +94,7 @@ def _show(folder: DataFolder, db: Database, settings: Settings, now: float, json
     index = index_standing(folder, db)
     fresh = collection_freshness(db, settings.revisit, now)
     delays = distribution(db)
-    commands = commands_for(folder.root, options_of(db), folder.is_crawled())
+    commands = commands_for(folder.root, options_of(db), is_crawled(folder))
     verdict = verdict_of(db, settings, commands, standing.pages)
     if json:
         figures = {**standing.as_dict(), "verdict": as_json(verdict)}

@@ -13,7 +13,8 @@ from gossamer import settings as settings_file
 from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Json, Segments, err, out, print_json
 from gossamer.cli.signals import told_to_end
 from gossamer.compose.index import HeldIndex, hold_index
-from gossamer.data.folder import DataFolder, remember_storage
+from gossamer.data.folder import DataFolder
+from gossamer.data.storage import remember_storage
 from gossamer.database.database import require_crawl
 from gossamer.indexer.indexer_process import catch_up
 from gossamer.indexer.indexing import Indexer

@@ -16,6 +16,7 @@ from gossamer.clock import SystemClock
 from gossamer.compose.search import open_searcher
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import rank_lock
 from gossamer.data.stored_ranks import rank_place
 from gossamer.engine.config import open_engine
 from gossamer.errors import UsageError
@@ -92,7 +93,7 @@ def rank_crawl(data: Path, settings: Settings, config: RankConfig, cold: bool = 
     folder = DataFolder(data)
     db = folder.read()
     try:
-        with folder.rank_lock(), err.status("ranking") as status:
+        with rank_lock(folder), err.status("ranking") as status:
             engine = open_engine(settings.engine)
             try:
                 place = rank_place(data, settings)

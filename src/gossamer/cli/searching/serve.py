@@ -17,7 +17,7 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Database, Debug, Segments, e
 from gossamer.compose.console import Login
 from gossamer.compose.serve import OpenServer, open_server
 from gossamer.console.app import ROOT
-from gossamer.data.folder import remember_storage
+from gossamer.data.storage import remember_storage
 from gossamer.errors import UsageError
 from gossamer.tables.accounts import FIRST
 

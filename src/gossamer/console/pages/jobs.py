@@ -10,6 +10,8 @@ from starlette.routing import Route
 
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.words import duration
+from gossamer.data.locks import is_run
+from gossamer.data.machine import machine_name
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.jobs.run import JOBS
@@ -42,7 +44,7 @@ class _Page:
     def show(self, asked: Asked) -> Response:
         """The plan, the last runs, and the jobs that there are."""
         entries, now = self._crawl.settings().schedules, self._crawl.clock.now()
-        plan, machine = plan_of(entries), self._crawl.folder.machine()
+        plan, machine = plan_of(entries), machine_name(self._crawl.folder)
         chosen = asked.query.get("name", "")
 
         def question(db: Database) -> tuple[list[Standing], list[schedules.Run]]:
@@ -51,7 +53,7 @@ class _Page:
         found, runs = self._crawl.ask(question)
         return self._console.page(
             asked, "jobs.html", entries=found, runs=runs, chosen=chosen, jobs=list(JOBS.values()), now=now,
-            is_run=self._crawl.folder.is_run(), is_default=not any(words(one) for one in entries.values()),
+            is_run=is_run(self._crawl.folder), is_default=not any(words(one) for one in entries.values()),
             lasting=duration, ends_console=self._ends_console,
         )  # fmt: skip
 
@@ -75,7 +77,7 @@ class _Page:
     def now(self, asked: Asked) -> Done:
         """Have an entry run at once, by whoever runs the plan."""
         name, entry = self._entry(asked)
-        if not self._crawl.folder.is_run():
+        if not is_run(self._crawl.folder):
             raise UsageError("nobody runs the plan: start `gossamer run`, or `gossamer schedules now` on the server")
         now = self._crawl.clock.now()
         self._change(
@@ -90,6 +92,6 @@ class _Page:
         return name, require_entry(plan_of(self._crawl.settings().schedules), name)
 
     def _change(self, change: Callable[[Database, str], bool], otherwise: str) -> None:
-        machine = self._crawl.folder.machine()
+        machine = machine_name(self._crawl.folder)
         if not self._crawl.change(lambda db: change(db, machine)):
             raise UsageError(otherwise)

@@ -15,6 +15,7 @@ import msgspec
 
 from gossamer.clock import Clock
 from gossamer.data.folder import DataFolder
+from gossamer.data.opening import mark_segments, open_frontier
 from gossamer.database.snapshots import fill_database
 from gossamer.errors import CorruptError, UsageError
 from gossamer.frontier.views.vitals import workers
@@ -157,12 +158,12 @@ class _Restore:
         settings, now = load(self._root), self._clock.now()
         database = self._folder.open_database()
         try:
-            self._folder.mark_segments(database)
+            mark_segments(self._folder, database)
             holds.forget_all(database)
             logins.forget_all(database)
         finally:
             database.close()
-        frontier = self._folder.open_frontier(settings)
+        frontier = open_frontier(self._folder, settings)
         try:
             for worker, _ in workers(frontier.db):
                 frontier.retire(worker, now)

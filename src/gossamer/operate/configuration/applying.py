@@ -16,6 +16,8 @@ from msgspec.structs import replace
 
 from gossamer.data.folder import DataFolder
 from gossamer.data.guidance import guidance_of
+from gossamer.data.machine import machine_name
+from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
@@ -97,7 +99,7 @@ def bring(folder: DataFolder, present: Configuration, wanted: Configuration, now
     _write_settings(folder.root, wanted.settings)
     settings = load(folder.root)
     folder.create()
-    frontier = folder.open_frontier(settings)
+    frontier = open_frontier(folder, settings)
     try:
         _Bringer(folder, frontier, settings, present, wanted, now).run()
     finally:
@@ -233,7 +235,7 @@ class _Bringer:
             configured.rename_alert(self._db, made.id, one.id)
 
     def _pauses(self) -> None:
-        machine = self._folder.machine()
+        machine = machine_name(self._folder)
         for name in self._present.paused_schedules:
             if name not in self._wanted.paused_schedules:
                 schedules.resume(self._db, machine, name)

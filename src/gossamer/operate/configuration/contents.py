@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gossamer.data.folder import DataFolder
+from gossamer.data.machine import machine_name
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.copies import mirror_table
@@ -116,7 +117,7 @@ def read(folder: DataFolder, db: Database, secrets: bool = False) -> Configurati
     found = Configuration(
         paused=pause.reason if pause else "",
         seeds=tuple(sorted(seed_urls(db))),
-        paused_schedules=tuple(sorted(schedules.pauses(db, folder.machine()))),
+        paused_schedules=tuple(sorted(schedules.pauses(db, machine_name(folder)))),
         settings=read_tables(folder.root),
         sites=tuple(SiteControl(site, *msgspec.structs.astuple(one)) for site, one in controls.steered_sites(db)),
         removals=tuple(sorted((Removed(one.what, one.reason) for one in removals.all_removals(db)), key=_by_what)),

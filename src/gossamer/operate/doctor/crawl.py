@@ -8,7 +8,8 @@ from pathlib import Path
 
 import tantivy
 
-from gossamer.data.folder import options_of
+from gossamer.data.crawl_settings import options_of
+from gossamer.data.locks import is_crawled, is_locked
 from gossamer.database import condition, meta, schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
@@ -167,7 +168,7 @@ def locks(patient: Patient) -> Iterator[Finding]:
     """Whether workers died and left something behind."""
     run = patient.data / "run"
     workers = sorted(path.stem for path in run.glob("w*.lock"))
-    left = [name for name in workers if not patient.folder.is_alive(name)]
+    left = [name for name in workers if not is_locked(patient.folder, name)]
     if left:
         yield warn("locks", f"workers ended without tidying up: {_some(left)}",
                    "nothing is lost: the next `gossamer crawl` frees their sites")  # fmt: skip
@@ -240,7 +241,7 @@ def seeds(patient: Patient) -> Iterator[Finding]:
         return
     pages = status(db, patient.clock.now()).pages
     verdict = verdict_of(
-        db, patient.settings, Commands(patient.data, options_of(db), patient.folder.is_crawled()), pages
+        db, patient.settings, Commands(patient.data, options_of(db), is_crawled(patient.folder)), pages
     )
     failed = verdict.failed
     for seed in failed[:_SEEDS]:

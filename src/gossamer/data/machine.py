@@ -1,0 +1,40 @@
+"""Names by which machines that share a crawl tell each other apart."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+
+from gossamer.data.folder import DataFolder
+
+THINNER = "thin"
+"""Who writes segments anew without superseded visits: in their names, and of its lock."""
+MERGER = "merge"
+"""Who merges large segments, likewise."""
+
+
+def machine_name(folder: DataFolder) -> str:
+    """A name for this folder on this machine, the same as long as the folder is; a copy of the folder on another
+    machine has another one. Empty where the crawl has one machine."""
+    if not folder.is_shared:
+        return ""
+    folder.create_run()
+    path, token = folder.run / "machine", secrets.token_hex(4)
+    if not path.exists():
+        made = path.with_name(f"machine.{token}")
+        made.write_text(token)
+        try:
+            os.link(made, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without hard links
+            made.replace(path)
+        made.unlink(missing_ok=True)
+    return f"{socket.gethostname()}-{path.read_text()}"
+
+
+def helper_name(folder: DataFolder, role: str) -> str:
+    """A name for who writes segments anew in a role (`THINNER`, `MERGER`); on each machine another one."""
+    token = machine_name(folder).rpartition("-")[2]
+    return f"{role}-{token}" if token else role

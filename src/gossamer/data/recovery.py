@@ -1,0 +1,58 @@
+"""What a crawl sets right before it begins: sites and segments of dead workers, and times of a clock set back."""
+
+from __future__ import annotations
+
+from gossamer.data.folder import DataFolder
+from gossamer.data.locks import drop_lock, is_locked
+from gossamer.data.machine import MERGER, THINNER, helper_name, machine_name
+from gossamer.database import meta
+from gossamer.errors import ClockError
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.views.inspect import segment_ids
+from gossamer.frontier.views.vitals import workers
+from gossamer.store.orphans import delete_orphans, survey
+from gossamer.tables.clock_back import latest_written, turn_back
+
+_CLOCK_SLACK = 120.0
+_ORPHAN_AGE = 6 * 3600.0
+"""Seconds for which a segment that no worker claims is left alone where other machines may be writing it: whoever
+merges segments is no worker, merging takes minutes, and clocks are wrong by an hour at times."""
+_HELPERS = (THINNER, MERGER)
+
+
+def recover(folder: DataFolder, frontier: SqlFrontier, now: float) -> list[str]:
+    """Free what dead workers held and delete their unfinished segments; says what was done."""
+    done = []
+    stored = survey(folder.segments)  # before the database is asked: what is committed meanwhile is then known
+    known = workers(frontier.db)
+    # Whether a worker of another machine lives, its signs of life tell, and its lease.
+    here = machine_name(folder)
+    alive = {worker for worker, machine in known if machine != here or is_locked(folder, worker)}
+    # What they have written counts in a moment, or never.
+    alive |= {helper_name(folder, role) for role in _HELPERS if is_locked(folder, role)}
+    for worker, _ in known:
+        if worker not in alive:
+            frontier.retire(worker, now)
+            drop_lock(folder, worker)
+            done.append(f"took the sites of dead worker {worker} back")
+    count = set(segment_ids(frontier.db))
+    age = _ORPHAN_AGE if folder.is_shared else 0.0
+    dead = {worker for worker, _ in known} | {helper_name(folder, role) for role in _HELPERS}
+    dead -= alive
+    gone = delete_orphans(folder.segments, stored, count, alive, dead_workers=dead, older_than=age, now=now)
+    return done + [f"deleted unfinished segment {name}" for name in gone]
+
+
+def check_clock(frontier: SqlFrontier, now: float, accept: bool) -> None:
+    """Refuse to go on while the system clock is behind what was written already."""
+    last = float(meta.noted(frontier.db, meta.LAST_SEEN) or 0.0)
+    behind = last - now
+    if behind > _CLOCK_SLACK and not accept:
+        raise ClockError(
+            f"the system clock is {behind:.0f} s behind the last crawl here: set it right, "
+            "or pass --accept-clock to go on from the present time"
+        )
+    with frontier.db.transaction():
+        if behind > _CLOCK_SLACK:
+            turn_back(frontier.db, now, latest_written(frontier.db, last) - now)
+        meta.note(frontier.db, meta.LAST_SEEN, repr(now))

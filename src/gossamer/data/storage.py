@@ -1,0 +1,41 @@
+"""Where the database and the segments of a data folder lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from gossamer.errors import UsageError
+from gossamer.settings import load
+from gossamer.store.config import StorageConfig
+from gossamer.store.durable import storing
+
+_STORAGE = "storage.json"
+
+
+def storage_of(root: Path) -> StorageConfig:
+    """Where the crawl of a data folder lies: what the command line said once, else what the settings say."""
+    path = root / _STORAGE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=StorageConfig)
+    except FileNotFoundError:
+        return load(root).storage
+    except (OSError, msgspec.DecodeError) as error:
+        raise UsageError(f"{path} cannot be read ({error}): delete it, and name --database and --segments") from error
+
+
+def remember_storage(root: Path, database: str | None, segments: str | None) -> StorageConfig:
+    """Keep what the command line says of database and segments for the verbs to come; returns what holds now."""
+    storage = storage_of(root)
+    if database is None and segments is None:
+        return storage
+    given = {"database": database, "segments": segments}
+    storage = msgspec.structs.replace(storage, **{name: text for name, text in given.items() if text is not None})
+    storage.check()
+    with storing(root):
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = root / _STORAGE
+        path.touch(0o600)  # it may hold the database's password
+        path.write_bytes(msgspec.json.encode(storage))
+    return storage
