@@ -17,6 +17,7 @@ sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from console_kit import PASSWORDS, make_accounts
 from crawl_kit import PATIENCE, descendants, kill, settings_of, start, wait_until, write_settings
 
+from gossamer.data.crawl_settings import shared_settings
 from gossamer.data.folder import DataFolder
 from gossamer.tables import audit
 from gossamer.testing import FakeWeb
@@ -124,8 +125,10 @@ def test_a_crawl_is_built_from_the_console(open_page: Callable[..., Page], web: 
 
     go(page, "Overview")
     expect(hero).to_contain_text("Up to date")
-    settings = DataFolder(data).crawl_settings
-    wait_until(lambda: (found := settings()) and found.revisit.every == 86400.0 and len(found.scope.filters) == 1)
+    folder = DataFolder(data)
+    wait_until(
+        lambda: (found := shared_settings(folder)) and found.revisit.every == 86400.0 and len(found.scope.filters) == 1
+    )
 
     site.page("/new.html", f'<html lang="en"><title>New</title><body>{_TEXT.format("new")}'
                            '<a href="/print/9.html">p</a></body></html>')  # fmt: skip

@@ -27,12 +27,13 @@ from gossamer.database.database import open_database, read_database
 from gossamer.engine.contract import Engine, InlineEngine
 from gossamer.frontier.copies.mirror_compare import compare
 from gossamer.frontier.copies.mirror_table import active
+from gossamer.frontier.views.table_statistics import all_leaves
 from gossamer.index import schema
 from gossamer.index.shards import Cut
 from gossamer.jobs import mirror_search, near_clusters, prefix_statistics, vocabulary
 from gossamer.jobs.context import result_table
 from gossamer.jobs.index_build import BuiltShard, build_shards, install_shard
-from gossamer.jobs.prefix_statistics import counted_leaves, kept_counters
+from gossamer.jobs.prefix_statistics import counted_leaves
 from gossamer.jobs.run import JobOptions, JobResult, job_named, working
 from gossamer.scope.statistics import Counts
 from gossamer.search.limits import WINDOW
@@ -249,7 +250,7 @@ def test_tasks_that_run_twice_change_nothing(name: str, data: Path, expected: di
 def test_statistics_are_the_counters_that_the_crawl_keeps(data: Path, tmp_path: Path) -> None:
     with context_of(data, tmp_path, InlineEngine(), 3) as context:
         counted = dict(counted_leaves(context.place, prefix_statistics.prefix_statistics(context)[1]))
-        kept = {leaf: counts for leaf, counts in kept_counters(context.db).items() if counts != Counts()}
+        kept = {leaf: counts for leaf, counts in all_leaves(context.db).items() if counts != Counts()}
     assert counted == kept
     assert sum(counts.documents for counts in counted.values()) > PAGES
     assert sum(counts.near for counts in counted.values()) > 0

@@ -30,6 +30,7 @@ from crawl_kit import (
 
 from gossamer.clock import WallClock
 from gossamer.data.folder import DataFolder
+from gossamer.data.locks import is_run
 from gossamer.database.database import open_database, read_database
 from gossamer.schedule.config import Schedule
 from gossamer.supervise import tasks, unattended
@@ -371,7 +372,7 @@ def test_now_is_done_by_the_run_that_runs_or_else_at_once(folder: tuple[FakeWeb,
     failed = run("schedules", "now", "wrong", data=data)
     assert failed.returncode == 1 and "exit code" in failed.stderr
     with running(data):
-        wait_until(DataFolder(data).is_run)
+        wait_until(lambda: is_run(DataFolder(data)))
         assert "starts monthly" in run("schedules", "now", "monthly", data=data).stdout
         wait_until(lambda: len(ended(data, "monthly")) >= 2)
 
