@@ -31,7 +31,8 @@ from pathlib import Path
 from unittest import mock
 
 from gossamer.frontier import prefixes, sql
-from gossamer.frontier.contract import Guidance, Visit
+from gossamer.frontier.contract import Visit
+from gossamer.frontier.guidance import Guidance
 from gossamer.lab.studies.growth.frontier_load import BATCH, WARM_UP, Load
 from gossamer.lab.studies.growth.made_up_frontier import make_sites
 from gossamer.lab.studies.growth.table_growth import filled

@@ -1,6 +1,6 @@
 """Extension points (S0.13): one signature and one sentence each.
 
-The built-ins register here like everybody else. A package adds its own by an entry
+A package adds its own by an entry
 point in the group `gossamer.<point>`, for example in its `pyproject.toml`:
 
     [project.entry-points."gossamer.readers"]
@@ -13,22 +13,18 @@ lists the right ones.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache, cached_property
 from importlib.util import find_spec
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gossamer.errors import UsageError
 from gossamer.model.records import Parsed, ParseJob
-from gossamer.priority.backlinks import Backlinks
-from gossamer.priority.breadth import BreadthFirst
-from gossamer.priority.chance import RandomOrder
-from gossamer.priority.earlier import earlier
-from gossamer.priority.fica import Fica
-from gossamer.priority.fit import Fit
-from gossamer.priority.opic import Opic
-from gossamer.priority.strategy import Context, LinkStrategy, Strategy
 from gossamer.scope.chain import Rule
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from gossamer.priority.strategy import Context, LinkStrategy, Strategy
 
 T = TypeVar("T")
 
@@ -36,11 +32,16 @@ T = TypeVar("T")
 class Point(Generic[T]):
     """A place where something of one type can be plugged in by name."""
 
-    def __init__(self, name: str, sentence: str) -> None:
+    def __init__(self, name: str, sentence: str, load: Callable[[], dict[str, T]] = dict) -> None:
+        """`load`: the built-ins by name; called when the first is asked for."""
         self.name = name
         self.sentence = sentence
         self.one = f"{name[:-3]}y" if name.endswith("ies") else name[:-1]
-        self._built_in: dict[str, T] = {}
+        self._load = load
+
+    @cached_property
+    def _built_in(self) -> dict[str, T]:
+        return self._load()
 
     def register(self, name: str, value: T) -> None:
         """Add a built-in."""
@@ -66,43 +67,19 @@ class Point(Generic[T]):
 
 @cache
 def _entries(point: str) -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # 8 ms: processes that name no plug-in go without
+
     return {entry.name: entry for entry in entry_points(group=f"gossamer.{point}")}
 
 
-STRATEGIES: Point[Callable[[Context], Strategy | LinkStrategy]] = Point(
-    "strategies", "Says how good a URL is, and so what is fetched first; named by `crawl.strategy`."
-)
-RULES: Point[Callable[[], Rule]] = Point(
-    "rules", "Refuses URLs, after the filters and trap guards; named by `scope.rules`."
-)
-READERS: Point[Callable[[ParseJob], Parsed]] = Point(
-    "readers", "Reads documents of a media type that is not built in; named by the media type."
-)
+def _strategies() -> dict[str, Callable[[Context], Strategy | LinkStrategy]]:
+    from gossamer.priority.built_in import STRATEGIES  # NumPy: parsers, and all who only read the settings, go without
+
+    return dict(STRATEGIES)
 
 
-def _qrank(context: Context) -> Strategy:
-    from gossamer.priority.qrank.strategy import Network  # its word lists are read only where it is used
-
-    return Network(context)
-
-
-def _qrank_links(context: Context) -> LinkStrategy:
-    from gossamer.priority.qrank.strategy import NetworkAndGraph
-
-    return NetworkAndGraph(context)
-
-
-POINTS: tuple[Point[Any], ...] = (STRATEGIES, RULES, READERS)
-
-STRATEGIES.register("breadth", lambda _context: BreadthFirst())
-STRATEGIES.register("random", lambda _context: RandomOrder())
-STRATEGIES.register("fit", Fit)
-STRATEGIES.register("backlinks", lambda _context: Backlinks())
-STRATEGIES.register("opic", Opic)
-STRATEGIES.register("fica", lambda _context: Fica())
-STRATEGIES.register("earlier", earlier)
-STRATEGIES.register("qrank", _qrank)
-STRATEGIES.register("qrank-links", _qrank_links)
+def _readers() -> dict[str, Callable[[ParseJob], Parsed]]:
+    return {} if MISSING else {"application/pdf": _read_pdf}
 
 
 def _read_pdf(job: ParseJob) -> Parsed:
@@ -111,10 +88,17 @@ def _read_pdf(job: ParseJob) -> Parsed:
     return read_pdf(job)
 
 
-MISSING: dict[str, str] = {}
+MISSING = {} if find_spec("pypdfium2") else {"application/pdf": "install gossamer[pdf]"}
 """Media types whose reader is an extra that is not installed, with what to do about it."""
 
-if find_spec("pypdfium2") is None:
-    MISSING["application/pdf"] = "install gossamer[pdf]"
-else:
-    READERS.register("application/pdf", _read_pdf)
+STRATEGIES: Point[Callable[[Context], Strategy | LinkStrategy]] = Point(
+    "strategies", "Says how good a URL is, and so what is fetched first; named by `crawl.strategy`.", _strategies
+)
+RULES: Point[Callable[[], Rule]] = Point(
+    "rules", "Refuses URLs, after the filters and trap guards; named by `scope.rules`."
+)
+READERS: Point[Callable[[ParseJob], Parsed]] = Point(
+    "readers", "Reads documents of a media type that is not built in; named by the media type.", _readers
+)
+
+POINTS: tuple[Point[Any], ...] = (STRATEGIES, RULES, READERS)

@@ -21,12 +21,14 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
-from gossamer.clock import SystemClock
 from gossamer.discover.websub import PushConfig
 from gossamer.engine.config import EngineConfig
 from gossamer.errors import UsageError
-from gossamer.fetch import AddressPolicy, DnsConfig, FetchConfig, Fetcher, Resolver, SiteAccess, check_contact
 from gossamer.fetch.browser_config import BrowserConfig
+from gossamer.fetch.checking import check_fetch
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.identity import check_contact
+from gossamer.fetch.limits import FetchConfig, SiteAccess
 from gossamer.frontier.contract import Budgets
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.graph.config import RankConfig
@@ -37,8 +39,7 @@ from gossamer.notify.config import AlertConfig
 from gossamer.parse.limits import ParseLimits
 from gossamer.partition.config import PartitionConfig
 from gossamer.plugins import RULES, STRATEGIES
-from gossamer.priority.product import build as build_strategy
-from gossamer.priority.strategy import Context, PriorityConfig
+from gossamer.priority.config import PriorityConfig
 from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.robots.verdict import RobotsConfig
 from gossamer.schedule import check as check_schedules
@@ -260,9 +261,8 @@ class Settings(msgspec.Struct, frozen=True):
         self._check_numbers()
         if self.crawl.contact:
             check_contact(self.crawl.contact)
-        # Any rank will do to see whether the strategies exist and go together; the file is read later.
-        context = Context(self.priority, ranks={0: 1.0} if self.priority.ranks else {})
-        build_strategy(self.crawl.strategy, lambda name: STRATEGIES.get(name)(context))
+        if self.crawl.strategy != CrawlSettings().strategy:
+            self._check_strategy()
         if self.revisit.floor > self.revisit.ceiling:
             raise UsageError("revisit.floor is greater than revisit.ceiling")
         if self.feeds.floor > self.feeds.ceiling:
@@ -278,11 +278,19 @@ class Settings(msgspec.Struct, frozen=True):
         for rule in self.scope.rules:
             RULES.get(rule)
         # Built here to be thrown away: a worker must not be the first to find out.
-        guard, clock = AddressPolicy(self.network.allow, self.crawl.contact), SystemClock()
-        resolver = Resolver(DnsConfig(overrides=self.network.resolve), guard, clock)
+        AddressPolicy(self.network.allow, self.crawl.contact)
         fetch = msgspec.structs.replace(self.fetch, user_agent="Gossamer", access=self.sites)
-        Fetcher(fetch, guard, resolver, clock)
+        check_fetch(fetch, self.network.resolve)
         build_chain(ScopeConfig(self.scope.mode, self.scope.hosts, filters=self.scope.filters))
+
+    def _check_strategy(self) -> None:
+        # NumPy: with the strategy that is the default, only processes that score URLs load it.
+        from gossamer.priority.product import build
+        from gossamer.priority.strategy import Context
+
+        # Any rank will do to see whether the strategies exist and go together; the file is read later.
+        context = Context(self.priority, ranks={0: 1.0} if self.priority.ranks else {})
+        build(self.crawl.strategy, lambda name: STRATEGIES.get(name)(context))
 
     def _check_numbers(self) -> None:
         for section in self.__struct_fields__:

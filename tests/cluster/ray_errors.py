@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from ray_kit import ADDRESS, Cluster, cluster
 
-from gossamer.engine.config import EngineConfig, open_engine
+from gossamer.engine.config import EngineConfig
+from gossamer.engine.opening import open_engine
 from gossamer.errors import OperationError, UsageError
 
 

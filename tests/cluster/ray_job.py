@@ -9,8 +9,9 @@ from pathlib import Path
 from ray_kit import ADDRESS, Cluster, cluster
 from wordcount_job import FILES, answer, map_tasks, map_words, reduce_all, write_texts
 
-from gossamer.engine.config import EngineConfig, open_engine
+from gossamer.engine.config import EngineConfig
 from gossamer.engine.contract import Engine, InlineEngine, collect
+from gossamer.engine.opening import open_engine
 from gossamer.store.place import LocalPlace
 
 SECONDS = 0.7

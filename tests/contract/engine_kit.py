@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from gossamer.engine.config import EngineConfig, open_engine
+from gossamer.engine.config import EngineConfig
 from gossamer.engine.contract import Engine, InlineEngine
+from gossamer.engine.opening import open_engine
 
 CLUSTER_KIND = os.environ.get("GOSSAMER_TEST_ENGINE", "")
 CLUSTER_URL = os.environ.get("GOSSAMER_TEST_ENGINE_URL", "")

@@ -19,13 +19,13 @@ from gossamer.frontier.contract import (
     Batch,
     Budgets,
     Frontier,
-    Guidance,
     Lease,
     Place,
     SiteReport,
     Verdict,
     Visit,
 )
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.recording import requeue

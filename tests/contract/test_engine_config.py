@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.engine.config import EngineConfig, open_engine
+from gossamer.engine.config import EngineConfig
+from gossamer.engine.opening import open_engine
 from gossamer.errors import UsageError
 from gossamer.settings import load
 

@@ -8,7 +8,8 @@ import pytest
 from frontier_kit import LEASE, Crew, page, pages, place_of_database, sql_on
 
 from gossamer.database.database import Database, open_database
-from gossamer.frontier.contract import Budgets, Guidance
+from gossamer.frontier.contract import Budgets
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.views.inspect import find_url, status

@@ -9,7 +9,8 @@ import pytest
 from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
 from gossamer.database.database import Database, open_database
-from gossamer.frontier.contract import Budgets, Guidance
+from gossamer.frontier.contract import Budgets
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.fitting import refit
 from gossamer.frontier.views.inspect import status

@@ -9,7 +9,8 @@ import pytest
 from frontier_kit import Crew, Hand, page, place_of_database, sql_on
 
 from gossamer.database.database import Database, open_database
-from gossamer.frontier.contract import Budgets, Guidance, Visit
+from gossamer.frontier.contract import Budgets, Visit
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.sources import Source, list_sources, only_polls_until
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import list_all

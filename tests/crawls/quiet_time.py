@@ -20,7 +20,9 @@ from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.session import Session, Tools
 from gossamer.crawl.thread import DatabaseThread
 from gossamer.data.folder import DataFolder
-from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver
+from gossamer.fetch.dns import DnsConfig, Resolver
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.http import Fetcher
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import status
 from gossamer.lab.simulation.playback import NoHeart

@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 
 from gossamer.crawl.life import Life
 from gossamer.crawl.seams import Runs
-from gossamer.frontier.contract import Directions, Frontier, Guidance, Lease, Place, SiteReport
+from gossamer.frontier.contract import Directions, Frontier, Lease, Place, SiteReport
+from gossamer.frontier.guidance import Guidance
 from gossamer.model.records import Task
 
 

@@ -16,7 +16,8 @@ import msgspec
 from gossamer.crawl.addresses import Address, AddressBook, slot_of
 from gossamer.crawl.life import Life
 from gossamer.crawl.seams import Fetches, Resolves
-from gossamer.fetch import Request, Trouble
+from gossamer.fetch.limits import Trouble
+from gossamer.fetch.request import Request
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Lease, SiteReport
 from gossamer.frontier.politeness import PolitenessConfig

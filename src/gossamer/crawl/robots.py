@@ -17,7 +17,7 @@ import msgspec
 from gossamer.clock import Clock
 from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.channel import Channel, Rest
-from gossamer.fetch import Request
+from gossamer.fetch.request import Request
 from gossamer.model.decision import Decision, allow
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response

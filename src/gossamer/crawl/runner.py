@@ -17,7 +17,7 @@ from gossamer.crawl.pending import Result
 from gossamer.crawl.render.pages import Kept
 from gossamer.crawl.robots import RobotsBook
 from gossamer.crawl.understand import Rules, of_mirror, of_page, of_response, of_unasked, plain_result
-from gossamer.fetch import Request
+from gossamer.fetch.request import Request
 from gossamer.model.decision import Decision, allow
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import LEVELS, Kind, Response, Task

@@ -11,8 +11,9 @@ from typing import ParamSpec, Protocol, TypeVar
 
 from gossamer.crawl.parser_config import ParserConfig
 from gossamer.crawl.pending import Pending
-from gossamer.fetch import Request, Trouble
 from gossamer.fetch.browser import FetchSub, Rendered
+from gossamer.fetch.limits import Trouble
+from gossamer.fetch.request import Request
 from gossamer.frontier.contract import SiteReport, Verdict
 from gossamer.model.records import Parsed, ParseJob, Response
 

@@ -33,8 +33,11 @@ from gossamer.data.locks import worker_lock
 from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.errors import LeaseLost
-from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Resolver, user_agent
 from gossamer.fetch.browser import Renderer
+from gossamer.fetch.dns import DnsConfig, Resolver
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.http import Fetcher
+from gossamer.fetch.identity import user_agent
 from gossamer.plugins import READERS
 from gossamer.settings import Settings
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gossamer.errors import UsageError
-from gossamer.frontier.contract import Guidance
+from gossamer.frontier.guidance import Guidance
 from gossamer.jobs.graph_files import read_current
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer

@@ -5,6 +5,7 @@ tasks           a task as bytes, and its result or error as bytes: the same on e
 local           processes of this machine
 worker_process  one such process
 ray, spark      machines of a cluster that the user started
-config          which of them, by the settings
+config          the settings
+opening         which of them, by the settings
 exchange        from the tasks of one stage to those of the next, by key, through files
 """

@@ -14,54 +14,17 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import NamedTuple, cast
-from urllib.parse import unquote, urlsplit
+from typing import cast
 
 from gossamer.clock import Clock
 from gossamer.errors import UsageError
-from gossamer.fetch.access import basic
 from gossamer.fetch.guard import AddressPolicy
 from gossamer.fetch.limits import FetchConfig, Trouble
+from gossamer.fetch.target import Proxy, Target, parse_proxy
 from gossamer.fetch.transport import Connection
 from gossamer.model.outcome import Outcome
 
 _TUNNEL_HEAD = 16 * 1024
-
-
-class Target(NamedTuple):
-    """Where a URL's request goes."""
-
-    secure: bool
-    host: str
-    """IPv6 literals in brackets."""
-    port: int
-    site: str
-    """Host and port as in the URL: the Host header."""
-    path: str
-    """Path and query."""
-
-
-class Proxy(NamedTuple):
-    """A parsed proxy setting."""
-
-    host: str
-    port: int
-    authorization: str
-
-
-def parse_proxy(text: str) -> Proxy | None:
-    """`http://[user:password@]host:port` taken apart; None for `""`; else a `UsageError`."""
-    if not text:
-        return None
-    try:
-        parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = port = None
-    if not host or not port or parts.scheme != "http" or parts.path not in ("", "/") or parts.query:
-        raise UsageError("fetch.proxy must look like http://host:port or http://user:password@host:port")
-    user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    return Proxy(host, port, basic(user, password) if parts.username else "")
 
 
 class Connector:
@@ -72,7 +35,7 @@ class Connector:
         self._guard = guard
         self._clock = clock
         self.proxy = parse_proxy(config.proxy)
-        self._tls = _tls_context(config)
+        self._tls = tls_context(config)
 
     async def connect(self, target: Target, address: str) -> Connection:
         """A new connection for a target, at this address; raises `Trouble`."""
@@ -170,7 +133,8 @@ def _connect_request(proxy: Proxy, target: Target, agent: str) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
-def _tls_context(config: FetchConfig) -> ssl.SSLContext:
+def tls_context(config: FetchConfig) -> ssl.SSLContext:
+    """Whom we believe; a `UsageError` for a file of authorities that cannot be read."""
     context = ssl.create_default_context()
     if config.ca_file:
         try:

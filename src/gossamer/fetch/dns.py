@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Mapping
 from ipaddress import ip_address
 from threading import Thread
 from typing import Any, NamedTuple
@@ -27,9 +26,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gossamer.clock import Clock
-from gossamer.errors import UsageError
 from gossamer.fetch.guard import AddressPolicy
 from gossamer.fetch.limits import Trouble
+from gossamer.fetch.target import parse_overrides
 from gossamer.model.outcome import Outcome
 
 _AT_ONCE = 64
@@ -65,7 +64,7 @@ class Resolver:
         self._config = config
         self._guard = guard
         self._clock = clock
-        self._overrides = _checked(config.overrides)
+        self._overrides = parse_overrides(config.overrides)
         self._entries: dict[str, _Entry] = {}
         self._pending: dict[str, asyncio.Task[_Entry]] = {}
         self._room = asyncio.Semaphore(_AT_ONCE)
@@ -173,13 +172,3 @@ class Resolver:
 def _order(address: str) -> tuple[int, int]:
     parsed = ip_address(address)
     return parsed.version, int(parsed)
-
-
-def _checked(overrides: Mapping[str, str]) -> dict[str, str]:
-    checked = {}
-    for host, address in overrides.items():
-        try:
-            checked[host.strip().lower().rstrip(".")] = str(ip_address(address.strip().strip("[]")))
-        except ValueError:
-            raise UsageError(f"resolve: {host}={address}: {address!r} is not an IP address") from None
-    return checked

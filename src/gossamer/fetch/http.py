@@ -24,7 +24,7 @@ from typing import Self
 from gossamer.clock import Clock
 from gossamer.fetch.access import CookieJar, check_headers
 from gossamer.fetch.conditional import validators
-from gossamer.fetch.connect import Connector, Target, key_of
+from gossamer.fetch.connect import Connector, key_of
 from gossamer.fetch.dns import Resolver
 from gossamer.fetch.guard import AddressPolicy
 from gossamer.fetch.limits import FetchConfig, Trouble
@@ -32,6 +32,7 @@ from gossamer.fetch.pool import Pool, Slot
 from gossamer.fetch.reply import Reply
 from gossamer.fetch.request import Heads, Request, target_of
 from gossamer.fetch.response import judge, settle
+from gossamer.fetch.target import Target
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response
 

@@ -16,9 +16,9 @@ import msgspec
 
 from gossamer.errors import UsageError
 from gossamer.fetch.access import CookieJar, check_access, check_headers
-from gossamer.fetch.connect import Proxy, Target
 from gossamer.fetch.decode import ACCEPT_ENCODING
 from gossamer.fetch.limits import FetchConfig, SiteAccess, Trouble
+from gossamer.fetch.target import Proxy, Target
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of
 

@@ -28,17 +28,16 @@ Laws, checked by `tests/contract/test_frontier.py` for each implementation:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
 from gossamer.frontier.politeness import SiteClock
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
-from gossamer.priority.breadth import BreadthFirst
-from gossamer.priority.product import Product
-from gossamer.revisit.config import FeedConfig, RevisitConfig
-from gossamer.scope.reach import Reach
+
+if TYPE_CHECKING:
+    from gossamer.frontier.guidance import Guidance  # strategies need NumPy, these values do not
 
 
 class Budgets(msgspec.Struct, frozen=True):
@@ -65,18 +64,6 @@ class Budgets(msgspec.Struct, frozen=True):
     """Tries of a URL whose server asks us to come back later (429, 503, robots.txt)."""
     lease: float = 60.0
     """Seconds a worker may be silent before its sites are given to others."""
-
-
-class Guidance(msgspec.Struct, frozen=True):
-    """What is fetched first, and what is fetched again when."""
-
-    strategy: Product = Product([BreadthFirst()], names=["breadth"])
-    fits: Callable[[str], bool | None] = lambda _url: None
-    """Whether a URL fits a document rule; None where its domain has no rules."""
-    revisit: RevisitConfig = RevisitConfig()
-    feeds: FeedConfig = FeedConfig()
-    reach: Reach = Reach()
-    """How far from the seeds the crawl goes."""
 
 
 class Place(NamedTuple):

@@ -21,9 +21,10 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import QUEUED, REFUSED
-from gossamer.frontier.contract import Added, Budgets, Guidance
+from gossamer.frontier.contract import Added, Budgets
 from gossamer.frontier.copies.copying import COPYING_RULE, Yields
 from gossamer.frontier.depths import follow_anew, note_shorter_ways
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.partitions import Plans
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import INSERT_QUEUE, count_levels, numbered_rows

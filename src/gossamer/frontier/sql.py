@@ -23,7 +23,6 @@ from gossamer.frontier.contract import (
     Batch,
     Budgets,
     Directions,
-    Guidance,
     Lease,
     Place,
     SiteReport,
@@ -35,6 +34,7 @@ from gossamer.frontier.copies import clusters, duplicates
 from gossamer.frontier.copies.copying import LOWERINGS, count_copies, lowered_shapes
 from gossamer.frontier.copies.mirrors import find_mirrors
 from gossamer.frontier.extraction import Extraction
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes

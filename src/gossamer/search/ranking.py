@@ -17,8 +17,6 @@ from typing import Literal
 
 import msgspec
 
-from gossamer.index import schema
-
 NAMES = ("web", "bm25", "classic")
 
 
@@ -55,18 +53,6 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Share of pages from which on a word is too common to be required."""
     all_of: int = 5
     """Words up to which a page must have them all; of a longer query any will do, and the order tells."""
-
-    def fields(self) -> dict[str, float]:
-        """Weight of each field."""
-        return {
-            schema.TITLE: self.title,
-            schema.TITLE_STEMS: self.title_stem,
-            schema.BODY: self.text,
-            schema.BODY_STEMS: self.text_stem,
-            schema.HEADINGS: self.headings,
-            schema.ANCHORS: self.anchors,
-            schema.ADDRESS: self.address,
-        }
 
 
 def saturated(signal: float, weight: float, half: float) -> float:

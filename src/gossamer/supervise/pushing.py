@@ -23,7 +23,11 @@ from gossamer.database.database import Database, Where, open_database
 from gossamer.discover import websub
 from gossamer.discover.websub import PushConfig
 from gossamer.errors import GossamerError
-from gossamer.fetch import AddressPolicy, DnsConfig, Fetcher, Request, Resolver, user_agent
+from gossamer.fetch.dns import DnsConfig, Resolver
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.http import Fetcher
+from gossamer.fetch.identity import user_agent
+from gossamer.fetch.request import Request
 from gossamer.frontier import subscriptions
 from gossamer.frontier.steering.controls import directions, paused
 from gossamer.frontier.subscriptions import Subscription

@@ -13,8 +13,10 @@ import msgspec
 
 from gossamer.clock import SystemClock
 from gossamer.discover.seeds import Seed
-from gossamer.fetch import AddressPolicy, DnsConfig, Resolver, Trouble
 from gossamer.fetch.connect import Connector
+from gossamer.fetch.dns import DnsConfig, Resolver
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.limits import Trouble
 from gossamer.fetch.request import target_of
 from gossamer.model.outcome import Outcome
 from gossamer.settings import Settings

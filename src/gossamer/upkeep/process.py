@@ -64,7 +64,7 @@ def _forget(folder: DataFolder, _settings: Settings, now: float) -> None:
 def _rank(folder: DataFolder, settings: Settings, now: float) -> None:
     """On one core of this machine, beside the workers, unless the settings name a cluster."""
     from gossamer.data.stored_ranks import rank_place
-    from gossamer.engine.config import open_engine
+    from gossamer.engine.opening import open_engine
     from gossamer.upkeep.ranking_run import run_ranking
 
     config = settings.engine

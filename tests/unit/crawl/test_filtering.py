@@ -11,7 +11,8 @@ from gossamer.data.folder import DataFolder
 from gossamer.data.stored_links import stored_in
 from gossamer.database.database import open_database
 from gossamer.dedup.near.registry import near_method
-from gossamer.frontier.contract import Batch, Budgets, Guidance, Place, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Place, SiteReport, Visit
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import filters

@@ -14,7 +14,11 @@ import uvloop
 from fetch_kit import PATIENT, Get, MakeFetcher, Script, Serve, Web
 
 from gossamer.clock import SystemClock
-from gossamer.fetch import AddressPolicy, DnsConfig, FetchConfig, Fetcher, Request, Resolver
+from gossamer.fetch.dns import DnsConfig, Resolver
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.http import Fetcher
+from gossamer.fetch.limits import FetchConfig
+from gossamer.fetch.request import Request
 from gossamer.model.records import Response
 
 

@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Awaitable, Callable
 
-from gossamer.fetch import Fetcher
+from gossamer.fetch.http import Fetcher
 from gossamer.model.records import Response
 
 Script = Callable[["Visit"], Awaitable[None]]

@@ -16,16 +16,11 @@ from fetch_kit import MakeFetcher, Serve, Visit
 
 from gossamer.clock import SystemClock
 from gossamer.errors import UsageError
-from gossamer.fetch import (
-    AddressPolicy,
-    DnsConfig,
-    FetchConfig,
-    Fetcher,
-    Request,
-    Resolver,
-    SiteAccess,
-    Trouble,
-)
+from gossamer.fetch.dns import DnsConfig, Resolver
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.http import Fetcher
+from gossamer.fetch.limits import FetchConfig, SiteAccess, Trouble
+from gossamer.fetch.request import Request
 from gossamer.model.outcome import Outcome
 
 

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from gossamer.errors import UsageError
-from gossamer.fetch import AddressPolicy, DnsConfig, Resolver, Trouble, dns
+from gossamer.fetch import dns
+from gossamer.fetch.dns import DnsConfig, Resolver
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.limits import Trouble
 from gossamer.model.outcome import Outcome
 
 LOCAL = AddressPolicy(("127.0.0.0/8", "::1"), "crawl@example.org")

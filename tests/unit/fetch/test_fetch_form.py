@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from fetch_kit import MakeFetcher
 
-from gossamer.fetch import Request
+from gossamer.fetch.request import Request
 from gossamer.model.outcome import Outcome
 
 FORM = (("hub.mode", "subscribe"), ("hub.topic", "https://a.org/ä?x=1&y=2"), ("empty", ""))

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import UsageError
-from gossamer.fetch import AddressPolicy, check_contact, user_agent
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.identity import check_contact, user_agent
 
 OUT = AddressPolicy(contact="crawl@example.org")
 SPECIAL = {

@@ -12,8 +12,8 @@ import zstandard
 from fetch_kit import Get, MakeFetcher, Serve, Visit
 
 from gossamer.errors import UsageError
-from gossamer.fetch import Request
 from gossamer.fetch.conditional import http_date, retry_after, validators
+from gossamer.fetch.request import Request
 from gossamer.fetch.transport import Connection
 from gossamer.model.outcome import Outcome, of_status
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.clock import SystemClock
-from gossamer.fetch import FetchConfig
+from gossamer.fetch.limits import FetchConfig
 from gossamer.fetch.reply import Reply
 from gossamer.fetch.transport import Connection
 from gossamer.model.outcome import Outcome

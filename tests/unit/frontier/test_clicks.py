@@ -13,7 +13,8 @@ from gossamer.database.database import Database, open_database
 from gossamer.database.schema import QUEUED, SCHEDULED
 from gossamer.dedup.near.registry import near_method
 from gossamer.errors import GossamerError
-from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, Place, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Lease, Place, SiteReport, Visit
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.operate import recrawl, remove

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.errors import UsageError
-from gossamer.fetch import AddressPolicy
+from gossamer.fetch.guard import AddressPolicy
 from gossamer.notify.channel import NotTakenError, check_channel, shown
 from gossamer.notify.message import Message, item
 from gossamer.notify.webhook import Webhooks, signature

@@ -15,13 +15,14 @@ from gossamer.model.records import Discovered, Kind, Via
 from gossamer.priority.backlinks import Backlinks
 from gossamer.priority.breadth import BreadthFirst
 from gossamer.priority.chance import RandomOrder
+from gossamer.priority.config import PriorityConfig
 from gossamer.priority.entries import entries
 from gossamer.priority.fica import Fica
 from gossamer.priority.fit import Fit
 from gossamer.priority.levels import levels_of
 from gossamer.priority.opic import WELCOME, Opic
 from gossamer.priority.product import Product
-from gossamer.priority.strategy import Context, Floats, LinkStrategy, PriorityConfig, Standing
+from gossamer.priority.strategy import Context, Floats, LinkStrategy, Standing
 
 OPIC = Opic(Context())
 

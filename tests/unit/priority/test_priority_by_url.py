@@ -13,9 +13,10 @@ from simulated_crawl import Crawl, scale_free
 from gossamer.model.records import LEVELS, Discovered, Via
 from gossamer.priority.breadth import BreadthFirst
 from gossamer.priority.chance import RandomOrder
+from gossamer.priority.config import PriorityConfig
 from gossamer.priority.fit import Fit
 from gossamer.priority.levels import levels_of
-from gossamer.priority.strategy import Context, PriorityConfig, Strategy
+from gossamer.priority.strategy import Context, Strategy
 
 A_URL = "https://a.test/"
 

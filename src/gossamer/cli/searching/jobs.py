@@ -26,7 +26,7 @@ from gossamer.clock import SystemClock
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
-from gossamer.engine.config import open_engine
+from gossamer.engine.opening import open_engine
 from gossamer.errors import UsageError
 from gossamer.jobs.context import JobContext
 from gossamer.model.counts import counted

@@ -18,7 +18,7 @@ from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.locks import rank_lock
 from gossamer.data.stored_ranks import rank_place
-from gossamer.engine.config import open_engine
+from gossamer.engine.opening import open_engine
 from gossamer.errors import UsageError
 from gossamer.graph.config import RankConfig
 from gossamer.model.counts import counted

@@ -24,9 +24,10 @@ from gossamer.crawl.render.resources import Resources
 from gossamer.crawl.robots import RobotsBook
 from gossamer.crawl.seams import Resolves
 from gossamer.crawl.understand import Rules
-from gossamer.fetch import AddressPolicy, Request, Trouble
 from gossamer.fetch.browser import SubRequest
-from gossamer.fetch.request import target_of
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.limits import Trouble
+from gossamer.fetch.request import Request, target_of
 from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response

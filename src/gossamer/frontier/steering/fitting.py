@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gossamer.database.database import Database, Row
 from gossamer.database.schema import QUEUED, REFUSED, REMOVED
-from gossamer.frontier.contract import Guidance
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import Queue, enqueue
 from gossamer.frontier.standing import link_values

@@ -14,7 +14,8 @@ from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.crawl.pending import Reporter, Result
 from gossamer.crawl.reading import notable
 from gossamer.dedup.near.registry import DEFAULT, near_method
-from gossamer.fetch import Request, Trouble
+from gossamer.fetch.limits import Trouble
+from gossamer.fetch.request import Request
 from gossamer.frontier.contract import Batch, Verdict
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from gossamer.database.database import Database
-from gossamer.frontier.contract import Guidance
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.revisits import Revisits, estimator_of, weight_of
 from gossamer.frontier.standing import link_values
 from gossamer.frontier.views.inspect import UrlRecord

@@ -19,6 +19,7 @@ from gossamer.search.query.words import Clause, Unit, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
 from gossamer.search.view import View
+from gossamer.search.weights import field_weights
 
 Q = tantivy.Query
 _MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
@@ -78,7 +79,7 @@ class Builder:
         self._schema, self._config = view.schema, config
         self._corpus = corpus or view
         self._languages = self._corpus.languages
-        self._weights = config.fields()
+        self._weights = field_weights(config)
         self._used: set[tuple[str, str]] = set()
         self._readings = Readings()
 

@@ -52,6 +52,7 @@ from gossamer.search.shards.values import (
     UrlAsk,
 )
 from gossamer.search.suggest import Spelling, sought
+from gossamer.search.weights import field_weights
 
 T = TypeVar("T")
 
@@ -121,7 +122,7 @@ class ShardedSearcher:
         return _Search(rounds, self._tallies, self._question(request, query, rounds), query)
 
     def _question(self, request: Request, query: Query, rounds: Rounds) -> Question:
-        weights = self._config.fields()
+        weights = field_weights(self._config)
         whole = self._tallies.whole(rounds, lambda languages: places(query, languages, weights))
         return Question(request, self._config, self._clock.now(), whole)
 

@@ -18,7 +18,8 @@ import msgspec
 
 from gossamer.database.database import Where, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
-from gossamer.frontier.contract import Batch, Budgets, Guidance, Lease, Place, SiteReport, Visit
+from gossamer.frontier.contract import Batch, Budgets, Lease, Place, SiteReport, Visit
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.lab.studies.growth.made_up_frontier import (
