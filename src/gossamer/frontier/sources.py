@@ -32,6 +32,7 @@ from gossamer.model.records import LEVELS, Discovered, Kind
 from gossamer.model.site import key64
 from gossamer.revisit import polls
 from gossamer.revisit.config import DAY, FeedConfig
+from gossamer.revisit.poll_budget import price_for
 from gossamer.revisit.polls import Habit
 
 _PRICE_AGE = 600.0
@@ -147,7 +148,7 @@ class Sources:
             rows = self._db.execute("SELECT habit FROM sources WHERE retired = ''")
             habits = [_decode(row[0]) for row in rows]
             budget = self._budget(max(len(habits), 1), now)
-            price = polls.price_for(habits, budget, self._config.floor, self._config.ceiling)
+            price = price_for(habits, budget, self._config.floor, self._config.ceiling)
             self._price, self._priced_at = max(polls.LEAST_PRICE, price), now
         return self._price
 

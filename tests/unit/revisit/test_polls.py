@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.revisit.poll_budget import price_for
 from gossamer.revisit.polls import (
     CEILING,
     DAY,
@@ -21,7 +22,6 @@ from gossamer.revisit.polls import (
     is_retired,
     next_poll,
     polled,
-    price_for,
     retirement,
     retry_after,
     start,
