@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from http.client import responses as _PHRASES  # noqa: N812 - a constant by another name
+from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
 
@@ -42,6 +42,7 @@ _CHUNK = 1 << 16
 _DAMAGE: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # its stub declares an instance
 _GZIP = 31  # zlib's window size that means: 32 KiB, gzip header and CRC
 _NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 Place = tuple[int, int]
 """Where a record lies in the file: offset and length in bytes."""

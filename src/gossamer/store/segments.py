@@ -30,7 +30,6 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer.model.records import Link, PageRow, Response
@@ -232,6 +231,8 @@ def iter_pages(
     for segment_id in ids:
         for table in open_pages_once(segments, segment_id).groups(needed):
             if wanted is not None:
+                import pyarrow.compute as pc  # 9 MiB: workers, who only write segments, go without
+
                 table = table.filter(pc.is_in(table.column("outcome"), wanted))
             yield from table.select(names).to_batches()
 

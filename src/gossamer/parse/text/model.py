@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -139,10 +139,7 @@ def _take_code(page: Page, taken: npt.NDArray[np.bool_]) -> None:
 @cache
 def text_model() -> TextModel:
     """The model that comes with the package, read when first asked for."""
-    with (
-        (files("gossamer.parse.text") / "models" / _FILE).open("rb") as file,
-        np.load(file, allow_pickle=False) as arrays,
-    ):
+    with np.load(Path(__file__).with_name("models") / _FILE, allow_pickle=False) as arrays:
         return TextModel(dict(arrays))
 
 
