@@ -39,7 +39,7 @@ from gossamer.search.results import (
     StoredPage,
 )
 from gossamer.settings import ServeSettings
-from gossamer.store.history import History, PageVisit, compare_pages, visit
+from gossamer.store.visits import History, PageVisit, compare_pages, visit
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
 from gossamer.web.service import SearchService, StoryService

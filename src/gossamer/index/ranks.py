@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gossamer.errors import GossamerError
+
+if TYPE_CHECKING:  # NumPy: a crawl without ranks is searched without it
+    import numpy as np
+    from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
@@ -41,9 +42,9 @@ class Files(Protocol):
 
 
 class _Loaded(NamedTuple):
-    generation: str = ""
-    keys: NDArray[np.int64] = np.empty(0, np.int64)
-    ranks: NDArray[np.float64] = np.empty(0, np.float64)
+    generation: str
+    keys: NDArray[np.int64]
+    ranks: NDArray[np.float64]
 
 
 class StoredRanks:
@@ -52,26 +53,30 @@ class StoredRanks:
     def __init__(self, place: Files, every: float = 1.0, now: Callable[[], float] = time.monotonic) -> None:
         """`every`: seconds between two looks for a new generation."""
         self._place, self._every, self._now = place, every, now
-        self._loaded = _Loaded()
+        self._loaded: _Loaded | None = None
         self._next = -1e300
         self._lock = Lock()
 
     @property
     def generation(self) -> str:
         """The name of the ranks that are used; empty where there are none."""
-        return self._current().generation
+        loaded = self._current()
+        return loaded.generation if loaded else ""
 
     def of(self, keys: Sequence[int]) -> Sequence[float]:
         """The rank of each page by key: 1 is the average, 0 is unknown."""
-        _, known, ranks = self._current()
-        if not len(known):
+        loaded = self._current()
+        if loaded is None or not len(loaded.keys):
             return [0.0] * len(keys)
+        import numpy as np
+
+        _, known, ranks = loaded
         wanted = np.asarray(keys, np.int64)
         places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         found: list[float] = np.where(known[places] == wanted, ranks[places], 0.0).tolist()
         return found
 
-    def _current(self) -> _Loaded:
+    def _current(self) -> _Loaded | None:
         if self._now() >= self._next and self._lock.acquire(blocking=False):
             try:
                 self._look()
@@ -84,10 +89,12 @@ class StoredRanks:
 
     def _look(self) -> None:
         if not self._place.size(CURRENT):
-            self._loaded = _Loaded()
+            self._loaded = None
             return
         generation = self._place.get(CURRENT).decode().strip()
-        if generation != self._loaded.generation:
+        if self._loaded is None or generation != self._loaded.generation:
+            import numpy as np
+
             arrays = [
                 np.load(self._place.path(f"ranks/{generation}/{name}.npy"), mmap_mode="r", allow_pickle=False)
                 for name in ("keys", "ranks")

@@ -14,9 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 from unicodedata import category, normalize
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from gossamer.search.query.keyboard import other_layouts
 
 MAX_LENGTH = 40
@@ -79,6 +76,9 @@ class Vocabulary:
         length = len(word)
         if not 3 <= length <= MAX_LENGTH or not _is_spelled(word):
             return []
+        from rapidfuzz import process  # the indexer, and searches that find enough, go without
+        from rapidfuzz.distance import OSA
+
         most = 1 if length < 6 else 2
         found: list[tuple[int, str]] = []
         for near_length in range(length - most, length + most + 1):

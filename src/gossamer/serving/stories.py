@@ -23,7 +23,8 @@ from gossamer.frontier.views import inspect, stories
 from gossamer.frontier.views.stories import Story
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
-from gossamer.store.history import Comparison, History, PageVisit, compare, newest_two, read_history
+from gossamer.store.history import compare, read_history
+from gossamer.store.visits import Comparison, History, PageVisit, newest_two
 
 _PATIENCE = 3.0
 """Seconds for which segments are looked through."""

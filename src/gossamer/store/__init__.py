@@ -9,7 +9,8 @@ remote_segments  segments in an object store
 segments         writing one commit, reading pages and responses, verifying
 orphans          segments that never came to count
 versions         a page over time
-history          what changed between two visits
+visits           visits of a page, and what changed between two of them: values
+history          the same, read from segments
 compaction       many small segments become one
 
 place            files that all machines reach: what is promised; a folder

@@ -20,7 +20,7 @@ from gossamer.search.results import (
     ShardsAnswered,
     StoredPage,
 )
-from gossamer.store.history import Comparison, FactChange, History, PageVisit
+from gossamer.store.visits import Comparison, FactChange, History, PageVisit
 from gossamer.web.views import timestamp
 
 Range = tuple[int, int]

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from gossamer.frontier.views.stories import Story
 from gossamer.search.results import Hit, IndexState, Overview, Request, Results, ScoreExplanation, StoredPage
-from gossamer.store.history import History
+from gossamer.store.visits import History
 
 
 class SearchService(Protocol):

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from gossamer.dedup.difference import Change, Difference, Piece, folded
 from gossamer.errors import GossamerError
 from gossamer.model.site import site_of
-from gossamer.store.history import History, PageVisit
+from gossamer.store.visits import History, PageVisit
 from gossamer.web.links import Links
 from gossamer.web.parameters import ADDRESS, NEWER, OLDER
 from gossamer.web.pool import SearchPool

@@ -20,8 +20,8 @@ from gossamer.frontier.steering.removals import removal_of
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
 from gossamer.operate.explain.url import canonical_or_error
-from gossamer.store.history import Comparison, compare_pages, visit
 from gossamer.store.versions import Version, versions
+from gossamer.store.visits import Comparison, compare_pages, visit
 
 _MARKS = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
 _STYLES = {"same": "", "removed": "red strike", "added": "green"}

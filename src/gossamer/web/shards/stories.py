@@ -9,7 +9,7 @@ import msgspec
 from gossamer.errors import OperationError
 from gossamer.frontier.views.stories import Story
 from gossamer.search.shards.rounds import Nodes, Rounds
-from gossamer.store.history import History
+from gossamer.store.visits import History
 from gossamer.web.service import StoryService
 
 _READING = 5.0
