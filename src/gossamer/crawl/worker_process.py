@@ -23,18 +23,9 @@ from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
 from gossamer.crawl.signs import give_signs
 from gossamer.crawl.worker import Worker, run_worker
+from gossamer.crawl.worker_job import Job
 from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError
-from gossamer.settings import Settings
-
-
-class Job(msgspec.Struct, frozen=True):
-    """What a worker is told."""
-
-    data: str
-    settings: Settings
-    name: str = ""
-    debug: bool = False
 
 
 async def _serve(worker: Worker) -> None:

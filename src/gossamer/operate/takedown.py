@@ -31,7 +31,7 @@ from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
 from gossamer.model.site import host_of, site_of
 from gossamer.notify.message import Message
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.settings import Settings
 from gossamer.tables import outbox
 

@@ -16,7 +16,7 @@ from gossamer.errors import UsageError
 from gossamer.frontier.steering import operate
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.store.segment_folder import delete_segments
 from gossamer.tables.audit import note
 

@@ -19,8 +19,8 @@ from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted, noun
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.operate.examples import examples_from_files, examples_from_rules, read_local, stored_texts
-from gossamer.operate.explain.url import canonical_or_error
 
 command = App(name="categories", help="Sort pages into categories that you teach by examples.")
 

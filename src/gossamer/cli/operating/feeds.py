@@ -13,7 +13,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.frontier.sources import Source, list_sources
 from gossamer.model.counts import counted
 from gossamer.model.site import site_of
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 
 
 def command(

@@ -18,7 +18,7 @@ from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.tables.audit import note
 from gossamer.upkeep.filters.look import Report
 from gossamer.upkeep.filters.run import all_sites, run_filters, switch

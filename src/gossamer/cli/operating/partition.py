@@ -25,7 +25,7 @@ from gossamer.frontier.views.sites import is_fetched
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.partition.assignment import one_part
 from gossamer.partition.decision import MOST_COMPARED, Prediction
 from gossamer.partition.planning import Share

@@ -13,7 +13,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier.steering import controls
 from gossamer.model.site import site_of
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.tables.audit import note
 
 

@@ -20,7 +20,7 @@ from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.stored_ranks import rank_place
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.operate.ranked_pages import RankedPages
 from gossamer.priority.qrank.explain import Explanation, explained
 from gossamer.priority.qrank.model import Model, default_model, load_model

@@ -21,7 +21,7 @@ from gossamer.errors import StorageError, UsageError
 from gossamer.frontier.steering.fitting import refit
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import host_of, site_of
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.operate.rule_trial import Trial, try_rules
 from gossamer.operate.suggesting import suggest
 from gossamer.parse.rules import DocumentRule, RuleBook, problem_of

@@ -16,7 +16,7 @@ from gossamer.errors import UsageError
 from gossamer.frontier.views import table_statistics
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.scope.shape import path_shape
 from gossamer.scope.statistics import SEGMENTS, Counts, depth_of, roll_up
 

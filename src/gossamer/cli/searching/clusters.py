@@ -12,7 +12,7 @@ from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.views.stories import Story, StoryPage, largest_clusters, story_of
 from gossamer.model.counts import counted, noun
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 
 _MAX = 10_000
 

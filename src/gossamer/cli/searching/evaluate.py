@@ -24,7 +24,7 @@ from gossamer.evaluate.metrics import first_relevant
 from gossamer.evaluate.rankers import BARE, SearchRanker, over_documents
 from gossamer.evaluate.runs import Difference, Ranker, Run, differences, run, tally, trec_lines
 from gossamer.model.counts import counted, noun
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.search.ranking import NAMES, RankingConfig
 from gossamer.tables import evaluations
 from gossamer.tables.evaluations import EvaluationResult, RankingResult, WorstQuery

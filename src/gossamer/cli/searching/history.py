@@ -19,7 +19,7 @@ from gossamer.errors import UsageError
 from gossamer.frontier.steering.removals import removal_of
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.model.counts import counted
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.store.versions import Version, versions
 from gossamer.store.visits import Comparison, compare_pages, visit
 

@@ -16,7 +16,7 @@ from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.copies.mirror_table import REJECTED, UNDECIDED, Mirror
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import site_of
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.tables.audit import note
 
 command = App(name="mirrors", help="Sites that serve the pages of another site; their URLs lead to that one.")

@@ -20,7 +20,7 @@ from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering.fitting import refit
 from gossamer.model.counts import counted, noun
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.operate.trial_process import Trials
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.toml import write_rules

@@ -16,7 +16,7 @@ from gossamer.errors import UsageError
 from gossamer.frontier.steering.operate import recrawl_url
 from gossamer.frontier.steering.removals import words_of
 from gossamer.model.counts import counted
-from gossamer.operate.explain.url import canonical_or_error
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.operate.takedown import covering, restore, take_down_within
 
 _WAIT = 10.0

@@ -14,7 +14,6 @@ from gossamer.crawl.scope import scope_config
 from gossamer.data.folder import DataFolder
 from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
-from gossamer.discover.seeds import parse_seed
 from gossamer.errors import GossamerError
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.copies.copying import lowered_by, yield_of
@@ -30,6 +29,7 @@ from gossamer.model.counts import counted, noun
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64, origin_of, site_of
 from gossamer.model.url import Canonicalizer
+from gossamer.operate.canonical import canonical_or_error
 from gossamer.operate.explain.explanation import Explanation
 from gossamer.operate.explain.findable import Indexed, findable
 from gossamer.operate.explain.order import priority_factors, revisit_factors
@@ -42,11 +42,6 @@ from gossamer.scope.shape import path_shape
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 from gossamer.tables.rulebook import load_rules, rules_for
-
-
-def canonical_or_error(text: str, settings: Settings) -> str:
-    """A URL as the table knows it, from what a person would write in a browser."""
-    return parse_seed(text.strip(), "URL", Canonicalizer(settings.urls))
 
 
 def explain(db: Database, settings: Settings, text: str, now: float, folder: DataFolder | None = None) -> Explanation:
