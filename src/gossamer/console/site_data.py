@@ -8,9 +8,9 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.console.context import Crawl
-from gossamer.crawl.robots import AGENT
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
+from gossamer.fetch.identity import AGENT
 from gossamer.frontier import partitions, sources, subscriptions
 from gossamer.frontier.extraction import Day, extraction_of
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock, for_part, gap

@@ -17,6 +17,7 @@ import msgspec
 from gossamer.clock import Clock
 from gossamer.crawl.borrowing import Borrowing
 from gossamer.crawl.channel import Channel, Rest
+from gossamer.fetch.identity import AGENT
 from gossamer.fetch.request import Request
 from gossamer.model.decision import Decision, allow
 from gossamer.model.outcome import Outcome
@@ -26,7 +27,6 @@ from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.robots.rules import MAX_BYTES, Robots
 from gossamer.robots.verdict import Answer, RobotsConfig, RobotsState, after_fetch, is_fresh, verdict
 
-AGENT = "Gossamer"
 _HOPS = 6
 _KEPT = 10_000
 

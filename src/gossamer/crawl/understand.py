@@ -10,7 +10,8 @@ import msgspec
 
 from gossamer.crawl.channel import Rest
 from gossamer.crawl.pending import Result
-from gossamer.crawl.render.choice import NEEDS_SCRIPTS, NO_TEXT, RENDERED, SHORT_TEXT, scripts_missing
+from gossamer.crawl.reasons import NEEDS_SCRIPTS, NO_TEXT, PARTLY, SHORT_TEXT
+from gossamer.crawl.render.choice import RENDERED, scripts_missing
 from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import Budgets, Place, Visit
@@ -23,8 +24,6 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.scope.reach import LISTED_DEPTH, NO_SITEMAPS, Reach
 
-PARTLY = "only partly read"
-"""What the reason of a feed or sitemap begins with that could not be read to its end."""
 _LISTS = ("listing", "collection")
 _LISTS_DEPTH = 2
 """Links from a seed within which lists may name feeds of their own."""

@@ -14,7 +14,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from gossamer.parse.date.forms import MONTHS
+from gossamer.model.months import MONTHS
 
 _LONGEST = 64
 _HOUR = 3600.0

@@ -11,6 +11,8 @@ import re
 
 from gossamer.errors import UsageError
 
+AGENT = "Gossamer"
+"""The name by which robots.txt addresses us."""
 _MAIL = re.compile(r"(?:mailto:)?[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 _URL = re.compile(r"https?://[A-Za-z0-9\[][^\s()<>\"\\\x00-\x20\x7f-\U0010ffff]*")
 _LONGEST = 200
@@ -29,5 +31,5 @@ def check_contact(text: str) -> str:
 
 def user_agent(version: str, contact: str) -> str:
     """`Gossamer/0.1 (+crawl@example.org)`; without a contact, when only loopback is crawled, the name."""
-    name = f"Gossamer/{'.'.join(version.split('.')[:2])}"
+    name = f"{AGENT}/{'.'.join(version.split('.')[:2])}"
     return f"{name} (+{check_contact(contact)})" if contact.strip() else name

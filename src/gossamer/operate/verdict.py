@@ -14,8 +14,8 @@ from typing import Literal
 
 import msgspec
 
-from gossamer.crawl.render.choice import NEEDS_SCRIPTS, NO_TEXT, SHORT_TEXT, Modes
-from gossamer.crawl.understand import PARTLY
+from gossamer.crawl.reasons import NEEDS_SCRIPTS, NO_TEXT, PARTLY, SHORT_TEXT
+from gossamer.crawl.render.choice import Modes
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.fetch.guard import AddressPolicy, network_of

@@ -23,7 +23,6 @@ from gossamer.frontier.views import inspect, stories
 from gossamer.frontier.views.stories import Story
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
-from gossamer.store.history import compare, read_history
 from gossamer.store.visits import Comparison, History, PageVisit, newest_two
 
 _PATIENCE = 3.0
@@ -64,12 +63,16 @@ class StoredStories:
             self._reading.release()
 
     def _history(self, url: str, older: str, newer: str) -> History:
+        from gossamer.store.history import read_history  # Arrow: a server that nobody asks for histories goes without
+
         until = self._clock.now() + _PATIENCE
         ids = reversed(self._reader.ask(inspect.segment_ids))
         visits, is_complete = read_history(self._folder.segments, ids, url, lambda: self._clock.now() < until)
         return History(url, tuple(visits), is_complete, self._comparison(visits, older, newer))
 
     def _comparison(self, visits: list[PageVisit], older: str, newer: str) -> Comparison | None:
+        from gossamer.store.history import compare
+
         pair = newest_two(visits)
         if pair is None:
             return None

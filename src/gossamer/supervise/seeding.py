@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 
 from gossamer.crawl.parser_config import full_chain
-from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.database import meta
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import WAY_IN, AddressPolicy
+from gossamer.fetch.identity import AGENT
 from gossamer.frontier.contract import Added
 from gossamer.frontier.politeness import is_servers_wish
 from gossamer.frontier.sql import SqlFrontier

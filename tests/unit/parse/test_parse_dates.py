@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parse_kit import NOW, parse
 
+from gossamer.model.months import _MONTHS, MONTHS
 from gossamer.parse.date import CONFIDENCE, Dates, confidence_on, find_dates
-from gossamer.parse.date.forms import _MONTHS, MONTHS, days_in, read_date
+from gossamer.parse.date.forms import days_in, read_date
 from gossamer.parse.html import Tree
 from gossamer.parse.structured import read_structured
 

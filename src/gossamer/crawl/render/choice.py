@@ -18,11 +18,6 @@ from gossamer.settings import Settings
 
 RENDERED = "rendered"
 """What the method of extraction begins with, where the text is that of a rendered page."""
-NEEDS_SCRIPTS = "empty without JavaScript"
-"""What the reason of a start page begins with that shows nothing because its scripts were not run."""
-NO_TEXT = "the page has no text"
-SHORT_TEXT = "the page has almost no text"
-"""The reason of a start page that shows nothing, and has no scripts that would."""
 _NO_TEXT = 250
 """Characters up to which a page shows nothing: a name, a notice, a footer."""
 LITTLE_TEXT = 1_000

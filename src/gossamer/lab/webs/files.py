@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.crawl.robots import AGENT
 from gossamer.errors import UsageError
+from gossamer.fetch.identity import AGENT
 from gossamer.lab.webs.ragged import ragged
 from gossamer.lab.webs.served_files import Answer, ServedFiles, TextMethod, ask
 from gossamer.lab.webs.web import NO_RULES, NOWHERE, Facts, RecordedWeb

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from gossamer.crawl.parser_config import full_chain
-from gossamer.crawl.robots import AGENT
 from gossamer.crawl.scope import scope_config
 from gossamer.data.folder import DataFolder
 from gossamer.data.guidance import guidance_of
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
+from gossamer.fetch.identity import AGENT
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.copies.copying import lowered_by, yield_of
 from gossamer.frontier.copies.mirror_table import load_mirrors

@@ -9,7 +9,8 @@ from itertools import islice
 
 import msgspec
 
-from gossamer.parse.date.forms import MONTHS, days_in, read_date
+from gossamer.model.months import MONTHS
+from gossamer.parse.date.forms import days_in, read_date
 from gossamer.parse.html import Element, Tree
 from gossamer.parse.structured import ARTICLE, Structured
 

@@ -16,8 +16,9 @@ import msgspec
 import turbohtml
 
 from gossamer.errors import UsageError
+from gossamer.model.months import MONTHS
 from gossamer.parse.clean import clean_line, clean_text
-from gossamer.parse.date.forms import EARLIEST, MONTHS, read_date
+from gossamer.parse.date.forms import EARLIEST, read_date
 from gossamer.parse.html import Element, Tree, detach, rendered
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.selector_cost import check_cost
