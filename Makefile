@@ -6,7 +6,7 @@ SHELL := /bin/bash
 BENCH_PACKAGES := wrk redis-tools postgresql python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
   installation-guide-amd64 installation-guide-i386 libboost1.74-doc
 
-.PHONY: help demo test test-short test-long lint bench bench-setup docs pictures site audit wheel-check soak fuzz lock clean
+.PHONY: help demo test test-short test-long lint bench bench-setup studies docs pictures site audit wheel-check soak fuzz lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -87,6 +87,11 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/kv.py
 	$(BIN)/python bench/shards.py
+
+OUT ?= lab-report
+
+studies: $(VENV)/.ready ## what the policies bring, measured, in hours; STUDY=growth,merge runs these only, OPTIONS=--quick less
+	$(BIN)/python -m studies all $(if $(STUDY),--only $(STUDY)) --out $(OUT) $(OPTIONS)
 
 docs: $(VENV)/.ready ## the pages of docs/ that are made from the code
 	for page in settings cli api metrics outcomes; do $(BIN)/python -m gossamer.cli.reference.pages $$page > docs/$$page.md || exit 1; done

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from _cut import FORMAT, Cut, load_cut, make_cut
-from gossamer.lab.webs.catalogue import unpack
+from studies.webs.catalogue import unpack
 
 NETWORK = "127.0.2"
 ARCHIVES = Path(__file__).resolve().parents[2] / "shared" / "data" / "sites"

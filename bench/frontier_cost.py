@@ -2,8 +2,8 @@
 
     python bench/frontier_cost.py --size 1000000 --pages 8000
 
-The load is that of `gossamer lab growth`. Each variant works on a copy of the same database; they take turns batch by
-batch in one process, in an order that changes each round, so that whatever else the machine does hits all
+The load is that of `python -m studies growth`. Each variant works on a copy of the same database; they take turns
+batch by batch in one process, in an order that changes each round, so that whatever else the machine does hits all
 alike.
 
 - `all`: as a crawl is by default: statistics kept, visits planned, two document rules per site asked;
@@ -33,9 +33,6 @@ from unittest import mock
 from gossamer.frontier import prefixes, sql
 from gossamer.frontier.contract import Visit
 from gossamer.frontier.guidance import Guidance
-from gossamer.lab.studies.growth.frontier_load import BATCH, WARM_UP, Load
-from gossamer.lab.studies.growth.made_up_frontier import make_sites
-from gossamer.lab.studies.growth.table_growth import filled
 from gossamer.model.records import Task
 from gossamer.model.site import key64
 from gossamer.parse.rules import DocumentRule, RuleBook
@@ -45,6 +42,9 @@ from gossamer.priority.strategy import Context
 from gossamer.revisit.config import RevisitConfig
 from gossamer.scope.automatic import AutomaticFilter, AutomaticRule
 from gossamer.scope.chain import REMEMBERED_URLS, Chain
+from studies.growth.frontier_load import BATCH, WARM_UP, Load
+from studies.growth.made_up_frontier import make_sites
+from studies.growth.table_growth import filled
 
 _ROUNDS = 40
 """Times the links are held against the filters."""

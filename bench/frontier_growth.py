@@ -2,9 +2,9 @@
 
     python bench/frontier_growth.py --sizes 10000,1000000,10000000 --pages 4000
 
-`gossamer lab growth` measures the same and fits the seed's model to it; here the load can be varied: other shares of
-new links, a worker that has just started, pages without fingerprints. What is done and timed:
-`gossamer.lab.studies.growth`, `table_growth` and `frontier_load`.
+`python -m studies growth` measures the same and fits the seed's model to it; here the load can be varied: other shares
+of new links, a worker that has just started, pages without fingerprints. What is done and timed:
+`studies.growth`, `table_growth` and `frontier_load`.
 
 Columns: microseconds of CPU per page (the worker's process, SQLite and kernel included) and of wall time, the ratio to
 the smallest size, memory of the process at the first and the last batch.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from gossamer.lab.studies.growth.table_growth import Measured, Work, measure
+from studies.growth.table_growth import Measured, Work, measure
 
 
 def table(results: list[Measured]) -> str:

@@ -2,7 +2,7 @@
 
     python bench/frontier_postgres.py --size 100000 --batches 15 --workers 1,2,4
 
-First the same batches (those of `gossamer lab growth`) on both databases, in turns: microseconds of wall time per
+First the same batches (those of `python -m studies growth`) on both databases, in turns: microseconds of wall time per
 page, of which CPU of the worker, and the ratio. Then workers in processes of their own, as fast as they can, on one
 server: pages per second over all of them. Writing transactions take turns, so that is the most one database can record;
 the server's own CPU is on this machine, too.
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.database.database import Where, open_database
-from gossamer.lab.studies.growth.frontier_load import BATCH, WARM_UP, Load
-from gossamer.lab.studies.growth.made_up_frontier import NOW, fill
 from gossamer.testing.postgres import PostgresServer
+from studies.growth.frontier_load import BATCH, WARM_UP, Load
+from studies.growth.made_up_frontier import NOW, fill
 
 
 def main() -> None:

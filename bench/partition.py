@@ -4,7 +4,7 @@
     python bench/partition.py --live --live-pages 400 --delay 0.5
 
 `gossamer crawl` runs in 1, 2, … parts, and the server's log tells how long it took, which pages came twice or never,
-and how close together the requests of a part were. Predictions need no crawl: `gossamer lab partition`.
+and how close together the requests of a part were. Predictions need no crawl: `python -m studies partition`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--live", action="store_true", required=True, help="crawl; predictions are made by: gossamer lab partition")
+    add("--live", action="store_true", required=True, help="crawl; predictions: python -m studies partition")
     add("--live-sites", type=lambda text: text.split(","), default=list(QUICK), help="sites that are crawled")
     add("--live-pages", type=int, default=600, help="pages of their cuts")
     add("--live-parts", type=lambda text: [int(one) for one in text.split(",")], default=[1, 2, 3, 4])

@@ -3,7 +3,7 @@
     python bench/qrank.py --data ../shared/data/graph
 
 Processor time, one thread, the best of five rounds over the URLs of the data in a random order. How well it tells them
-is measured by `gossamer lab qrank`.
+is measured by `python -m studies qrank`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gossamer.lab.studies.qrank.importance import read_sites
 from gossamer.priority.qrank.features import features
 from gossamer.priority.qrank.model import default_model
+from studies.qrank.importance import read_sites
 
 
 def print_speed(urls: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
     python bench/revisit.py                          changes of www.openbsd.org (../shared/data/history)
     python bench/revisit.py --history FILE.tsv.gz    lines of: unix time, A/M/D, page
 
-`gossamer lab freshness` measures what ships, on the ten years after; these years are for choosing. The crawler is
+`python -m studies freshness` measures what ships, on the ten years after; these years are for choosing. The crawler is
 that of the study: it learns from 1996 on, and the years 2005 to 2009 count. `true` is the same policy that
 knows each page's mean rate of changes in the years counted, from the future.
 """
@@ -16,11 +16,11 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gossamer.lab.studies.freshness.change_history import read_history
-from gossamer.lab.studies.freshness.revisiting import CEILING, FLOOR, Crawler, Outcome, Trial, Truth, fine_step
 from gossamer.revisit.change import Estimator, GammaFilter, StepWise
 from gossamer.revisit.policy import POLICIES
 from gossamer.revisit.rates import DAY, YEAR
+from studies.freshness.change_history import read_history
+from studies.freshness.revisiting import CEILING, FLOOR, Crawler, Outcome, Trial, Truth, fine_step
 
 HISTORY = Path("../shared/data/history/openbsd-www-to-2020.tsv.gz")
 PERIODS = (7.0, 30.0, 120.0)

@@ -8,8 +8,8 @@
 `qrank_sites.toml` names the further sites. `rows` takes `--site NAME` for one of them, and complains where a site has
 not the number of pages it had. The same rows give the same model: NumPy alone, fixed seeds. Another NumPy or processor
 may add up in another order, and places then differ by some millionths.
-Decide by `check` on the further sites alone; `gossamer lab qrank` then measures on the sites of the graph data, each
-left out in turn (rows in its folder `graph/further` are learnt from, too). `training/qrank_words.py` makes the
+Decide by `check` on the further sites alone; `python -m studies qrank` then measures on the sites of the graph data,
+each left out in turn (rows in its folder `graph/further` are learnt from, too). `training/qrank_words.py` makes the
 dictionary that features need.
 """
 
@@ -25,14 +25,14 @@ import msgspec
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(Path(__file__).parent)]
 
 from link_ranks import Folder, write_rows  # noqa: E402
 
-from gossamer.lab.studies.qrank.importance import Site, in_both_forms, read_sites  # noqa: E402
 from gossamer.priority.qrank.features import features  # noqa: E402
 from gossamer.priority.qrank.learning import Schooling  # noqa: E402
 from gossamer.priority.qrank.training import ALL_COLUMNS, Table, cross_validated  # noqa: E402
+from studies.qrank.importance import Site, in_both_forms, read_sites  # noqa: E402
 
 SITES = Path(__file__).with_name("qrank_sites.toml")
 MODEL = ROOT / "src/gossamer/priority/qrank/data/qrank.npz"

@@ -15,7 +15,7 @@ from run_page import ARRIVED
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "docs" / "studies"
-"""Written by `gossamer lab` itself: each page names the command that made it, which takes minutes to hours."""
+"""Written by `python -m studies` itself: each page names the command that made it, which takes minutes to hours."""
 PAGES = [
     ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if STUDIES not in page.parents)
 ]  # fmt: skip

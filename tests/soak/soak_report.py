@@ -10,8 +10,8 @@ from statistics import median
 import msgspec
 from measuring import Sample
 
-from gossamer.lab.reports.plots import svg_picture
-from gossamer.lab.reports.report import Figure, Panel, Series
+from studies.reports.plots import svg_picture
+from studies.reports.report import Figure, Panel, Series
 
 GROWTH = 1.25
 """Median of the last quarter ÷ median of the one before: more has grown."""

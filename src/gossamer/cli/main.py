@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from itertools import pairwise
@@ -45,15 +46,23 @@ def run() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one command; errors for people are one line, tracebacks only with --debug."""
+    """Run one command."""
     _configure_logging(arguments)
-    debug = "--debug" in arguments
-    try:
-        if not arguments:
-            out.print(FIRST, markup=False)
-            return 0
+
+    def command() -> None:
         _check_folder(_data_folder(arguments))
         _app(arguments)(arguments, exit_on_error=False, print_error=False)
+
+    if not arguments:
+        out.print(FIRST, markup=False)
+        return 0
+    return guarded(command, debug="--debug" in arguments)
+
+
+def guarded(command: Callable[[], object], debug: bool) -> int:
+    """Run a command; its exit code. Errors for people are one line, tracebacks only with --debug."""
+    try:
+        command()
         sys.stdout.flush()
     except CycloptsError as error:
         return _failed(sentence_of(error), 2, debug)

@@ -20,4 +20,4 @@ VERBS = (
 
 def module_of(verb: str) -> str:
     """The module of a verb; it has a function, or an app of several, called `command`."""
-    return "gossamer.cli.lab.verbs" if verb == "lab" else f"gossamer.cli.{_FOLDER[verb]}.{verb}"
+    return "gossamer.cli.lab" if verb == "lab" else f"gossamer.cli.{_FOLDER[verb]}.{verb}"

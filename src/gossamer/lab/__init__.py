@@ -1,1 +1,1 @@
-"""The lab: recorded webs, a simulator that is the worker itself on virtual time, and studies that show evidence."""
+"""The lab: recorded webs, a simulator that is the worker itself on virtual time, and what-if questions."""

@@ -14,12 +14,12 @@ from gossamer.lab.simulation import simulator
 from gossamer.lab.simulation.settings_of import one_pass
 from gossamer.lab.simulation.simulator import Simulated, simulate
 from gossamer.lab.simulation.virtual_time import VirtualClock, run_virtually
-from gossamer.lab.webs.made_up.news import news_web
 from gossamer.lab.webs.ragged import ragged
 from gossamer.lab.webs.web import Facts, RecordedWeb
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, site_of
 from gossamer.settings import Settings
+from studies.webs.made_up.news import news_web
 
 START = 1_800_000_000.0
 HOUR = 3600.0

@@ -12,13 +12,13 @@ import pytest
 import zstandard
 
 from gossamer.errors import UsageError
-from gossamer.lab.study import Options
-from gossamer.lab.webs import catalogue
-from gossamer.lab.webs.catalogue import SITES, SiteSource, folder_of, site_webs
 from gossamer.lab.webs.files import web_of_files
-from gossamer.lab.webs.first_pages import first_pages
 from gossamer.lab.webs.web import NO_RULES, NOWHERE, RecordedWeb, save_web
 from gossamer.parse.rules import DocumentRule
+from studies.study import Options
+from studies.webs import catalogue
+from studies.webs.catalogue import SITES, SiteSource, folder_of, site_webs
+from studies.webs.first_pages import first_pages
 
 ORIGIN = "http://site.test"
 ROBOTS = f"User-agent: *\nDisallow: /secret/\nSitemap: {ORIGIN}/map.xml\n"

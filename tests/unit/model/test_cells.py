@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from gossamer.cli.searching import export
-from gossamer.lab.reports import tables
-from gossamer.lab.reports.report import Table
+from gossamer.lab.tables import Table
 from gossamer.model.cells import as_cell
+from studies.reports import tables
 
 FORMULAS = ("=1+2", "+1", "-cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1")
 

@@ -1,4 +1,4 @@
-"""`gossamer lab record` and `make-up`: webs to replay."""
+"""`gossamer lab record`: webs to replay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
 from gossamer.lab.webs.files import web_of_files
-from gossamer.lab.webs.made_up.news import news_web
 from gossamer.lab.webs.recorder import record as record_folder
 from gossamer.lab.webs.web import SUFFIX, RecordedWeb, save_web
 
@@ -31,7 +30,7 @@ def record(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Record a web: what its servers said, page by page, for `gossamer lab replay` and the studies.
+    """Record a web: what its servers said, page by page, for `gossamer lab replay`.
 
     Parameters
     ----------
@@ -58,37 +57,11 @@ def record(
         if not folder.has_crawl():
             raise UsageError(f"there is no crawl in {data}: name another --data folder, or a site with --files")
         web = record_folder(folder, name or data.resolve().name)
-    _save(web, file, json)
+    save(web, file, json)
 
 
-def make_up(
-    *,
-    sites: int = 40,
-    days: float = 7.0,
-    seed: int = 1,
-    file: Output = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Make up a web of news sites: articles, lists, feeds, copies, errors, changes.
-
-    Parameters
-    ----------
-    sites
-        How many.
-    days
-        How long articles are published.
-    seed
-        Same seed, same web.
-    file
-        The file to write; default: NAME.web.parquet.
-    """
-    if sites < 1 or days < 0:
-        raise UsageError("a web has one site at least, and lasts 0 days or more")
-    _save(news_web(sites, days, seed=seed), file, json)
-
-
-def _save(web: RecordedWeb, file: Path | None, json: bool) -> None:
+def save(web: RecordedWeb, file: Path | None, json: bool) -> None:
+    """Write the file of a web, and print what is in it."""
     path = file or Path(web.name + SUFFIX)
     try:
         save_web(web, path)

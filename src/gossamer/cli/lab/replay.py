@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,17 +12,10 @@ from msgspec.structs import replace
 from rich.table import Table
 from rich.text import Text
 
-from gossamer import __version__
 from gossamer.cli.common import DEFAULT_DATA, Debug, Json, duration, err, out, print_json, seconds
-from gossamer.cli.lab.options import DEFAULT_OUT, Out, check_out
-from gossamer.clock import SystemClock
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
-from gossamer.lab.reports import publish
-from gossamer.lab.reports.report import Table as Figures
-from gossamer.lab.reports.stored import settled
-from gossamer.lab.reports.tables import shown
 from gossamer.lab.simulation.settings_of import sites_of
 from gossamer.lab.simulation.what_if import (
     VARIANTS,
@@ -37,6 +28,8 @@ from gossamer.lab.simulation.what_if import (
     variants,
     write_fetches,
 )
+from gossamer.lab.tables import Table as Figures
+from gossamer.lab.tables import shown
 from gossamer.lab.webs.recorder import record
 from gossamer.lab.webs.web import RecordedWeb, load_web
 from gossamer.settings import Settings
@@ -54,7 +47,6 @@ def replay(
     pages: int | None = None,
     seed: int = 1,
     fetches: Path | None = None,
-    folder: Out = DEFAULT_OUT,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -84,7 +76,6 @@ def replay(
     fetches
         Write every request of every variant to this CSV file: when, what, and what came of it.
     """
-    publish.check_pictures()
     span = seconds(length) if length else None
     if span == 0 or (pages is not None and pages < 1):
         raise UsageError("there is nothing to compare after no time or no pages: --for and --pages are more than 0")
@@ -96,27 +87,23 @@ def replay(
         raise UsageError("revisits take time: say with --for how long the crawl goes on, such as 7d")
     ways = variants(settings, strategy or (), revisit or (), filters or ())
     check(web, ways)
-    check_out(folder)
     if fetches is not None:
         _check_file(fetches)
     started = time.monotonic()
     tell = (lambda _text: None) if json else (lambda text: err.print(text, markup=False))
     outlooks = compare(web, ways, seconds=span, pages=pages, seed=seed, tell=tell)
     took = round(time.monotonic() - started, 1)
-    found = settled(report(web, outlooks))
+    found = report(web, outlooks)
     if fetches is not None:
         _write(web, outlooks, fetches)
-    date = time.strftime("%Y-%m-%d", time.gmtime(SystemClock().now()))
-    run = publish.Run(shlex.join(["gossamer", *sys.argv[1:]]), __version__, seed, False, date, took)
-    page = publish.publish(found, folder, run)
-    publish.write_index(folder)
     if json:
         print_json(found)
         return
     for table in found.tables:
         _print(table, turned=table.name == VARIANTS)
     simulated = sum(one.done.ended_at - one.done.started_at for one in outlooks)
-    out.print(f"{duration(simulated)} of crawling simulated in {duration(took)}: {page}", markup=False)
+    out.print(f"{found.ours} {found.differs}", markup=False)
+    out.print(f"{duration(simulated)} of crawling simulated in {duration(took)}", markup=False)
 
 
 def _opened(source: Path) -> tuple[RecordedWeb, Settings]:

@@ -21,9 +21,9 @@ from msgspec.structs import replace
 from gossamer.data.guidance import guidance_of
 from gossamer.errors import UsageError
 from gossamer.lab.parallel import each
-from gossamer.lab.reports.report import Cell, Figure, Panel, Report, Series, Table
 from gossamer.lab.simulation.measures import delays, first_useful, freshness_over_time
 from gossamer.lab.simulation.simulator import Simulated, simulate
+from gossamer.lab.tables import Cell, Table
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
 from gossamer.model.cells import as_cell
 from gossamer.model.outcome import Outcome
@@ -59,6 +59,19 @@ class Outlook(msgspec.Struct, frozen=True):
     """Mean seconds for which copies have been out of date, likewise."""
     delay: float
     """Median seconds from publication to download; `inf` where fewer than half are ever downloaded."""
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What a replay prints."""
+
+    title: str
+    ours: str
+    """Which variant is best."""
+    data: str
+    """On which web."""
+    differs: str
+    """What makes the figures better or worse than those of a live crawl."""
+    tables: list[Table]
 
 
 def variants(
@@ -148,19 +161,15 @@ def write_fetches(web: RecordedWeb, outlooks: Sequence[Outlook], path: Path) -> 
                 writer.writerow((as_cell(one.name), when, as_cell(url), outcome.value, int(again)))
 
 
-def report(web: RecordedWeb, outlooks: Sequence[Outlook]) -> Report:
-    """The comparison as tables and figures."""
+def report(web: RecordedWeb, outlooks: Sequence[Outlook]) -> Comparison:
+    """The outlooks as tables, and what to say about them."""
     what = "useful documents" if web.facts.rules else "documents"
-    return Report(
-        name="replay",
+    return Comparison(
         title=f"What if: {web.name}",
-        question="What would have been fetched when, under other policies?",
-        seed="",
         ours=_most(outlooks, what),
         data=f"{web.name}: {len(web):,} URLs, {int(web.fetched.sum()):,} of them fetched. {web.facts.source}".strip(),
         differs=_caveats(web, outlooks),
         tables=[_summary(web, outlooks, what), _progress(outlooks, what)],
-        figures=_figures(outlooks, what),
     )
 
 
@@ -246,21 +255,3 @@ def _progress(outlooks: Sequence[Outlook], what: str) -> Table:
     for one in outlooks:
         heads += [f"{one.name}: requests", f"{one.name}: {what}"]
     return Table("progress", "What would have been there when", tuple(heads), rows)
-
-
-def _figures(outlooks: Sequence[Outlook], what: str) -> list[Figure]:
-    by_request, by_time, fresh = [], [], []
-    for one in outlooks:
-        found = np.cumsum(one.gained).tolist()
-        hours = ((one.done.at - one.done.started_at) / HOUR).tolist()
-        by_request.append(Series(one.name, list(range(1, len(found) + 1)), found))
-        by_time.append(Series(one.name, hours, found))
-        span = (one.done.ended_at - one.done.started_at) / HOUR
-        fresh.append(Series(one.name, [span * (n + 1) / _POINTS for n in range(_POINTS)], one.fresh))
-    course = Figure(
-        "found", f"{what.capitalize()} found",
-        [Panel("requests", what, by_request), Panel("hours", what, by_time)],
-    )  # fmt: skip
-    if all(min(one.fresh, default=1.0) == 1.0 for one in outlooks):
-        return [course]
-    return [course, Figure("fresh", "Copies that agree with the web", [Panel("hours", "fresh", fresh, percent=True)])]

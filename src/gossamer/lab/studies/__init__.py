@@ -1,1 +1,0 @@
-"""One module or folder per study; each has `run(options) -> Report`."""

@@ -1,5 +1,0 @@
-"""What a trickle of updates does to an index."""
-
-from gossamer.lab.studies.merge.study import run
-
-__all__ = ["run"]

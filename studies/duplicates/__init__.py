@@ -1,0 +1,5 @@
+"""Near duplicates."""
+
+from studies.duplicates.study import run
+
+__all__ = ["run"]

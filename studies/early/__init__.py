@@ -1,0 +1,5 @@
+"""Duplicates removed before they are indexed."""
+
+from studies.early.study import run
+
+__all__ = ["run"]

@@ -1,0 +1,1 @@
+"""Webs that studies crawl: real sites of files, and made-up ones."""
