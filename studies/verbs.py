@@ -17,10 +17,12 @@ from rich.table import Table
 from rich.text import Text
 
 from gossamer import __version__
-from gossamer.cli.common import Debug, Json, duration, err, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, err, out, print_json
 from gossamer.cli.lab.record import Output, save
 from gossamer.clock import SystemClock
 from gossamer.errors import OperationError, UsageError
+from studies.hubs.subject import show as show_subject
+from studies.hubs.subject import subject_of
 from studies.options import DEFAULT_OUT, DEFAULT_SEED, Asked, Cache, Out, Quick, Seed, Webs, check_out
 from studies.reports import publish
 from studies.reports.stored import Stored, load, settled
@@ -149,6 +151,24 @@ def make_up(
     if sites < 1 or days < 0:
         raise UsageError("a web has one site at least, and lasts 0 days or more")
     save(news_web(sites, days, seed=seed), file, json)
+
+
+@command.command
+def hubs(query: str, /, *, data: Data = DEFAULT_DATA, top: int = 10, json: Json = False, debug: Debug = False) -> None:
+    """Show hubs and authorities (HITS) around what a search finds, in the link graph of a crawl's last ranking.
+
+    Parameters
+    ----------
+    query
+        What is searched for.
+    top
+        Pages that are listed of either kind.
+    """
+    found = subject_of(data, query, top)
+    if json:
+        print_json(found)
+    else:
+        show_subject(query, found)
 
 
 def run_one(name: str, asked: Asked, json: bool) -> None:

@@ -8,10 +8,10 @@ from random import Random
 import msgspec
 
 from gossamer.dedup.near.contract import NearMethod
-from gossamer.dedup.near.registry import METHODS, near_method
-from gossamer.dedup.near.statistics import gather
 from gossamer.dedup.words import tokens
 from studies.duplicates.altered_pages import MIN_WORDS, Trial, judge_altered, try_altered
+from studies.duplicates.methods import METHODS, method_of
+from studies.duplicates.methods.statistics import gather
 from studies.duplicates.near_duplicates import (
     Judgement,
     Texts,
@@ -92,7 +92,7 @@ def measure(options: Options) -> Findings:
 
 def _methods(texts: Sequence[str]) -> list[NearMethod]:
     statistics = gather(texts)
-    return [near_method(name, statistics) for name in METHODS]
+    return [method_of(name, statistics) for name in METHODS]
 
 
 def _speed(method: NearMethod, texts: Sequence[str]) -> Speed:

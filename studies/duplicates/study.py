@@ -11,10 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from gossamer.dedup.near.registry import DEFAULT, METHODS
+from gossamer.dedup.near.registry import DEFAULT
 from gossamer.lab.tables import Cell, Table
 from studies.duplicates.altered_pages import SHARES, WAYS, found_by_overlap, found_by_share
 from studies.duplicates.findings import SPEED_WORDS, Findings, measure
+from studies.duplicates.methods import METHODS
 from studies.duplicates.near_duplicates import Judgement
 from studies.reports.report import Figure, Goal, Panel, Report, Series
 from studies.study import Options

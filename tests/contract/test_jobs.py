@@ -352,7 +352,6 @@ def test_statistics_are_rebuilt_by_the_verb(data: Path, tmp_path: Path) -> None:
         (["jobs", "run", "nothing"], "there is no job 'nothing'"),
         (["jobs", "run", "index-build"], "name a folder with -o"),
         (["jobs", "run", "index-build", "-o", "x", "--shards", "0"], "1 to 1024 shards"),
-        (["jobs", "run", "near-clusters", "--method", "topk"], "needs the word statistics"),
         (["jobs", "run", "near-clusters", "--method", "magic"], "there is no method 'magic'"),
         (["jobs", "run", "vocabulary", "--parts", "-1"], "--parts"),
         (["stats", "--rebuild", "a.test"], "leave SITE and --recount out"),

@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -30,12 +31,16 @@ class Done(NamedTuple):
 
 def gossamer(*arguments: str, data: Path | None = None, stdin: str = "") -> Done:
     """Run one command; `data` becomes `--data`."""
-    given = [*arguments, *(["--data", str(data)] if data is not None else [])]
+    return done_by(main, [*arguments, *(["--data", str(data)] if data is not None else [])], stdin)
+
+
+def done_by(program: Callable[[list[str]], int], arguments: list[str], stdin: str = "") -> Done:
+    """How a program ended that was given these words."""
     kept = io.BytesIO(), io.BytesIO()
     out, err = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in kept)
     typed = mock.patch.object(sys, "stdin", io.StringIO(stdin))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), typed:
-        code = main(given)
+        code = program(arguments)
     return Done(code, *(stream.getvalue().decode() for stream in kept))
 
 

@@ -78,19 +78,6 @@ def test_the_largest_clusters_are_listed_with_representative_and_reason(crawled:
     assert (cluster["pages"], cluster["representative"]) == (2, crawled.first)
 
 
-@pytest.mark.parametrize(
-    "method", ["imatch", "imatch-lexicons", "topk", "shingles", "minhash", "supershingles", "simhash"]
-)
-def test_all_pages_can_be_compared_by_another_method(crawled: Crawled, method: str) -> None:
-    found = gossamer("clusters", "--method", method, "--json", data=crawled.data).json
-    assert found["pages"] == 3 and found["method"] == method
-    if method in ("shingles", "minhash"):
-        assert found["compared"] == 3
-        assert [set(urls) for urls in found["clusters"]] == [{crawled.first, crawled.copy}]
-        assert (found["only_here"], found["only_there"]) == (0, 0)
-    fails(gossamer("clusters", "--method", "guess", data=crawled.data), 2, "there is no method 'guess'")
-
-
 def test_a_cluster_lists_its_pages_in_order_of_time(crawled: Crawled) -> None:
     head, first, second = gossamer("clusters", crawled.copy, data=crawled.data).out.splitlines()
     assert head.endswith(", 2 pages")

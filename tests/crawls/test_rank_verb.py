@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from crawl_kit import crawl, exported, run, settings_of, write_settings
-from inside import Done, fails, gossamer
+from inside import Done, done_by, fails, gossamer
 
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
@@ -21,6 +21,7 @@ from gossamer.data.locks import rank_lock
 from gossamer.data.storage import remember_storage
 from gossamer.testing import FakeWeb
 from gossamer.testing.postgres import PostgresServer
+from studies.__main__ import main as studies
 
 ONE, TWO = "one.test", "two.test"
 TEXT = "Page {0} speaks of lanterns, number {0}, and of nothing else that {0} others speak of."
@@ -122,20 +123,25 @@ def test_all_ranks_can_be_written_to_a_file(crawled: Path, tmp_path: Path, name:
     assert set(rows) == {row["url"] for row in exported("pages", crawled)}
 
 
+def hubs(*arguments: str, data: Path) -> Done:
+    """`python -m studies hubs`."""
+    return done_by(studies, ["hubs", *arguments, "--data", str(data)])
+
+
 def test_hubs_and_authorities_of_a_query(web: FakeWeb, crawled: Path, ranked: dict[str, Any]) -> None:
-    found = gossamer("rank", "--hits", "lanterns", "--json", data=crawled).json
+    found = hubs("lanterns", "--json", data=crawled).json
     assert not found["inside_sites"]
     assert found["authorities"][0]["url"] == web.url(ONE, "/star")
     assert {page["url"] for page in found["hubs"]} == {web.url(TWO, "/"), web.url(TWO, "/x")}
-    said = gossamer("rank", "--hits", "lanterns", data=crawled).out
+    said = hubs("lanterns", data=crawled).out
     assert "authorities" in said and web.url(ONE, "/star") in said
-    assert "Nothing" in gossamer("rank", "--hits", "zebra", data=crawled).out
+    assert "Nothing" in hubs("zebra", data=crawled).out
 
 
 def test_links_inside_a_site_count_where_there_are_no_others(web: FakeWeb, tmp_path: Path) -> None:
     crawl(web, tmp_path, [web.url(ONE)], crawl={"index": True})
     assert gossamer("rank", data=tmp_path).code == 0
-    found = gossamer("rank", "--hits", "lanterns", "--json", data=tmp_path).json
+    found = hubs("lanterns", "--json", data=tmp_path).json
     assert found["inside_sites"] and found["authorities"]
 
 
@@ -156,7 +162,7 @@ def test_a_ranking_beside_a_crawl_is_a_process_of_its_own(crawled: Path) -> None
 def test_what_is_wrong_is_said_in_one_line(web: FakeWeb, crawled: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     fails(gossamer("rank", data=data), 2, "no crawl")
-    fails(gossamer("rank", "--hits", "x", data=data), 2)
+    fails(hubs("x", data=data), 2)
     fails(gossamer("rank", "--damping", "1", data=crawled), 2, "damping")
     fails(gossamer("rank", "--tolerance", "0", data=crawled), 2, "tolerance")
     fails(gossamer("rank", "--top", "-1", data=crawled), 2, "--top")

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.dedup.near.contract import OVERLAP
-from gossamer.dedup.near.registry import DEFAULT, METHODS, near_method
+from gossamer.dedup.near.registry import DEFAULT, near_method
 from studies.duplicates import findings as duplicate_findings
 from studies.duplicates import page_texts
 from studies.duplicates import study as duplicates
 from studies.duplicates.altered_pages import WAYS, altered, judge_altered, try_altered
+from studies.duplicates.methods import METHODS
 from studies.duplicates.near_duplicates import Texts, judge, repeated, sharing, true_pairs
 from studies.duplicates.overlap_estimates import ESTIMATES, standard_errors
 from studies.duplicates.page_texts import made_up_texts, page_text, versions
@@ -32,7 +33,6 @@ class ByFirstWord:
     """A method that goes by the first two words: the first is the key, the second what is compared."""
 
     name = "first-word"
-    needs_statistics = False
     threshold = 1.0
 
     def fingerprint(self, text: str) -> bytes:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from gossamer.dedup.clusters import MIN_CONFIDENCE, Member, choose
-from gossamer.dedup.near.registry import DEFAULT, METHODS, NEED_STATISTICS, near_method
+from gossamer.dedup.near.registry import DEFAULT, METHODS, near_method
 from gossamer.engine.exchange import PartWriter, partition_of, write_parts
 from gossamer.errors import UsageError
 from gossamer.jobs.components import connect, labels, write_edges
@@ -156,8 +156,6 @@ def near_clusters(context: JobContext, method: str = DEFAULT) -> tuple[ClusterRe
 
 
 def _check(method: str) -> None:
-    if method in NEED_STATISTICS:
-        raise UsageError(f"{method} needs the word statistics of all pages: see `gossamer clusters --method {method}`")
     if method not in METHODS:
         raise UsageError(f"there is no method {method!r}: there are {', '.join(METHODS)}")
 

@@ -1,9 +1,9 @@
-"""Ranked pages of a data folder for those who read them: the best ones, some by lot, all as a file, hubs of a query."""
+"""Ranked pages of a data folder for those who read them: the best ones, some by lot, all as a file."""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -14,11 +14,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from gossamer.errors import UsageError
-from gossamer.graph.hits import Hits, hits
 from gossamer.jobs.anchor_texts import anchor_texts
 from gossamer.jobs.graph_files import GraphFiles, RankFiles, nodes_name, read_current
-from gossamer.jobs.link_work import places_in
-from gossamer.model.site import key64
 from gossamer.store.durable import storing
 from gossamer.store.place import Place, PlaceMissing
 
@@ -46,19 +43,6 @@ class RankedSite(msgspec.Struct, frozen=True):
     rank: float
 
 
-class Subject(msgspec.Struct, frozen=True):
-    """Hubs and authorities of a query."""
-
-    found: int
-    """Pages that were found and are in the graph."""
-    pages: int
-    """Those, and their neighbours."""
-    inside_sites: bool
-    """Links inside a site counted, because there were no others."""
-    hubs: list[RankedPage]
-    authorities: list[RankedPage]
-
-
 class RankedPages:
     """The graph and the ranks that count now."""
 
@@ -75,7 +59,7 @@ class RankedPages:
 
     def best(self, count: int) -> list[RankedPage]:
         """The pages with the highest ranks."""
-        return self._pages(_highest(np.asarray(self.ranks.ranks()), count), self.ranks.ranks())
+        return self._pages(highest(np.asarray(self.ranks.ranks()), count), self.ranks.ranks())
 
     def best_sites(self, count: int) -> list[RankedSite]:
         """The sites with the highest ranks."""
@@ -104,35 +88,12 @@ class RankedPages:
                         file.writelines(f"{url}\t{rank!r}\n" for url, rank in zip(*columns, strict=True))
         return self.graph.info.nodes
 
-    def subject(self, urls: Sequence[str], count: int) -> Subject:
-        """Hubs and authorities around pages that were found for a query."""
-        places = places_in(self.graph.keys(), np.array([key64(url) for url in urls], np.int64))
-        root = places[places >= 0]
-        result = hits(self.graph, root, self.graph.site_numbers())
-        inside = not result.authorities.any()
-        if inside:
-            result = hits(self.graph, root)
-        return Subject(len(root), len(result.nodes), inside, *self._both(result, count))
-
-    def _both(self, result: Hits, count: int) -> tuple[list[RankedPage], list[RankedPage]]:
-        hubs, authorities = (
-            [RankedPage(page.url, page.rank, page.text) for page in self._chosen(result, values, count)]
-            for values in (result.hubs, result.authorities)
-        )
-        return hubs, authorities
-
-    def _chosen(self, result: Hits, values: NDArray[np.float64], count: int) -> list[RankedPage]:
-        places = _highest(values, count)
-        places = places[values[places] > 0]
-        nodes = result.nodes[places]
-        shown = zip(self.graph.urls(nodes), values[places].tolist(), nodes.tolist(), strict=True)
-        return [RankedPage(url, value, self._text(node)) for url, value, node in shown]
-
     def _pages(self, nodes: NDArray[np.int64], values: NDArray[np.float64]) -> list[RankedPage]:
         shown = zip(self.graph.urls(nodes), values[nodes].tolist(), nodes.tolist(), strict=True)
-        return [RankedPage(url, value, self._text(node)) for url, value, node in shown]
+        return [RankedPage(url, value, self.text_of(node)) for url, value, node in shown]
 
-    def _text(self, node: int) -> str:
+    def text_of(self, node: int) -> str:
+        """What links to a page say most often."""
         texts = anchor_texts(self.graph, node)
         return texts[0].text if texts else ""
 
@@ -153,7 +114,7 @@ def _text_file(target: Path) -> IO[str]:
     return target.open("w", encoding="utf-8")
 
 
-def _highest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+def highest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """The places of the highest values, the highest first."""
     count = min(count, len(values))
     if not count:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
-from gossamer.dedup.near.statistics import Statistics, gather
+from studies.duplicates.methods.statistics import Statistics, gather
 
 SCRIPTS = {
     "English": ("abcdefghijklmnopqrstuvwxyz", " "),

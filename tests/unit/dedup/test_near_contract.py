@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from near_kit import SCRIPTS, replaced, some_words, statistics, text_of
 
 from gossamer.dedup.near.contract import MIN_WORDS, NearMethod, same
-from gossamer.dedup.near.registry import DEFAULT, METHODS, near_method
+from gossamer.dedup.near.registry import DEFAULT, near_method
+from gossamer.dedup.near.registry import METHODS as OF_CRAWLS
+from studies.duplicates.methods import METHODS, method_of
 
 STATISTICS = statistics()
-BY_NAME = {name: near_method(name, STATISTICS) for name in METHODS}
+BY_NAME = {name: method_of(name, STATISTICS) for name in METHODS}
 LARGEST = {"shingles": 160_000, "imatch-lexicons": 1024, "minhash": 512}
 HOSTILE = {
     "2 MB of one word": "word " * 400_000,
@@ -41,13 +43,13 @@ def _share_a_key(method: NearMethod, left: bytes, right: bytes) -> bool:
 
 
 def test_it_is_found_under_its_name(method):
-    assert near_method(method.name, STATISTICS).name == method.name
+    assert method_of(method.name, STATISTICS).name == method.name
     assert 0 < method.threshold <= 1
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_the_same_text_has_the_same_fingerprint_and_is_fully_similar(method, script):
-    first, second = (near_method(method.name, STATISTICS).fingerprint(_text(1, script=script)) for _ in range(2))
+    first, second = (method_of(method.name, STATISTICS).fingerprint(_text(1, script=script)) for _ in range(2))
     assert first
     assert first == second
     assert method.similarity(first, second) == 1
@@ -119,17 +121,15 @@ def test_any_text_has_a_fingerprint_that_can_be_compared(text):
         assert method.similarity(found, found) == bool(found)
 
 
-def test_the_default_needs_no_statistics_few_keys_and_little_room():
+def test_the_default_needs_few_keys_and_little_room():
     method = near_method(DEFAULT)
     found = method.fingerprint(_text(1))
-    assert not method.needs_statistics
     assert len(method.keys(found)) <= 6
     assert len(found) <= 512
 
 
-def test_there_are_seven_and_others_are_refused_by_name():
+def test_there_are_seven_of_which_crawls_use_three_and_others_are_refused_by_name():
+    assert set(OF_CRAWLS) == {"minhash", "supershingles", "simhash"}
     assert set(METHODS) == {"imatch", "imatch-lexicons", "topk", "shingles", "minhash", "supershingles", "simhash"}
-    with pytest.raises(ValueError, match="topk needs the word statistics"):
-        near_method("topk")
     with pytest.raises(ValueError, match=r"no method 'magic'.*minhash"):
         near_method("magic")

@@ -10,15 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from near_kit import SCRIPTS, naive_overlap, replaced, some_words, statistics, text_of, vocabulary
 
-from gossamer.dedup.near import statistics as statistics_module
 from gossamer.dedup.near.contract import same
-from gossamer.dedup.near.imatch_lexicons import LEXICONS, membership
 from gossamer.dedup.near.minhash import BANDS, ROWS, MinHash
 from gossamer.dedup.near.registry import near_method
 from gossamer.dedup.near.runs import jaccard, runs
-from gossamer.dedup.near.statistics import gather
 from gossamer.dedup.near.supershingles import SuperShingles
 from gossamer.dedup.words import MAX_TOKENS, word_hashes
+from studies.duplicates.methods import method_of
+from studies.duplicates.methods import statistics as statistics_module
+from studies.duplicates.methods.imatch_lexicons import LEXICONS, membership
+from studies.duplicates.methods.shingles import Shingles
+from studies.duplicates.methods.statistics import gather
 
 STATISTICS = statistics()
 SHARES = (0.002, 0.005, 0.01, 0.015, 0.02, 0.04, 0.1)
@@ -88,7 +90,7 @@ def test_runs_of_other_words_never_meet():
 
 
 def test_shingles_say_the_true_overlap():
-    method = near_method("shingles")
+    method = Shingles()
     for left, right, overlap in _pairs(30):
         assert method.similarity(method.fingerprint(left), method.fingerprint(right)) == pytest.approx(overlap)
 
@@ -196,7 +198,7 @@ def test_statistics_count_texts_not_words_however_many_are_counted_at_a_time(mon
 def test_statistics_of_nothing_are_there_and_the_lexicon_is_empty():
     assert gather([]).texts == 0
     assert len(gather([]).lexicon()) == 0
-    assert near_method("imatch", gather([])).fingerprint(" ".join(some_words(1))) == b""
+    assert method_of("imatch", gather([])).fingerprint(" ".join(some_words(1))) == b""
 
 
 def test_the_lexicon_has_neither_the_frequent_nor_the_rarest_words():
@@ -211,12 +213,12 @@ def test_the_lexicon_has_neither_the_frequent_nor_the_rarest_words():
 @pytest.mark.parametrize("name", ["imatch", "imatch-lexicons", "topk"])
 def test_methods_by_words_ignore_their_order(name):
     words = some_words(1)
-    method = near_method(name, STATISTICS)
+    method = method_of(name, STATISTICS)
     assert method.fingerprint(" ".join(words)) == method.fingerprint(" ".join(sorted(words)))
 
 
 def test_imatch_ignores_words_outside_the_lexicon_and_minds_every_word_inside():
-    method = near_method("imatch", STATISTICS)
+    method = method_of("imatch", STATISTICS)
     lexicon = set(STATISTICS.lexicon().tolist())
     words = some_words(1)
     absent = [word for word in vocabulary("English") if word not in words]
@@ -239,7 +241,7 @@ def test_lexicons_lack_30_to_40_percent_of_the_words_each_and_other_ones():
 
 
 def test_a_changed_word_leaves_about_a_third_of_the_lexicons_alone():
-    method = near_method("imatch-lexicons", STATISTICS)
+    method = method_of("imatch-lexicons", STATISTICS)
     lexicon = set(STATISTICS.lexicon().tolist())
     words = some_words(1)
     new = [word for word in vocabulary("English") if word not in words]
@@ -252,7 +254,7 @@ def test_a_changed_word_leaves_about_a_third_of_the_lexicons_alone():
 
 
 def test_top_k_minds_telling_words_and_not_a_word_that_is_written_once():
-    method = near_method("topk", STATISTICS)
+    method = method_of("topk", STATISTICS)
     telling = [f"telling{n}" for n in range(30)]
     words = some_words(1) + telling * 5
     text = " ".join(words)

@@ -14,7 +14,6 @@ class FirstByte:
     """Near duplicates are those whose first bytes differ by at most one."""
 
     name = "first-byte"
-    needs_statistics = False
     threshold = 1.0
 
     def fingerprint(self, text: str) -> bytes:

@@ -11,7 +11,6 @@ from gossamer.engine.local import LocalEngine
 from gossamer.errors import CorruptError, UsageError
 from gossamer.graph import pagerank
 from gossamer.graph.edges import links_by_target, out_degrees
-from gossamer.graph.hits import hits
 from gossamer.graph.pagerank import Rules, rank
 from gossamer.jobs.graph_files import (
     GraphFiles,
@@ -24,6 +23,7 @@ from gossamer.jobs.graph_files import (
 from gossamer.jobs.pagerank import page_ranks, rank_graph
 from gossamer.model.site import key64, site_of
 from gossamer.store.place import LocalPlace
+from studies.hubs.hits import hits
 
 NOW = 1_800_000_000.0
 RULES = Rules(tolerance=1e-4)  # files are synced at each iteration: a few must do

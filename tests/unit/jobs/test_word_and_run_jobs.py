@@ -134,7 +134,7 @@ def test_the_same_table_makes_the_same_bytes_and_damage_is_named(tmp_path: Path)
 
 def test_methods_that_cannot_be_used_are_refused_before_anything_is_read(tmp_path: Path) -> None:
     stored = Stored(tmp_path)
-    with pytest.raises(UsageError, match="needs the word statistics"):
+    with pytest.raises(UsageError, match="there is no method 'imatch'"):
         near_clusters(stored.context(), "imatch")
     with pytest.raises(UsageError, match="there is no method"):
         near_clusters(stored.context(), "x")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
+from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
@@ -21,7 +21,6 @@ def command(
     url: str = "",
     *,
     limit: int = 20,
-    method: str = "",
     data: Data = DEFAULT_DATA,
     json: Json = False,
     debug: Debug = False,
@@ -32,19 +31,12 @@ def command(
     ----------
     limit
         Clusters or pages at most.
-    method
-        Compare all stored pages again by this method, and with what the crawl decided: imatch, imatch-lexicons,
-        topk, shingles, minhash, supershingles or simhash.
     """
     if not 1 <= limit <= _MAX:
         raise UsageError(f"--limit must be from 1 to {_MAX}")
-    if method and url:
-        raise UsageError("--method compares all pages: leave the URL out")
     db = DataFolder(data).read()
     try:
-        if method:
-            _compare(data, db, method, limit, json)
-        elif url:
+        if url:
             _one(db, url, data, limit, json)
         else:
             _largest(db, limit, json)
@@ -64,29 +56,6 @@ def _largest(db: Database, limit: int, json: bool) -> None:
         )
     if not found:
         out.print("No two pages are near duplicates.")
-
-
-def _compare(data: Path, db: Database, method: str, limit: int, json: bool) -> None:
-    from gossamer.dedup.near.registry import METHODS
-    from gossamer.operate.clustering import compare
-
-    if method not in METHODS:
-        raise UsageError(f"there is no method {method!r}: there are {', '.join(METHODS)}")
-    with err.status(f"comparing all pages by {method}"):
-        found = compare(DataFolder(data), db, method)
-    if json:
-        print_json(found)
-        return
-    for urls in found.clusters[:limit]:
-        out.print(f"{len(urls):6} {noun(len(urls), 'page ', 'pages')}  {urls[0]}", markup=False)
-    together = sum(map(len, found.clusters))
-    out.print(
-        f"{counted(found.pages, 'document')}, {found.compared} long enough; "
-        f"{together} {noun(together, 'is a near duplicate', 'are near duplicates')} in "
-        f"{counted(found.clusters, 'cluster')} by {method}. Only "
-        f"{method} finds a like for {counted(found.only_here, 'page')}, "
-        f"only the crawl for {found.only_there}."
-    )
 
 
 def _one(db: Database, url: str, data: Path, limit: int, json: bool) -> None:

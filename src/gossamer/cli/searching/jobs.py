@@ -74,7 +74,7 @@ def run(
     shards
         index-build: shards of the index.
     method
-        near-clusters: shingles, minhash, supershingles or simhash; default: that of the crawl.
+        near-clusters: minhash, supershingles or simhash; default: that of the crawl.
     """
     from gossamer.data.classifier import model_bytes
     from gossamer.jobs.run import JobOptions, job_named, save_files

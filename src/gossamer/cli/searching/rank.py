@@ -13,7 +13,6 @@ from rich.text import Text
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, err, out, print_json
 from gossamer.cli.searching.search import plain
 from gossamer.clock import SystemClock
-from gossamer.compose.search import open_searcher
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.locks import rank_lock
@@ -22,13 +21,9 @@ from gossamer.engine.opening import open_engine
 from gossamer.errors import UsageError
 from gossamer.graph.config import RankConfig
 from gossamer.model.counts import counted
-from gossamer.operate.ranked_pages import RankedPage, RankedPages, Subject
-from gossamer.search.results import Request
+from gossamer.operate.ranked_pages import RankedPage, RankedPages
 from gossamer.settings import Settings
 from gossamer.upkeep.ranking_run import RankRun, run_ranking
-
-_ROOT_SET = 200
-"""Pages found for a query that hubs and authorities are looked for around."""
 
 
 def command(
@@ -41,7 +36,6 @@ def command(
     cold: Annotated[bool, Parameter(negative="")] = False,
     hosts: int = 10,
     top: int = 10,
-    hits: str = "",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json: Json = False,
     debug: Debug = False,
@@ -64,17 +58,12 @@ def command(
         Sites that are listed.
     top
         Pages that are listed.
-    hits
-        Show hubs and authorities (HITS) around what a search finds instead, in the graph of the last ranking.
     output
         Write the ranks of all pages to this file: .parquet, or lines of URL, tab, rank, packed where it ends in .gz.
     """
     if top < 0 or hosts < 0:
         raise UsageError("--top and --hosts are numbers from 0")
     settings = settings_of_crawl(data)
-    if hits:
-        _show_subject(hits, _subject(data, settings, hits, top), json)
-        return
     given: dict[str, Any] = {"form": form, "damping": damping, "tolerance": tolerance, "personalise": personalise}
     changes = {name: value for name, value in given.items() if value is not None}
     config = msgspec.structs.replace(settings.rank, **changes)
@@ -123,7 +112,7 @@ def _show(run: RankRun, ranked: RankedPages, engine: str, seconds: float, hosts:
     out.print(_how(run, seconds), markup=False)
     if not run.ranks.converged:
         err.print("note: the ranks were still changing: raise rank.iterations or the tolerance", style="yellow")
-    _show_pages("pages by rank, 1 is the average", pages)
+    show_pages("pages by rank, 1 is the average", pages)
     if sites:
         out.print("sites by rank", style="bold")
     for site in sites:
@@ -144,27 +133,8 @@ def _iterations(count: int) -> str:
     return counted(count, "iteration")
 
 
-def _subject(data: Path, settings: Settings, query: str, top: int) -> Subject:
-    ranked = RankedPages(rank_place(data, settings))
-    found = open_searcher(data).urls(Request(query=query, similar=True), _ROOT_SET)
-    return ranked.subject(found, top)
-
-
-def _show_subject(query: str, subject: Subject, json: bool) -> None:
-    if json:
-        print_json(subject)
-        return
-    if not subject.found:
-        out.print(f"Nothing that is in the link graph was found for {query}.", markup=False)
-        return
-    out.print(f"{counted(subject.found, 'page')} found, {subject.pages} with their neighbours", markup=False)
-    if subject.inside_sites:
-        out.print("No link leads from one site to another here: links inside a site count.", style="dim")
-    _show_pages("authorities: what good hubs link to", subject.authorities)
-    _show_pages("hubs: what links to good authorities", subject.hubs)
-
-
-def _show_pages(title: str, pages: list[RankedPage]) -> None:
+def show_pages(title: str, pages: list[RankedPage]) -> None:
+    """Pages with their values, under a title."""
     if pages:
         out.print(title, style="bold")
     for page in pages:

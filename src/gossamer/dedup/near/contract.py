@@ -24,11 +24,6 @@ class NearMethod(Protocol):
         ...
 
     @property
-    def needs_statistics(self) -> bool:
-        """Whether it is built from the word statistics of a collection: for jobs and studies, not while crawling."""
-        ...
-
-    @property
     def threshold(self) -> float:
         """The similarity from which on two texts count as near duplicates."""
         ...

@@ -51,7 +51,6 @@ class MinHash:
     """Six keys of eight permutations each; judged by an odd sketch."""
 
     name = "minhash"
-    needs_statistics = False
     threshold = OVERLAP
 
     def fingerprint(self, text: str) -> bytes:

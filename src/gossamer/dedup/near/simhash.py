@@ -28,7 +28,6 @@ class SimHash:
     """64 bits per text, by three-word runs."""
 
     name = "simhash"
-    needs_statistics = False
     threshold = 0.9
 
     def fingerprint(self, text: str) -> bytes:

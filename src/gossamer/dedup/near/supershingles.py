@@ -27,7 +27,6 @@ class SuperShingles:
     """Six super-shingles."""
 
     name = "supershingles"
-    needs_statistics = False
     threshold: float = (ENOUGH / GROUPS) ** (1 / ROWS)
 
     def fingerprint(self, text: str) -> bytes:

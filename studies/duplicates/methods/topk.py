@@ -11,8 +11,8 @@ import numpy as np
 from xxhash import xxh3_128_digest
 
 from gossamer.dedup.near.contract import MIN_WORDS
-from gossamer.dedup.near.statistics import Statistics
 from gossamer.dedup.words import word_hashes
+from studies.duplicates.methods.statistics import Statistics
 
 K = 20
 
@@ -21,7 +21,6 @@ class TopK:
     """One signature per text."""
 
     name = "topk"
-    needs_statistics = True
     threshold = 1.0
 
     def __init__(self, statistics: Statistics) -> None:

@@ -15,9 +15,9 @@ from struct import unpack
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.dedup.near.imatch import lexicon_words
 from gossamer.dedup.near.runs import Numbers
-from gossamer.dedup.near.statistics import Statistics
+from studies.duplicates.methods.imatch import lexicon_words
+from studies.duplicates.methods.statistics import Statistics
 
 LEXICONS = 128
 DROPPED = 85 / 256
@@ -33,7 +33,6 @@ class IMatchLexicons:
     """128 signatures per text."""
 
     name = "imatch-lexicons"
-    needs_statistics = True
     threshold = ENOUGH / LEXICONS
 
     def __init__(self, statistics: Statistics) -> None:

@@ -12,8 +12,8 @@ from xxhash import xxh3_128_digest
 
 from gossamer.dedup.near.contract import MIN_WORDS
 from gossamer.dedup.near.runs import Numbers, distinct
-from gossamer.dedup.near.statistics import Statistics, contained
 from gossamer.dedup.words import word_hashes
+from studies.duplicates.methods.statistics import Statistics, contained
 
 MIN_LEXICON_WORDS = 10
 """Words of the lexicon a text must have; with fewer, texts about other things are the same too."""
@@ -23,7 +23,6 @@ class IMatch:
     """One signature per text."""
 
     name = "imatch"
-    needs_statistics = True
     threshold = 1.0
 
     def __init__(self, statistics: Statistics) -> None:

@@ -22,7 +22,6 @@ class Shingles:
     """The set of four-word runs."""
 
     name = "shingles"
-    needs_statistics = False
     threshold = OVERLAP
 
     def fingerprint(self, text: str) -> bytes:

@@ -5,7 +5,7 @@ from graph_kit import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.graph.hits import base_set, hits
+from studies.hubs.hits import base_set, hits
 
 
 class Links:
