@@ -21,6 +21,8 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, duration, err, 
 from gossamer.cli.lab.record import Output, save
 from gossamer.clock import SystemClock
 from gossamer.errors import OperationError, UsageError
+from gossamer.evaluate import collections
+from studies.classic.searcher import compare
 from studies.hubs.subject import show as show_subject
 from studies.hubs.subject import subject_of
 from studies.options import DEFAULT_OUT, DEFAULT_SEED, Asked, Cache, Out, Quick, Seed, Webs, check_out
@@ -151,6 +153,30 @@ def make_up(
     if sites < 1 or days < 0:
         raise UsageError("a web has one site at least, and lasts 0 days or more")
     save(news_web(sites, days, seed=seed), file, json)
+
+
+@command.command
+def classic(collection: str, /, *, k: int = 10, json: Json = False, debug: Debug = False) -> None:
+    """Compare our rankings with the score of the papers' search engine: rank + 0.5 · title + 0.1 · text.
+
+    Parameters
+    ----------
+    collection
+        What `gossamer evaluate` reads: queries, judgements and documents.
+    k
+        Results that are judged.
+    """
+    chosen = collections.load(collection)
+    if not chosen.documents:
+        raise UsageError(f"{collection} has judgements without documents: name a collection that has both")
+    runs = compare(chosen, k)
+    if json:
+        print_json({one.name: one.mean for one in runs})
+        return
+    for one in runs:
+        out.print(
+            f"{one.name:8} nDCG@{k} {one.mean.scores.ndcg:.4f}, recall {one.mean.scores.recall:.4f}", markup=False
+        )
 
 
 @command.command

@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.cli.common import out, settings_of_crawl
+from gossamer.cli.common import out
 from gossamer.cli.searching.rank import show_pages
-from gossamer.cli.searching.search import open_searcher
+from gossamer.compose.search import open_searcher
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.stored_ranks import rank_place
 from gossamer.jobs.link_work import places_in
 from gossamer.model.counts import counted

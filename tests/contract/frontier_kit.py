@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from memory_frontier import MemoryFrontier
 
 from gossamer.database.database import Database, Where, open_database
 from gossamer.database.sqlite import SqliteDatabase
@@ -26,7 +27,6 @@ from gossamer.frontier.contract import (
     Visit,
 )
 from gossamer.frontier.guidance import Guidance
-from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import PolitenessConfig, SiteClock
 from gossamer.frontier.recording import requeue
 from gossamer.frontier.sql import SqlFrontier

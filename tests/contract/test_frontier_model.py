@@ -18,13 +18,13 @@ import pytest
 from frontier_kit import DELAY, LEASE, NO, NOW, POLITENESS, dump, make_memory, page, prints, shape_of, sql_on
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from memory_frontier import MemoryFrontier
 
 from gossamer.database.database import open_database
 from gossamer.database.schema import STATE_NAMES
 from gossamer.errors import LeaseLost, UsageError
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import Batch, Budgets, Lease, Place, SiteReport, Verdict, Visit, WritePages
-from gossamer.frontier.memory import MemoryFrontier
 from gossamer.frontier.politeness import SiteClock
 from gossamer.frontier.recording import requeue
 from gossamer.frontier.sql import SqlFrontier

@@ -70,7 +70,7 @@ def test_words_that_begin_with_a_hyphen_are_excluded_words(data: Path) -> None:
         ([""], "nothing to search for"),
         (["rocket", "--limit", "0"], "--limit"),
         (["rocket", "--limit", "101"], "--limit"),
-        (["rocket", "--ranking", "magic"], "web, bm25, classic"),
+        (["rocket", "--ranking", "magic"], "web, bm25"),
     ],
 )
 def test_wrong_usage(data: Path, arguments: list[str], words: str) -> None:

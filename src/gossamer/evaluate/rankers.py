@@ -67,12 +67,13 @@ def over_documents(documents: Sequence[Doc], names: Sequence[str], config: Ranki
     """Rankings by name over a temporary index of some documents."""
     with TemporaryDirectory(prefix="gossamer-evaluate-") as place:
         folder = IndexFolder(Path(place) / "index")
-        ids = _index(folder, documents)
+        ids = index_documents(folder, documents)
         searcher = Searcher(folder, config)
         yield [BareRanker(documents) if name == BARE else SearchRanker(searcher, name, ids) for name in names]
 
 
-def _index(folder: IndexFolder, documents: Sequence[Doc]) -> dict[str, str]:
+def index_documents(folder: IndexFolder, documents: Sequence[Doc]) -> dict[str, str]:
+    """Index a collection; the id of each document by its URL there."""
     generation = folder.create()
     folder.switch(generation)
     writer = IndexWriter(folder.tantivy(generation), folder.scratch(generation))

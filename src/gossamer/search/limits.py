@@ -14,8 +14,6 @@ WINDOW = 50
 MAX_SIZE = 100
 ENOUGH = 10
 """Results below which pages with only some of the words are shown, too."""
-CLASSIC = 100
-"""Results of the classic ranking, as its seed has it."""
 MAX_PREFIX = 100
 """Characters of a query being typed that are looked at."""
 
@@ -51,9 +49,9 @@ def span_of(request: Request) -> Span:
     return Span((max(request.page, 1) - 1) * size, size)
 
 
-def depth_for(needed: int, ranking: str) -> int:
+def depth_for(needed: int) -> int:
     """How many hits the index is asked for, so that priors can move them."""
-    return WINDOW if needed <= WINDOW // 2 and ranking != "classic" else DEPTH
+    return WINDOW if needed <= WINDOW // 2 else DEPTH
 
 
 def relaxed_notice(found: int) -> str:

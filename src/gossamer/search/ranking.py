@@ -6,9 +6,8 @@
 
 where a word stands as it was typed in some fields and as its stem in others; and adds to the
 best hits, for each static signal S of a page, w · S / (S + k): a signal helps, but can never
-outweigh what the page says. `classic` is the score of the system's first seed,
-SC = rank + 0.5 · (occurrences in the title) + 0.1 · (occurrences in the text). `bm25` is
-plain BM25 over title and text as they stand, to compare with.
+outweigh what the page says. `bm25` is plain BM25 over title and text as they stand, to
+compare with.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from typing import Literal
 
 import msgspec
 
-NAMES = ("web", "bm25", "classic")
+NAMES = ("web", "bm25")
 
 
 class RankingConfig(msgspec.Struct, frozen=True):
     """How results are found and ordered."""
 
-    ranking: Literal["web", "bm25", "classic"] = "web"
-    """web: fields, weights and priors; bm25: plain BM25; classic: rank + 0.5 · title + 0.1 · text."""
+    ranking: Literal["web", "bm25"] = "web"
+    """web: fields, weights and priors; bm25: plain BM25."""
     title: float = 0.5
     """Weight of a word in the title, as it was typed."""
     title_stem: float = 1.0

@@ -15,14 +15,12 @@ from gossamer.index.folder import IndexFolder
 from gossamer.model.site import key64
 from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
-from gossamer.search.classic import classic
 from gossamer.search.correcting import corrected
 from gossamer.search.counting import tally
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
 from gossamer.search.limits import (
-    CLASSIC,
     DEPTH,
     ENOUGH,
     MAX_PREFIX,
@@ -183,7 +181,7 @@ class Searcher:
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
         by_date = request.sort == "date" or query.newest
-        depth = depth_for(needed, self._ranking(request))
+        depth = depth_for(needed)
         asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
         total, hits = ask_index(view, asked, depth, by_date)
         if total < ENOUGH and built.loose is not None and asked is built.strict:
@@ -194,8 +192,6 @@ class Searcher:
         if not by_date and self._ranking(request) == "web":
             best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, self._news_at(query, request))
             hits = best + hits[WINDOW:]
-        elif not by_date and self._ranking(request) == "classic":
-            hits = classic(view, hits[:CLASSIC], built.words, self._ranks)
         return asked, total, hits
 
     def _page(self, view: View, request: Request, hits: Sequence[Candidate], span: Span) -> Collapsed:

@@ -46,7 +46,7 @@ def test_merging_shards_is_sorting_the_whole(drawn: list[tuple[float, int, int, 
 def test_how_pages_are_divided_changes_nothing(drawn: list[tuple[float, int, int, int]]) -> None:
     several = list(sightings(drawn).values())
     others = sightings([(score, prior, cluster, key % 3) for key, (score, prior, cluster, _) in enumerate(drawn)])
-    for ranking in ("web", "bm25", "classic"):
+    for ranking in ("web", "bm25"):
         assert merged([*several, []], ranking, False) == merged([*others.values(), []], ranking, False)
 
 

@@ -1,4 +1,4 @@
-"""Ranking: priors in saturated form, freshness, copies, the seed's classic score, and explanations that add up."""
+"""Ranking: priors in saturated form, freshness, copies, and explanations that add up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from searcher_kit import SmallIndex, near, page
 
 from gossamer.model.site import key64
-from gossamer.search.classic import classic_score
 from gossamer.search.ranking import saturated
 from gossamer.search.results import Request
 
@@ -67,37 +66,6 @@ def test_paging_shows_every_result_once_and_ends_with_a_notice(tmp_path: Path) -
     beyond = index.search("comet", page=10**9)
     assert beyond.hits == () and beyond.total == 45 and beyond.notices == ("There are only 45 results.",)
     assert index.search("comet", size=10**6).hits and index.search("comet", size=-1, page=-5).hits
-
-
-def test_the_classic_score_of_the_seed(tmp_path: Path) -> None:
-    """S2.5: SC = PR + 0.5 · occurrences in the title + 0.1 · occurrences in the text."""
-    assert classic_score(0.438, 2, 7) == pytest.approx(0.438 + 1.0 + 0.7)
-    index = SmallIndex(
-        tmp_path / "index",
-        page("/1", "comet comet comet", "comet"),
-        page("/2", "comet", "comet comet"),
-        page("/3", "comet " * 12, "tail"),
-        ranking="classic",
-    )
-    # The ranks after two iterations of the seed's worked example (S2.4).
-    for path, rank in (("/1", 0.638750), ("/2", 0.575000), ("/3", 0.575000)):
-        index.ranks[key64(f"http://site.test{path}")] = rank
-    scores = {hit.url[-2:]: hit.score for hit in index.search("comet").hits}
-    assert scores == pytest.approx({"/1": 0.63875 + 0.5 + 0.3, "/2": 0.575 + 1.0 + 0.1, "/3": 0.575 + 1.2})
-    assert index.paths("comet") == ["/3", "/2", "/1"]
-
-
-def test_the_classic_score_counts_chinese_words(tmp_path: Path) -> None:
-    index = SmallIndex(tmp_path / "index", page("/a", "北京北京北京北京", "图书馆"), ranking="classic")
-    assert index.search("北京图书馆").hits[0].score == pytest.approx(0.5 + 4 * 0.1)
-
-
-def test_the_classic_ranking_looks_at_the_best_hundred(tmp_path: Path) -> None:
-    others = [page(f"/{n}", f"comet w{n}") for n in range(80)]
-    often = page("/often", "comet " * 9 + " ".join(f"z{n}" for n in range(3_000)))  # long, so BM25 has it last
-    index = SmallIndex(tmp_path / "index", *others, often, ranking="classic")
-    assert index.paths("comet", ranking="bm25", size=100)[-1] == "/often"
-    assert index.paths("comet")[0] == "/often"
 
 
 def test_a_page_from_the_future_does_not_lead_the_newest(tmp_path: Path) -> None:

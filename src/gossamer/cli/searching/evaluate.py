@@ -61,7 +61,7 @@ def command(
     data
         The folder whose index is searched where the collection has no documents but judges URLs.
     ranking
-        web, bm25, classic, or tantivy (the bare library); default: the one of the settings.
+        web, bm25, or tantivy (the bare library); default: the one of the settings.
     against
         Another ranking to compare with.
     k

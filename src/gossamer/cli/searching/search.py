@@ -52,7 +52,7 @@ def command(
     since
         Only pages of the last day, week, month or year.
     ranking
-        web, bm25 or classic; default: search.ranking of the settings.
+        web or bm25; default: search.ranking of the settings.
     similar
         Show near copies, too.
     why

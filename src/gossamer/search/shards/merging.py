@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from gossamer.search.limits import CLASSIC, WINDOW, Span
+from gossamer.search.limits import WINDOW, Span
 from gossamer.search.ordering import clustered
 from gossamer.search.shards.values import Showing, Sighting, Spellings, Suggested
 from gossamer.search.suggest import complete
@@ -36,8 +36,6 @@ def merged(several: Sequence[Sequence[Sighting]], ranking: str, by_date: bool) -
     found = _ordered([one for sightings in several for one in sightings], lambda one: one.order, tie)
     if by_date or ranking == "bm25":
         return found
-    if ranking == "classic":
-        return _ordered(found[:CLASSIC], lambda one: one.score, tie)
     best = _ordered(found[:WINDOW], lambda one: one.score, tie)
     # What comes after the best has no priors.
     return best + [msgspec.structs.replace(one, score=one.order) for one in found[WINDOW:]]

@@ -19,13 +19,12 @@ from gossamer.index.shards import Cut
 from gossamer.model.site import key64
 from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
-from gossamer.search.classic import classic
 from gossamer.search.corpus import SharedCorpus
 from gossamer.search.counting import Joined, count, joined
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
-from gossamer.search.limits import CLASSIC, ENOUGH, WINDOW
+from gossamer.search.limits import ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
 from gossamer.search.query.building import Builder, Built, plain
@@ -184,11 +183,6 @@ class ShardSearcher:
         self, asking: _Asking, query: tantivy.Query, hits: Sequence[Candidate], needed: int
     ) -> tuple[Sighting, ...]:
         view, addresses = asking.view, [address for _, address in hits]
-        if asking.ranking == "classic":
-            classics = classic(view, hits[:CLASSIC], asking.built.words, self._ranks)
-            best = {_place(address): score for score, address in classics}
-            scores = [best.get(_place(address), 0.0) for address in addresses]
-            return _sightings(view, addresses, [score for score, _ in hits], scores)
         added = self._priors(asking, addresses)
         orders = [score for score, _ in hits]
         if not asking.lengths.are_alike:
@@ -234,7 +228,3 @@ def _sightings(
 def _shown(view: View, showing: Showing, highlighter: Highlighter) -> Hit | None:
     address = view.find(showing.key)
     return make_hit(view, (showing.score, address), showing.similar, highlighter) if address is not None else None
-
-
-def _place(address: tantivy.DocAddress) -> tuple[int, int]:
-    return address.segment_ord, address.doc

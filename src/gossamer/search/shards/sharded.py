@@ -185,7 +185,7 @@ class _Search:
 
     def _find(self, needed: int) -> tuple[dict[int, Finding], list[Sighting]]:
         """What each shard found with the query that was asked in the end, and the best of all in order."""
-        ask = FindAsk(self._question, needed, depth_for(needed, self._ranking))
+        ask = FindAsk(self._question, needed, depth_for(needed))
         answers = self._rounds.ask_all("find", ask, Found)
         self._tallies.note({shard: found.position for shard, found in answers.items()})
         findings = {shard: found.strict for shard, found in answers.items()}

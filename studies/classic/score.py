@@ -1,4 +1,4 @@
-"""The ranking of the system's first seed: SC = rank + 0.5 · in the title + 0.1 · in the text (S2.5)."""
+"""The score of the papers' search engine: SC = rank + 0.5 · in the title + 0.1 · in the text (S2.5)."""
 
 from __future__ import annotations
 

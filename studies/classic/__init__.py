@@ -1,0 +1,1 @@
+"""The score of the papers' search engine, compared with ours."""
