@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 
 from gossamer.lab.parallel import each
-from gossamer.lab.simulation.measures import area, mean_rank
-from gossamer.lab.simulation.settings_of import one_pass
 from gossamer.lab.simulation.simulator import simulate
 from gossamer.lab.tables import Cell, Table
 from gossamer.lab.webs.web import Floats, RecordedWeb
 from gossamer.priority.earlier import EarlierOrParent, Omniscient
 from gossamer.priority.product import Product
+from studies.measures import area, mean_rank
+from studies.one_pass import one_pass
 from studies.reports.report import Figure, Goal, Panel, Report, Series
 from studies.study import Options
 from studies.webs.material import graph_webs, list_of

@@ -15,10 +15,10 @@ import numpy as np
 
 from gossamer.lab.parallel import each
 from gossamer.lab.simulation.measures import first_useful
-from gossamer.lab.simulation.settings_of import one_pass
 from gossamer.lab.simulation.simulator import simulate
 from gossamer.lab.tables import Cell, Table
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
+from studies.one_pass import one_pass
 from studies.reports.report import Figure, Goal, Panel, Report, Series
 from studies.study import Options
 from studies.webs.made_up.news import news_web

@@ -22,7 +22,6 @@ from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filtered_queue import names
 from gossamer.frontier.steering.filters import ACTIVE, WITHDRAWN, StoredFilter
 from gossamer.lab.simulation.measures import first_useful
-from gossamer.lab.simulation.settings_of import one_pass
 from gossamer.lab.simulation.simulator import Simulated, recorded_links, simulate
 from gossamer.lab.webs.web import Floats, Ints, RecordedWeb
 from gossamer.model.site import key64
@@ -34,6 +33,7 @@ from gossamer.tables.rulebook import load_rules
 from gossamer.upkeep.filters.proposals import seed_proposals
 from gossamer.upkeep.filters.run import all_sites, run_filters
 from gossamer.upkeep.filters.site_table import SiteTable, read_table
+from studies.one_pass import one_pass
 
 STRATEGY = "fit * breadth"
 LOOKS = 40

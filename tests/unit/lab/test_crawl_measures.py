@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.lab.simulation.measures import area, coverage, delays, freshness_over_time, mean_rank, useful_share
+from gossamer.lab.simulation.measures import delays, freshness_over_time
 from gossamer.lab.webs.ragged import ragged
 from gossamer.lab.webs.web import NOWHERE, Facts, Floats, Ints, RecordedWeb
+from studies.measures import area, coverage, mean_rank, useful_share
 
 START, END = 1_000_000.0, 1_000_100.0
 NEVER = -np.inf

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.lab.simulation import simulator
-from gossamer.lab.simulation.settings_of import one_pass
 from gossamer.lab.simulation.simulator import Simulated, simulate
 from gossamer.lab.simulation.virtual_time import VirtualClock, run_virtually
 from gossamer.lab.webs.ragged import ragged
@@ -19,6 +18,7 @@ from gossamer.lab.webs.web import Facts, RecordedWeb
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import host_of, site_of
 from gossamer.settings import Settings
+from studies.one_pass import one_pass
 from studies.webs.made_up.news import news_web
 
 START = 1_800_000_000.0

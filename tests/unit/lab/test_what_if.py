@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from gossamer.lab.simulation.settings_of import one_pass
 from gossamer.lab.simulation.simulator import Simulated
 from gossamer.lab.simulation.what_if import Variant, compare, report, variants, write_fetches
 from gossamer.lab.webs.ragged import ragged
@@ -16,6 +15,7 @@ from gossamer.lab.webs.web import Facts, RecordedWeb
 from gossamer.parse.rules import DocumentRule
 from gossamer.scope.filters import FilterRule
 from gossamer.settings import Settings
+from studies.one_pass import one_pass
 
 START = 1_800_000_000.0
 HOUR = 3600.0
