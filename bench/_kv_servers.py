@@ -20,8 +20,8 @@ from pathlib import Path
 import psycopg
 
 from _kv_clients import Client, LmdbClient, RedisClient, SqlClient
+from _postgres import PostgresServer, has_postgres
 from _scale_processes import parent_of, tree_cpu
-from gossamer.testing.postgres import PostgresServer, has_postgres
 
 Opener = Callable[[], Client]
 

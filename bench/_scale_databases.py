@@ -8,9 +8,9 @@ from typing import Self
 
 import psycopg
 
+from _postgres import PostgresServer, has_postgres
 from _scale_processes import parent_of, tree_cpu
 from gossamer.database.database import Where, read_database
-from gossamer.testing.postgres import PostgresServer, has_postgres
 
 
 class Sqlite:

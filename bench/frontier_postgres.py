@@ -19,8 +19,8 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
+from _postgres import PostgresServer
 from gossamer.database.database import Where, open_database
-from gossamer.testing.postgres import PostgresServer
 from studies.growth.frontier_load import BATCH, WARM_UP, Load
 from studies.growth.made_up_frontier import NOW, fill
 

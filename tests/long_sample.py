@@ -71,9 +71,10 @@ def _modules(path: Path) -> Iterable[str]:
 
 
 def _places(module: str) -> Iterable[Path]:
-    stem = ROOT / "src" / module.replace(".", "/")
+    stems = [folder / module.replace(".", "/") for folder in (ROOT / "src", ROOT / "tests", ROOT)]
     kits = (ROOT / "tests").glob(f"*/{module}.py") if "." not in module else ()
-    return (path for path in (stem.with_suffix(".py"), stem / "__init__.py", *kits) if path.is_file())
+    modules = (path for stem in stems for path in (stem.with_suffix(".py"), stem / "__init__.py"))
+    return (path for path in (*modules, *kits) if path.is_file())
 
 
 def _name(path: Path) -> str:

@@ -28,7 +28,7 @@ from gossamer.errors import UsageError
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
 from gossamer.testing import FakeWeb, Log, violations
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 pytestmark = pytest.mark.timeout(1500)
 

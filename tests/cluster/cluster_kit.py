@@ -20,7 +20,7 @@ from crawl_kit import GOSSAMER, descendants, exported, kill
 from gossamer.data.folder import DataFolder
 from gossamer.store.layout import PAGES, worker_of
 from gossamer.testing import Log
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 
 class Command:

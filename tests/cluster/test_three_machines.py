@@ -6,7 +6,7 @@ import pytest
 from machines_kit import run_as_user
 from namespace_kit import HERE
 
-from gossamer.testing.postgres import has_postgres
+from kit.postgres import has_postgres
 
 pytest.importorskip("obstore", reason="obstore is not installed")
 pytest.importorskip("moto", reason="moto is not installed")

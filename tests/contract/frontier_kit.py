@@ -35,7 +35,7 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
 from gossamer.model.site import key64, site_of
 from gossamer.revisit.config import FeedConfig, RevisitConfig
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 NOW = 1_700_000_000.0
 DELAY = 2.0

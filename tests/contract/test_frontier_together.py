@@ -46,8 +46,8 @@ from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
 from gossamer.supervise.seeding import add_seeds
 from gossamer.testing import FakeClock, FakeWeb, Log, violations
-from gossamer.testing.postgres import PostgresServer
-from gossamer.testing.schema import back_to_version_5
+from kit.old_schema import back_to_version_5
+from kit.postgres import PostgresServer
 
 pytestmark = pytest.mark.usefixtures("dialect")
 

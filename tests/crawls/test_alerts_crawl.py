@@ -21,8 +21,8 @@ from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
 from gossamer.tables import alerts
 from gossamer.testing import FakeWeb, Site
-from gossamer.testing.mail import MailServer
-from gossamer.testing.receiver import Receiver
+from kit.mail import MailServer
+from kit.receiver import Receiver
 
 SECRET = "a long random text"
 TOPICS = ("spider", "otter", "kestrel", "lichen", "glacier", "harbour")

@@ -45,8 +45,8 @@ from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import new_segment_id
 from gossamer.tables import holds
 from gossamer.testing import FakeClock, FakeWeb
-from gossamer.testing.postgres import PostgresServer
 from gossamer.upkeep.compacting import SegmentsHeldError, compact_once, swap
+from kit.postgres import PostgresServer
 
 NOW = 1_800_000_000.0
 

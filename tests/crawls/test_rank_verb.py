@@ -20,7 +20,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.data.locks import rank_lock
 from gossamer.data.storage import remember_storage
 from gossamer.testing import FakeWeb
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 from studies.__main__ import main as studies
 
 ONE, TWO = "one.test", "two.test"

@@ -22,8 +22,8 @@ from gossamer.errors import UsageError
 from gossamer.lab.webs.recorder import record
 from gossamer.lab.webs.web import NO_RULES, NOWHERE, RecordedWeb
 from gossamer.testing import FakeWeb, Reply, Site
-from gossamer.testing.postgres import PostgresServer
 from gossamer.upkeep import compacting
+from kit.postgres import PostgresServer
 
 WEEKS = 30 * DAY
 PUBLISHED = float(int(time.time() + 20 * DAY))

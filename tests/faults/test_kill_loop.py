@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).parent.parent / "crawls"))
 from crawl_kit import descendants, exported, kill, run, settings_of, start, workers_of, write_settings
 
 from gossamer.testing import FakeWeb, Log, violations
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 DELAY = 0.05
 HOSTS = 6

@@ -36,8 +36,8 @@ from gossamer.model.records import Discovered
 from gossamer.scope.shape import path_shape
 from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
-from gossamer.testing.postgres import PostgresServer
-from gossamer.testing.schema import back_to_version_5
+from kit.old_schema import back_to_version_5
+from kit.postgres import PostgresServer
 
 NOW = 1_700_000_000.0
 

@@ -11,7 +11,7 @@ from gossamer.data import reader
 from gossamer.data.reader import SharedReader
 from gossamer.database.database import Database, open_database
 from gossamer.errors import BusyError
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.database.database import Database, open_database
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 
 @pytest.fixture(scope="session")

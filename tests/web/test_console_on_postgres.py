@@ -11,7 +11,7 @@ from crawl_kit import crawl
 from gossamer.frontier.views.inspect import find_url
 from gossamer.tables import audit
 from gossamer.testing import FakeWeb
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 TEXT = "An orb weaver spins silk at dawn, and the gossamer drifts across the meadow until the evening."
 

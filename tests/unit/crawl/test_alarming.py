@@ -19,7 +19,7 @@ from gossamer.revisit.polls import Habit
 from gossamer.settings import Settings
 from gossamer.tables import alarms, outbox
 from gossamer.testing import FakeClock
-from gossamer.testing.receiver import Receiver
+from kit.receiver import Receiver
 
 NOW = 1_700_000_000.0
 HOUR, DAY = 3_600.0, 86_400.0

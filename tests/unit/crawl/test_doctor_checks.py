@@ -32,7 +32,7 @@ from gossamer.operate.doctor.checks import Check, Finding, Patient, examine
 from gossamer.settings import FILE_NAME, Settings
 from gossamer.tables import accounts
 from gossamer.testing import FakeClock
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 NOW = SystemClock().now()
 GOOD = """[crawl]

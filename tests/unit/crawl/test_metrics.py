@@ -26,7 +26,7 @@ from gossamer.settings import Settings
 from gossamer.store.config import StorageConfig
 from gossamer.tables import delays
 from gossamer.testing import FakeClock
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 NOW = 1_790_000_000.0
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

@@ -16,7 +16,7 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.store.layout import new_segment_id
 from gossamer.store.remote_segments import open_segments
 from gossamer.store.segments import SegmentWriter
-from gossamer.testing.postgres import PostgresServer
+from kit.postgres import PostgresServer
 
 
 def row(url: str, text: str = "", at: float = 100.0, outcome: str = "document", **more: object) -> PageRow:

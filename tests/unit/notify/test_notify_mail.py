@@ -12,7 +12,7 @@ from gossamer.notify.channel import NotTakenError
 from gossamer.notify.config import AlertConfig
 from gossamer.notify.mail import compose, send_mail, sender_of
 from gossamer.notify.message import Message, item, one_line
-from gossamer.testing.mail import MailManners, MailServer
+from kit.mail import MailManners, MailServer
 
 AT = 1_700_000_000.0
 

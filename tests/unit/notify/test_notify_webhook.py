@@ -14,7 +14,7 @@ from gossamer.fetch.guard import AddressPolicy
 from gossamer.notify.channel import NotTakenError, check_channel, shown
 from gossamer.notify.message import Message, item
 from gossamer.notify.webhook import Webhooks, signature
-from gossamer.testing.receiver import Receiver, ReceiverManners
+from kit.receiver import Receiver, ReceiverManners
 
 SECRET = "a long random text"
 NOW = 1_700_000_000.0
