@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
-from graph_kit import graphs
 from hypothesis import given
 from hypothesis import strategies as st
+
+sys.path.append(str(Path(__file__).parents[1] / "unit" / "graph"))
+from graph_kit import graphs
 
 from studies.hubs.hits import base_set, hits
 
