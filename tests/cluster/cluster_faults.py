@@ -220,7 +220,7 @@ def test_only_the_one_who_starts_a_crawl_says_where_its_segments_lie(server: Pos
     """Also before anything is stored, or what others put elsewhere would be missing."""
     database = server.database()
     first, second = (DataFolder(tmp_path / name, StorageConfig(database, str(tmp_path / name))) for name in "ab")
-    note_settings(open_frontier(first, Settings(), founding=True), Settings(), {})
+    note_settings(open_frontier(first, Settings(), founding=True).db, Settings(), {})
     with pytest.raises(UsageError, match="not those of this crawl"):
         open_frontier(second, Settings())
     open_frontier(second, Settings(), founding=True)

@@ -156,7 +156,7 @@ def _repair(
     check_reachable(earlier_seeds(frontier.db), order.settings)
     readmit(frontier, order.settings, clock.now())
     done = rejudge(folder, frontier, order.settings, clock.now())
-    note_settings(frontier, order.settings, order.options)
+    note_settings(frontier.db, order.settings, order.options)
     for line in (*done, *recover(folder, frontier, clock.now())):
         tell(line)
     carry_on(folder, frontier.db, order.settings, clock.now())

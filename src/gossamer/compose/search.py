@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
@@ -16,7 +17,9 @@ from gossamer.search.shards.shard import ShardSearcher
 from gossamer.search.shards.sharded import ShardedSearcher
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.settings import Settings
-from gossamer.web.shards.client import RemoteNodes
+
+if TYPE_CHECKING:
+    from gossamer.web.shards.client import RemoteNodes
 
 
 def open_searcher(data: Path) -> Searcher:
@@ -43,6 +46,8 @@ def open_shard(data: Path, settings: Settings) -> tuple[ShardSearcher, IndexPlac
 
 def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:
     """The searcher of a divided index: it needs no data folder, only the addresses of the shards."""
+    from gossamer.web.shards.client import RemoteNodes  # HTTP: who searches an index that is here goes without
+
     nodes = RemoteNodes(parse_nodes(settings.shards.nodes), settings.shards.secret)
     return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline), nodes
 

@@ -1,4 +1,4 @@
-"""Signs of life of a worker process, and the end of one that gives none.
+"""What a supervisor and a worker process tell each other: the job, signs of life, and the end of one that gives none.
 
 A worker writes an empty line to its standard output every second, from its event loop. One that is frozen, or whose
 loop is stuck, writes none; to the operating system it lives, and it may hold the database's lock that everybody else
@@ -16,6 +16,10 @@ import subprocess
 import threading
 import time
 
+import msgspec
+
+from gossamer.settings import Settings
+
 log = logging.getLogger(__name__)
 
 _EVERY = 1.0
@@ -24,6 +28,15 @@ _LOOK = 2.0
 """Seconds that count at most between two looks: while this process does not run itself, it can hear nobody."""
 _STARTING = 600.0
 """Seconds within which the first sign comes, on the busiest machine."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What a worker is told."""
+
+    data: str
+    settings: Settings
+    name: str = ""
+    debug: bool = False
 
 
 async def give_signs(output: int = 1) -> None:

@@ -10,7 +10,6 @@ import msgspec
 
 from gossamer.crawl.channel import Rest
 from gossamer.crawl.pending import Result
-from gossamer.crawl.reasons import NEEDS_SCRIPTS, NO_TEXT, PARTLY, SHORT_TEXT
 from gossamer.crawl.render.choice import RENDERED, scripts_missing
 from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
@@ -19,6 +18,7 @@ from gossamer.frontier.extraction import LITTLE
 from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
+from gossamer.model.reasons import NEEDS_SCRIPTS, NO_TEXT, PARTLY, SHORT_TEXT
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer, parse_base

@@ -21,9 +21,8 @@ import msgspec
 from gossamer import logs
 from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
-from gossamer.crawl.signs import give_signs
+from gossamer.crawl.signs import Job, give_signs
 from gossamer.crawl.worker import Worker, run_worker
-from gossamer.crawl.worker_job import Job
 from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError
 

@@ -13,7 +13,6 @@ from gossamer.data.folder import DataFolder
 from gossamer.database import meta
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.frontier.sql import SqlFrontier
 from gossamer.settings import OWN_SECTIONS, Settings, load
 
 
@@ -50,12 +49,12 @@ def options_of(database: Database) -> dict[str, dict[str, Any]]:
     return dict(msgspec.json.decode(noted)) if noted else {}
 
 
-def note_settings(frontier: SqlFrontier, settings: Settings, options: Mapping[str, Mapping[str, Any]]) -> None:
+def note_settings(database: Database, settings: Settings, options: Mapping[str, Mapping[str, Any]]) -> None:
     """Remember by which settings a crawl runs, and what its options changed: for the verbs that speak of it, and
     for the workers of other machines."""
     # What is each machine's own affair stays here; a database's password is among it.
     own = {name: type(getattr(settings, name))() for name in OWN_SECTIONS}
     shared = msgspec.structs.replace(settings, **own)
-    with frontier.db.transaction():
-        meta.note(frontier.db, meta.OPTIONS, msgspec.json.encode(options).decode())
-        meta.note(frontier.db, meta.SETTINGS, msgspec.json.encode(shared).decode())
+    with database.transaction():
+        meta.note(database, meta.OPTIONS, msgspec.json.encode(options).decode())
+        meta.note(database, meta.SETTINGS, msgspec.json.encode(shared).decode())

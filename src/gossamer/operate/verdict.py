@@ -14,7 +14,6 @@ from typing import Literal
 
 import msgspec
 
-from gossamer.crawl.reasons import NEEDS_SCRIPTS, NO_TEXT, PARTLY, SHORT_TEXT
 from gossamer.crawl.render.choice import Modes
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIRROR_RULE
@@ -30,6 +29,7 @@ from gossamer.frontier.views.seed_view import (
     seed_views,
 )
 from gossamer.model.outcome import Outcome
+from gossamer.model.reasons import NEEDS_SCRIPTS, NO_TEXT, PARTLY, SHORT_TEXT
 from gossamer.model.site import host_of, origin_of, registrable_domain, site_of
 from gossamer.operate.next_command import Commands
 from gossamer.robots.verdict import Kind, RobotsState

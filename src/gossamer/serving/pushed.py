@@ -11,23 +11,25 @@ import hashlib
 import logging
 from collections.abc import Mapping
 from threading import Lock
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from gossamer.clock import Clock
 from gossamer.crawl.scope import LiveScope
 from gossamer.data.folder import DataFolder
-from gossamer.data.opening import open_frontier
 from gossamer.database.database import identity, require_crawl
 from gossamer.discover import websub
 from gossamer.discover.feed_values import FeedLimits
 from gossamer.discover.feeds import parse_feed
 from gossamer.discover.websub import Denied, PushConfig, Verified
 from gossamer.frontier import subscriptions
-from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.url import Base
 from gossamer.settings import Settings
+
+if TYPE_CHECKING:
+    from gossamer.frontier.sql import SqlFrontier
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +114,8 @@ class StoredPush:
 
     def _opened(self) -> SqlFrontier:
         """The frontier; opened when it is first asked, and again when another file lies in its place."""
+        from gossamer.data.opening import open_frontier  # Arrow: a server that no hub calls goes without
+
         require_crawl(self._folder.database)
         file = identity(self._folder.database)
         if self._frontier is None or file != self._file:

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from gossamer.clock import environment_with_clock
-from gossamer.crawl.signs import Listener
-from gossamer.crawl.worker_job import Job
+from gossamer.crawl.signs import Job, Listener
 from gossamer.data.folder import DataFolder
 from gossamer.errors import OperationError, UsageError
 from gossamer.settings import Settings

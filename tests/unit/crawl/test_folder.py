@@ -93,5 +93,5 @@ def test_accepting_the_clock_keeps_waits_as_long_as_they_were(frontier: SqlFront
 def test_options_of_the_last_crawl_are_remembered(folder: DataFolder, frontier: SqlFrontier) -> None:
     assert last_options(folder) == {}
     for options in ({"scope": {"mode": "domain"}}, {"crawl": {"workers": 2}}):
-        note_settings(frontier, Settings(), options)
+        note_settings(frontier.db, Settings(), options)
         assert last_options(folder) == options
