@@ -77,8 +77,8 @@ FLOW: tuple[Step, ...] = (
         "intake",
         "The **frontier** stores the URL once, within the budgets: URLs per site, sites, URLs of one shape. A bounded "
         "memory of known keys saves most links a query. The contract names what every frontier promises.",
-        ("frontier/contract.py", "frontier/guidance.py", "frontier/intake.py", "frontier/seen.py", "frontier/queueing.py",
-         "frontier/sql.py", "frontier/steering/", "database/"),
+        ("frontier/contract.py", "frontier/guidance.py", "frontier/intake.py", "frontier/seen.py",
+         "frontier/queueing.py", "frontier/sql.py", "frontier/steering/", "database/"),
         "FRONTIER",
     ),
     Step(
