@@ -1,4 +1,4 @@
-"""The only reader of time.
+"""The time by which a crawl decides; how long something takes is measured elsewhere.
 
 Durable times (leases, politeness clocks) are compared between processes and
 across restarts, so they are wall-clock times. But the wall clock may jump while a

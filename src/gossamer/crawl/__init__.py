@@ -1,1 +1,1 @@
-"""The processes of a crawl: worker, its parsers, and the supervisor that starts them."""
+"""The fetch loop: a worker leases sites, fetches and parses their pages, and commits the results."""

@@ -1,8 +1,8 @@
 """The records that stages hand to each other.
 
-Each belongs to the stage that makes it and is never changed afterwards. They
-are msgspec structs because some of them cross process borders thousands of
-times a second.
+Each belongs to the stage that makes it. The worker completes some of them before it commits them (the row of a visit,
+the outcome of a response that is kept as it was); after the commit nobody changes them. They are msgspec structs
+because some of them cross process borders thousands of times a second.
 """
 
 from __future__ import annotations
