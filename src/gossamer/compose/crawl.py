@@ -21,8 +21,8 @@ from gossamer.data.stored_links import stored_in
 from gossamer.data.stored_ranks import check_reachable_ranks
 from gossamer.discover.seeds import Seed
 from gossamer.errors import BusyError, UsageError
+from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.politeness import LONGEST_PACE
-from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.backlog import Backlog, slowest
 from gossamer.frontier.views.inspect import Status, status
 from gossamer.frontier.views.seed_list import has_seeds
@@ -74,7 +74,7 @@ class Ended(msgspec.Struct, frozen=True):
 class OpenCrawl:
     """A crawl that holds its folder and is ready to run."""
 
-    def __init__(self, order: CrawlOrder, folder: DataFolder, frontier: SqlFrontier, clock: Clock) -> None:
+    def __init__(self, order: CrawlOrder, folder: DataFolder, frontier: CrawlFrontier, clock: Clock) -> None:
         self.folder, self.clock, self.db = folder, clock, frontier.db
         self._settings, self._frontier = order.settings, frontier
         self._supervisor = Supervisor(order.settings, folder, frontier, clock, order.debug, order.companions)
@@ -139,7 +139,7 @@ def server_beside(data: Path, port: int | None = None) -> Child:
     return Child("server", "gossamer.cli", arguments + (["--port", str(port)] if port is not None else []), speaks=True)
 
 
-def _become_the_crawl(order: CrawlOrder, frontier: SqlFrontier, clock: CorrectedClock) -> None:
+def _become_the_crawl(order: CrawlOrder, frontier: CrawlFrontier, clock: CorrectedClock) -> None:
     if not frontier.db.only_one("crawl"):
         raise BusyError(
             f"another `gossamer crawl` is running on {frontier.db.where}: "
@@ -150,7 +150,7 @@ def _become_the_crawl(order: CrawlOrder, frontier: SqlFrontier, clock: Corrected
 
 
 def _repair(
-    order: CrawlOrder, folder: DataFolder, frontier: SqlFrontier, clock: Clock, tell: Callable[[str], None]
+    order: CrawlOrder, folder: DataFolder, frontier: CrawlFrontier, clock: Clock, tell: Callable[[str], None]
 ) -> None:
     """Bring what earlier crawls left in line with the settings of this one."""
     check_reachable(earlier_seeds(frontier.db), order.settings)
@@ -162,7 +162,7 @@ def _repair(
     carry_on(folder, frontier.db, order.settings, clock.now())
 
 
-def _begin(order: CrawlOrder, folder: DataFolder, frontier: SqlFrontier, clock: Clock) -> None:
+def _begin(order: CrawlOrder, folder: DataFolder, frontier: CrawlFrontier, clock: Clock) -> None:
     add_seeds(frontier, order.settings, order.seeds, clock.now())
     if not has_seeds(frontier.db):
         raise _nothing_to_crawl(order.data)

@@ -9,6 +9,7 @@ from gossamer.database import meta
 from gossamer.database.database import Database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.errors import UsageError
+from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.segments import has_segments
 from gossamer.scope.shape import path_shape
@@ -20,7 +21,7 @@ _MARK = "gossamer-crawl.id"
 """Beside the segments of a crawl that several machines share: whose they are."""
 
 
-def open_frontier(folder: DataFolder, settings: Settings, founding: bool = False) -> SqlFrontier:
+def open_frontier(folder: DataFolder, settings: Settings, founding: bool = False) -> CrawlFrontier:
     """The frontier, for writing; `founding`: by whoever says where the segments lie while there are none yet."""
     database = folder.open_database()
     if folder.is_shared or folder.storage.segments:

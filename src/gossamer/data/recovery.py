@@ -7,7 +7,7 @@ from gossamer.data.locks import drop_lock, is_locked
 from gossamer.data.machine import MERGER, THINNER, helper_name, machine_name
 from gossamer.database import meta
 from gossamer.errors import ClockError
-from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.views.inspect import segment_ids
 from gossamer.frontier.views.vitals import workers
 from gossamer.store.orphans import delete_orphans, survey
@@ -20,7 +20,7 @@ merges segments is no worker, merging takes minutes, and clocks are wrong by an 
 _HELPERS = (THINNER, MERGER)
 
 
-def recover(folder: DataFolder, frontier: SqlFrontier, now: float) -> list[str]:
+def recover(folder: DataFolder, frontier: CrawlFrontier, now: float) -> list[str]:
     """Free what dead workers held and delete their unfinished segments; says what was done."""
     done = []
     stored = survey(folder.segments)  # before the database is asked: what is committed meanwhile is then known
@@ -43,7 +43,7 @@ def recover(folder: DataFolder, frontier: SqlFrontier, now: float) -> list[str]:
     return done + [f"deleted unfinished segment {name}" for name in gone]
 
 
-def check_clock(frontier: SqlFrontier, now: float, accept: bool) -> None:
+def check_clock(frontier: CrawlFrontier, now: float, accept: bool) -> None:
     """Refuse to go on while the system clock is behind what was written already."""
     last = float(meta.noted(frontier.db, meta.LAST_SEEN) or 0.0)
     behind = last - now

@@ -35,8 +35,10 @@ import msgspec
 from gossamer.frontier.politeness import SiteClock
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
+from gossamer.scope.reach import Reach
 
 if TYPE_CHECKING:
+    from gossamer.database.database import Database
     from gossamer.frontier.guidance import Guidance  # strategies need NumPy, these values do not
 
 
@@ -333,4 +335,44 @@ class Frontier(Protocol):
 
     def resume_crawl(self, now: float) -> None:
         """The crawl goes on; sites paused by themselves stay so."""
+        ...
+
+
+class CrawlFrontier(Frontier, Protocol):
+    """What those who run a whole crawl need beside: they start it, judge it anew and end it."""
+
+    db: Database
+    """Where the frontier is kept, for views and tables."""
+
+    def add_seeds(self, found: Sequence[Discovered], now: float, robots: Sequence[tuple[str, bytes]] = ()) -> Added:
+        """Queue seeds, also those that are known, and make their sites part of the crawl, all or nothing; `robots`:
+        origins and states of robots.txt files that are to be asked for anew."""
+        ...
+
+    def readmit(self, before: Reach, now: float) -> int:
+        """Queue what the reach of an earlier crawl refused and that of this one lets in; returns how many URLs."""
+        ...
+
+    def replan_visits(self, now: float) -> int:
+        """Plan the next visits of finished pages by the settings of today; returns how many plans changed."""
+        ...
+
+    def replan_polls(self, now: float) -> int:
+        """The same for feeds, sitemaps and start pages."""
+        ...
+
+    def follow_anew(self, places: Sequence[tuple[int, int]], now: float) -> None:
+        """Fetch pages again for their links; `places`: site and key of each."""
+        ...
+
+    def split_anew(self, now: float) -> None:
+        """Let new plans for sites in parts take effect where nobody works on the site."""
+        ...
+
+    def limit_pages(self, pages: int | None) -> None:
+        """Fetch at most this many pages from now on, over all workers; None lifts the limit."""
+        ...
+
+    def page_limit_reached(self) -> bool:
+        """Whether nothing more may be fetched."""
         ...

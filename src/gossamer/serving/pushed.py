@@ -11,7 +11,6 @@ import hashlib
 import logging
 from collections.abc import Mapping
 from threading import Lock
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from gossamer.clock import Clock
@@ -23,13 +22,11 @@ from gossamer.discover.feed_values import FeedLimits
 from gossamer.discover.feeds import parse_feed
 from gossamer.discover.websub import Denied, PushConfig, Verified
 from gossamer.frontier import subscriptions
+from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.subscriptions import Subscription
 from gossamer.model.records import Discovered, Kind, Via
 from gossamer.model.url import Base
 from gossamer.settings import Settings
-
-if TYPE_CHECKING:
-    from gossamer.frontier.sql import SqlFrontier
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +40,7 @@ class StoredPush:
     def __init__(self, folder: DataFolder, settings: Settings, config: PushConfig, clock: Clock) -> None:
         self._folder, self._settings, self._config, self._clock = folder, settings, config, clock
         self._lock = Lock()
-        self._frontier: SqlFrontier | None = None
+        self._frontier: CrawlFrontier | None = None
         self._scope: LiveScope | None = None
         self._file = 0
 
@@ -112,7 +109,7 @@ class StoredPush:
         assert self._frontier is not None
         subscriptions.note_refused(self._frontier.db, row.id, problem)
 
-    def _opened(self) -> SqlFrontier:
+    def _opened(self) -> CrawlFrontier:
         """The frontier; opened when it is first asked, and again when another file lies in its place."""
         from gossamer.data.opening import open_frontier  # Arrow: a server that no hub calls goes without
 

@@ -31,7 +31,7 @@ from gossamer.database import meta
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.errors import GossamerError
-from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.steering.operate import recrawl_outcomes
 from gossamer.frontier.steering.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.views.inspect import segment_ids
@@ -49,7 +49,7 @@ _LINKS = ["source", "target", "rel"]
 _PAGES = ["url", "site", "outcome", "media_type", "text", "method"]
 
 
-def rejudge(folder: DataFolder, frontier: SqlFrontier, settings: Settings, now: float) -> list[str]:
+def rejudge(folder: DataFolder, frontier: CrawlFrontier, settings: Settings, now: float) -> list[str]:
     """Apply what changed since the settings were noted; says what was done."""
     before = _noted(frontier.db)
     if before is None:
@@ -89,12 +89,14 @@ def _reachable(settings: Settings) -> Any:
     return settings.network, settings.crawl.contact
 
 
-def _ask_addresses(folder: DataFolder, frontier: SqlFrontier, before: Settings, settings: Settings, now: float) -> str:
+def _ask_addresses(
+    folder: DataFolder, frontier: CrawlFrontier, before: Settings, settings: Settings, now: float
+) -> str:
     urls = recrawl_outcomes(frontier.db, [Outcome.ADDRESS_REFUSED.value], now)
     return f"The allowed networks changed: {counted(urls, 'URL')} will be tried again." if urls else ""
 
 
-def _plan_anew(folder: DataFolder, frontier: SqlFrontier, before: Settings, settings: Settings, now: float) -> str:
+def _plan_anew(folder: DataFolder, frontier: CrawlFrontier, before: Settings, settings: Settings, now: float) -> str:
     plans = frontier.replan_visits(now) if before.revisit != settings.revisit else 0
     plans += frontier.replan_polls(now)
     return f"The intervals changed: {counted(plans, 'visit')} planned anew." if plans else ""
@@ -103,7 +105,7 @@ def _plan_anew(folder: DataFolder, frontier: SqlFrontier, before: Settings, sett
 # -- scope ------------------------------------------------------------------------------------------
 
 
-def _judge_anew(folder: DataFolder, frontier: SqlFrontier, before: Settings, settings: Settings, now: float) -> str:
+def _judge_anew(folder: DataFolder, frontier: CrawlFrontier, before: Settings, settings: Settings, now: float) -> str:
     db, reach = frontier.db, settings.reach
     old, new = _chain(frontier, before), _chain(frontier, settings)
 
@@ -125,7 +127,7 @@ def _judge_anew(folder: DataFolder, frontier: SqlFrontier, before: Settings, set
     return f"The scope changed: {counted(urls, 'URL')} that it had refused will be fetched." if urls else ""
 
 
-def _chain(frontier: SqlFrontier, settings: Settings) -> Chain:
+def _chain(frontier: CrawlFrontier, settings: Settings) -> Chain:
     return full_chain(scope_config(settings, frontier.db), settings.scope.rules, frontier.guidance.fits)
 
 
@@ -173,7 +175,7 @@ def _discovered(db: Database, sources: dict[str, str]) -> list[Discovered]:
 # -- rendering --------------------------------------------------------------------------------------
 
 
-def _render(folder: DataFolder, frontier: SqlFrontier, before: Settings, settings: Settings, now: float) -> str:
+def _render(folder: DataFolder, frontier: CrawlFrontier, before: Settings, settings: Settings, now: float) -> str:
     old, new = Modes(before), Modes(settings)
     if not new.any:
         return ""

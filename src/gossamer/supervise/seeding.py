@@ -15,9 +15,8 @@ from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import WAY_IN, AddressPolicy
 from gossamer.fetch.identity import AGENT
-from gossamer.frontier.contract import Added
+from gossamer.frontier.contract import Added, CrawlFrontier
 from gossamer.frontier.politeness import is_servers_wish
-from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.seed_redirects import chain_from, redirected_sites
 from gossamer.frontier.views.inspect import find_url, stored_robots
 from gossamer.frontier.views.seed_view import seed_urls
@@ -92,7 +91,7 @@ class _Noted(msgspec.Struct):
     scope: ScopeSettings = ScopeSettings()
 
 
-def readmit(frontier: SqlFrontier, settings: Settings, now: float) -> None:
+def readmit(frontier: CrawlFrontier, settings: Settings, now: float) -> None:
     """Where the crawl goes farther than the last one in its folder: queue what only that one's limit refused. To be
     called while the last one's settings are still noted."""
     noted = meta.noted(frontier.db, meta.SETTINGS)
@@ -106,7 +105,7 @@ def readmit(frontier: SqlFrontier, settings: Settings, now: float) -> None:
 
 
 def add_seeds(
-    frontier: SqlFrontier, settings: Settings, seeds: Sequence[Seed], now: float, kind: Kind = Kind.PAGE
+    frontier: CrawlFrontier, settings: Settings, seeds: Sequence[Seed], now: float, kind: Kind = Kind.PAGE
 ) -> Added:
     """Make the seeds known, and their hosts part of the scope; those refused are remembered with the reason."""
     sites = [site_of(seed.url) for seed in seeds]

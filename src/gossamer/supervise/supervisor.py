@@ -22,9 +22,9 @@ from gossamer.clock import Clock, SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.data.recovery import recover
 from gossamer.errors import GossamerError, OperationError, StorageError
+from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.sources import only_polls_until
-from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import Status, is_paced, next_due_where_answered, status
 from gossamer.settings import Settings
 from gossamer.store.compaction import FULL
@@ -69,7 +69,7 @@ class Phase(Enum):
     """The workers have ended; the index takes in what is left."""
 
 
-def is_over(settings: Settings, frontier: SqlFrontier, standing: Status, now: float) -> bool:
+def is_over(settings: Settings, frontier: CrawlFrontier, standing: Status, now: float) -> bool:
     """Whether a crawl has nothing left to do."""
     if standing.sites_active:
         return False
@@ -88,7 +88,7 @@ def is_over(settings: Settings, frontier: SqlFrontier, standing: Status, now: fl
     return only_polls_until(frontier.db, until) or not _is_worth_waiting(frontier, standing.next_due_at, now, until)
 
 
-def _is_worth_waiting(frontier: SqlFrontier, due: float, now: float, until: float) -> bool:
+def _is_worth_waiting(frontier: CrawlFrontier, due: float, now: float, until: float) -> bool:
     """Whether something is due soon, or a while later on a site that has ever answered."""
     if due <= now + PATIENCE:
         return True
@@ -103,7 +103,7 @@ class Supervisor:
         self,
         settings: Settings,
         folder: DataFolder,
-        frontier: SqlFrontier,
+        frontier: CrawlFrontier,
         clock: Clock,
         debug: bool = False,
         companions: Sequence[Child] = (),

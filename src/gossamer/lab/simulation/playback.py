@@ -16,8 +16,7 @@ from gossamer.crawl.reading import notable
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.fetch.limits import Trouble
 from gossamer.fetch.request import Request
-from gossamer.frontier.contract import Batch, Verdict
-from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.contract import Batch, Frontier, Verdict
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
 from gossamer.model.outcome import VALIDATED, Outcome
 from gossamer.model.records import Entry, Parsed, ParseJob, Response
@@ -222,7 +221,7 @@ class Visited:
 class LoggingReporter(Reporter):
     """Reports to the frontier like the live one; writes no segment, only the log."""
 
-    def __init__(self, frontier: SqlFrontier, worker: str, log: Visited) -> None:
+    def __init__(self, frontier: Frontier, worker: str, log: Visited) -> None:
         super().__init__(frontier, worker)
         self._log = log
 

@@ -34,6 +34,7 @@ from gossamer.database.condition import give_up_safety
 from gossamer.database.database import Database, open_database
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.discover.seeds import Seed
+from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.views.inspect import Status, status
 from gossamer.frontier.views.site_urls import read_urls
@@ -138,7 +139,7 @@ def _database(folder: Path) -> Iterator[Database]:
         db.close()
 
 
-def _frontier(db: Database, web: RecordedWeb, settings: Settings) -> SqlFrontier:
+def _frontier(db: Database, web: RecordedWeb, settings: Settings) -> CrawlFrontier:
     save_rules(db, web.facts.rules, web.facts.started_at)
     guidance = guidance_of(settings, load_rules(db))
     # Recorded are fingerprints of the default method; without a method nothing has one, and it is never asked.
@@ -169,7 +170,7 @@ class _Crawl:
     """One simulated crawl."""
 
     def __init__(
-        self, web: RecordedWeb, settings: Settings, frontier: SqlFrontier, seed: int, parse_seconds: float,
+        self, web: RecordedWeb, settings: Settings, frontier: CrawlFrontier, seed: int, parse_seconds: float,
         tell: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._web, self._settings, self._frontier, self._tell = web, settings, frontier, tell

@@ -21,8 +21,8 @@ from gossamer.data.opening import open_frontier
 from gossamer.database.database import Database
 from gossamer.discover.seeds import Seed
 from gossamer.errors import UsageError
+from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.copies import mirror_table
-from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering import controls, filters, removing, restoring
 from gossamer.frontier.steering.fitting import refit
 from gossamer.model.decision import Decision as Verdict
@@ -130,7 +130,7 @@ class _Bringer:
     """One import, past its checks."""
 
     def __init__(
-        self, folder: DataFolder, frontier: SqlFrontier, settings: Settings, present: Configuration,
+        self, folder: DataFolder, frontier: CrawlFrontier, settings: Settings, present: Configuration,
         wanted: Configuration, now: float,
     ) -> None:  # fmt: skip
         self._folder, self._frontier, self._settings = folder, frontier, settings
