@@ -175,7 +175,7 @@ def test_a_site_that_waits_for_changed_settings_is_not_promised_within_seconds(o
     assert "Restart the crawl" not in own.operator.get("/console").text
     started = replace(load(own.data), network=NetworkSettings(allow=("127.0.0.1/32",)))
     with changing(own) as db:
-        db.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (msgspec.json.encode(started),))
+        db.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (msgspec.json.encode(started).decode(),))
     page = own.send("/console/seeds/add", site)
     assert "still runs without changed settings (network.allow" in told(page) and "within seconds" not in told(page)
     assert "Stop the running <code>gossamer crawl</code> and start it again" in page.text
