@@ -94,9 +94,9 @@ studies: $(VENV)/.ready ## what the policies bring, measured, in hours; STUDY=gr
 	$(BIN)/python -m studies all $(if $(STUDY),--only $(STUDY)) --out $(OUT) $(OPTIONS)
 
 docs: $(VENV)/.ready ## the pages of docs/ that are made from the code
-	for page in settings cli api metrics outcomes; do $(BIN)/python -m gossamer.cli.reference.pages $$page > docs/$$page.md || exit 1; done
-	$(BIN)/python -m gossamer.flow README.md ARCHITECTURE.md
-	$(BIN)/python -m gossamer.cli.reference.pages query < docs/query.md > docs/query.md.new
+	for page in settings cli api metrics outcomes; do $(BIN)/python -m reference.pages $$page > docs/$$page.md || exit 1; done
+	$(BIN)/python -m reference.flow README.md ARCHITECTURE.md
+	$(BIN)/python -m reference.pages query < docs/query.md > docs/query.md.new
 	mv docs/query.md.new docs/query.md
 
 pictures: $(VENV)/.tools ## the pictures of README and docs, taken from the running demo

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.cli.reference.pages import PAGES, query_page
 from gossamer.cli.verbs import VERBS
 from gossamer.search.query.operators import BY_NAME
 from gossamer.settings import Settings, describe
+from reference.pages import PAGES, query_page
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from gossamer.cli.reference.pages import metrics_page
 from gossamer.operate import metrics as crawl_metrics
 from gossamer.web import metrics as web_metrics
+from reference.pages import metrics_page
 
 ROOT = Path(__file__).parents[2]
 METRICS = (*crawl_metrics.METRICS, *web_metrics.METRICS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import gossamer
-from gossamer.flow import CORE, FLOW, rewritten, step_of
+from reference.flow import CORE, FLOW, rewritten, step_of
 
 PACKAGE = Path(gossamer.__file__).parent
 ROOT = PACKAGE.parent.parent
@@ -22,7 +22,7 @@ MOST = 25
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_of_the_core_rooms_belongs_to_a_step(module: str) -> None:
-    assert step_of(module) is not None, f"{module}: name it, or its folder, in a step of flow.py"
+    assert step_of(module) is not None, f"{module}: name it, or its folder, in a step of reference/flow.py"
 
 
 def test_steps_name_code_that_exists_and_each_piece_once() -> None:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.cli.reference.pages import settings_page
 from gossamer.errors import UsageError
 from gossamer.settings import FILE_NAME, Settings, describe, header, is_named, load, template, toml_value
+from reference.pages import settings_page
 
 ALL = list(describe())
 PLAIN = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=20)

@@ -5,7 +5,7 @@ things hold state: the frontier database, the segments, and the operator's setti
 function or a process that you can kill.
 
 The numbered list in ARCHITECTURE.md and the picture in README.md are made from this file:
-`python -m gossamer.flow README.md ARCHITECTURE.md` writes them. A test checks that both are up to date, and that every
+`python -m reference.flow README.md ARCHITECTURE.md` writes them. A test checks that both are up to date, and that every
 module of the core rooms belongs to a step.
 """
 

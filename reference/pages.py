@@ -1,4 +1,4 @@
-"""Writes pages of the docs from the code: `python -m gossamer.cli.reference.pages NAME`, one of `PAGES`.
+"""Writes pages of the docs from the code: `python -m reference.pages NAME`, one of `PAGES`.
 
 `query` takes the page from standard input and writes its table of operators anew."""
 
@@ -9,12 +9,12 @@ import sys
 from typing import Any
 
 from gossamer import settings
-from gossamer.cli.reference.api_page import api_page
-from gossamer.cli.reference.verbs_page import cli_page
 from gossamer.model.outcome import COLUMNS, MEANING
 from gossamer.operate import metrics as crawl_metrics
 from gossamer.search.query.operators import OPERATORS
 from gossamer.web import metrics as web_metrics
+from reference.api_page import api_page
+from reference.verbs_page import cli_page
 
 _OPERATORS = re.compile(r"(<!-- operators: .*? -->\n).*(?=<!-- end of operators -->)", re.DOTALL)
 
