@@ -20,7 +20,7 @@ from crawl_kit import command_of, descendants, exported, start, write_settings
 from inside import gossamer
 
 from gossamer.testing import Log, violations
-from gossamer.testing.hostile import BEHAVIOURS, HOST, HostileWeb, Pace, by_name
+from kit.hostile import BEHAVIOURS, HOST, HostileWeb, Pace, by_name
 
 pytestmark = pytest.mark.timeout(1800)
 

@@ -1,7 +1,7 @@
-"""The test kit: virtual time, real sockets, rude servers, and a witness.
+"""The test kit: virtual time, real sockets, and a witness of rudeness.
 
 It ships with the package, for the tests of plug-ins and of crawls of one's own.
-Nothing else in the package imports it. The hostile server is in `gossamer.testing.hostile`.
+Nothing else in the package imports it.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ import zstandard
 
 from gossamer.demo.message import Ask, Reply
 from gossamer.testing import violations
-from gossamer.testing.hostile import BEHAVIOURS, HOST, HostileWeb, Pace, by_name
-from gossamer.testing.hostile.bodies import BOMB, brotli_bomb, deflate_bomb, gzip_bomb, zstd_bomb
-from gossamer.testing.hostile.robots import LIMIT
+from kit.hostile import BEHAVIOURS, HOST, HostileWeb, Pace, by_name
+from kit.hostile.bodies import BOMB, brotli_bomb, deflate_bomb, gzip_bomb, zstd_bomb
+from kit.hostile.robots import LIMIT
 
 PACE = Pace(drip=0.001, hang=0.2, endless=1 << 20)
 NAMES = [b.name for b in BEHAVIOURS]

@@ -6,7 +6,7 @@ import email.utils
 import time
 
 from gossamer.demo.message import Ask, Reply
-from gossamer.testing.hostile.registry import Answer, Pace, add, always
+from kit.hostile.registry import Answer, Pace, add, always
 
 _G = "waits"
 

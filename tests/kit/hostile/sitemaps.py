@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gossamer.demo.message import Ask, Reply
-from gossamer.testing.hostile.bodies import gzip_bomb
-from gossamer.testing.hostile.registry import PROSE, Answer, Pace, add, always, flood, page
 from gossamer.testing.web import sitemap_xml
+from kit.hostile.bodies import gzip_bomb
+from kit.hostile.registry import PROSE, Answer, Pace, add, always, flood, page
 
 _G = "sitemaps"
 _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

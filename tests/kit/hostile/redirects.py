@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gossamer.demo.message import Ask, Reply, head
-from gossamer.testing.hostile.registry import PROSE, Answer, Pace, add, always, behaviour, made, page, raw
 from gossamer.testing.web import wrap
+from kit.hostile.registry import PROSE, Answer, Pace, add, always, behaviour, made, page, raw
 
 _G = "redirects"
 

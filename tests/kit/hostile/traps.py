@@ -6,7 +6,7 @@ import datetime
 import hashlib
 
 from gossamer.demo.message import Ask, Reply
-from gossamer.testing.hostile.registry import PROSE, Pace, behaviour, page
+from kit.hostile.registry import PROSE, Pace, behaviour, page
 
 _G = "traps"
 

@@ -17,9 +17,9 @@ from xml.sax.saxutils import escape
 
 from gossamer.demo.message import Ask, Reply
 from gossamer.demo.server import App, Script
-from gossamer.testing.hostile import bodies, framing, redirects, robots, sitemaps, traps, waits
-from gossamer.testing.hostile.registry import BEHAVIOURS, HOST, PROSE, Behaviour, Pace, page
 from gossamer.testing.web import LoopbackWeb
+from kit.hostile import bodies, framing, redirects, robots, sitemaps, traps, waits
+from kit.hostile.registry import BEHAVIOURS, HOST, PROSE, Behaviour, Pace, page
 
 __all__ = ["BEHAVIOURS", "HOST", "Behaviour", "HostileWeb", "Pace", "by_name"]
 

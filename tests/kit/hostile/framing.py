@@ -6,7 +6,8 @@ import asyncio
 
 from gossamer.demo.message import Ask, Reply, head
 from gossamer.demo.server import Script, Wire
-from gossamer.testing.hostile.registry import (
+from gossamer.testing.web import wrap
+from kit.hostile.registry import (
     HTML,
     PROSE,
     Pace,
@@ -17,7 +18,6 @@ from gossamer.testing.hostile.registry import (
     raw,
     response,
 )
-from gossamer.testing.web import wrap
 
 _G = "framing"
 _BODY = wrap("Framing", PROSE).encode()

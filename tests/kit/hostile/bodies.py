@@ -15,8 +15,8 @@ import brotli
 import zstandard
 
 from gossamer.demo.message import Ask, Reply, head
-from gossamer.testing.hostile.registry import HTML, PROSE, Answer, Pace, add, always, flood, made
 from gossamer.testing.web import wrap
+from kit.hostile.registry import HTML, PROSE, Answer, Pace, add, always, flood, made
 
 _G = "bodies"
 _PAGE = wrap("Bodies", PROSE)

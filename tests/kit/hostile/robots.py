@@ -7,8 +7,8 @@ file, where it can be read, forbids.
 from __future__ import annotations
 
 from gossamer.demo.message import Ask, Reply
-from gossamer.testing.hostile.bodies import gzip_bomb
-from gossamer.testing.hostile.registry import (
+from kit.hostile.bodies import gzip_bomb
+from kit.hostile.registry import (
     HOST,
     PROSE,
     Answer,
