@@ -33,10 +33,10 @@ from gossamer.serving.pushed import StoredPush
 from gossamer.settings import CrawlSettings, NetworkSettings, Settings
 from gossamer.supervise.pushing import HubCaller, run_once
 from gossamer.testing.clock import FakeClock
-from gossamer.testing.hub import Hub, Manners
 from gossamer.web import push as door
 from gossamer.web.app import create_app
 from gossamer.web.server import WebServer
+from kit.hub import Hub, Manners
 
 FEED = "https://news.example.org/feed.xml"
 TOPIC = "https://news.example.org/feed"
