@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gossamer.errors import UsageError
 from gossamer.model.records import Parsed, ParseJob
@@ -100,5 +100,3 @@ RULES: Point[Callable[[], Rule]] = Point(
 READERS: Point[Callable[[ParseJob], Parsed]] = Point(
     "readers", "Reads documents of a media type that is not built in; named by the media type.", _readers
 )
-
-POINTS: tuple[Point[Any], ...] = (STRATEGIES, RULES, READERS)

@@ -228,7 +228,6 @@ class TestWhatTheDatabaseRemembers:
         assert controls.controls_of(again.db, OTHER) == Controls("", 2.5, 10)
         assert controls.paused(again.db) == Paused("moving house", crew.now)
         assert controls.paused_sites(again.db) == [PausedSite(SITE, "broken links")]
-        assert [site for site, _ in controls.limited_sites(again.db)] == [OTHER]
         controls.resume_crawl(again.db, crew.now)
         assert controls.paused(again.db) is None
 

@@ -129,6 +129,3 @@ class Console(Protocol):
     def data(self, value: Any) -> Response:
         """A value as JSON, for the charts."""
         ...
-
-
-Routes = Callable[[Console], list[Route]]

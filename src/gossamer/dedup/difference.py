@@ -2,7 +2,7 @@
 
 Paragraphs are compared first; those that are gone and those that came in their place are then compared word by word
 where they are alike. What stayed is only counted. A difference is exact: together with the old text it gives the new
-one (`apply`). Work is bounded (`alignment`), so that two texts of two million characters take a second at most,
+one. Work is bounded (`alignment`), so that two texts of two million characters take a second at most,
 be they one line or a million; beyond the bound, texts are shown as removed and added where a closer look would have
 found words in common.
 """
@@ -81,28 +81,6 @@ def difference(old: str, new: str, work: int = WORK) -> Difference:
             changes.append(Change("same", match.size))
         old_at, new_at = match.old_at + match.size, match.new_at + match.size
     return Difference(tuple(changes))
-
-
-def apply(old: str, changed: Difference) -> str:
-    """The new text. Raises ValueError where the difference is not one of this text."""
-    paragraphs = old.split("\n")
-    at, made = 0, []
-    for change in changed.changes:
-        if change.kind == "same":
-            made += paragraphs[at : at + change.paragraphs]
-        here = "\n".join(paragraphs[at : at + change.paragraphs])
-        if change.kind in ("removed", "changed") and _side(change, "added") != here:
-            raise ValueError(f"paragraph {at} is another one")
-        if change.kind in ("added", "changed"):
-            made.append(_side(change, "removed"))
-        at += change.paragraphs if change.kind != "added" else 0
-    if at != len(paragraphs):
-        raise ValueError(f"there are {len(paragraphs)} paragraphs, not {at}")
-    return "\n".join(made)
-
-
-def _side(change: Change, without: Kind) -> str:
-    return "".join(piece.text for piece in change.pieces if piece.kind != without)
 
 
 def folded(pieces: Sequence[Piece], context: int = 80) -> Iterator[Piece]:

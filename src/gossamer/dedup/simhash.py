@@ -50,11 +50,6 @@ def simhash_of(hashes: bytes) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def distance(left: int, right: int) -> int:
-    """Bits in which two SimHashes differ, 0 to 64."""
-    return ((left ^ right) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
-
-
 def _three_word_runs(hashes: bytes) -> bytes:
     """The hashes of all runs of three words; of the whole text where it has fewer."""
     lanes = int.from_bytes(hashes, "big")

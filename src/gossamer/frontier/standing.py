@@ -154,11 +154,6 @@ def link_values(db: Database, links: LinkStrategy, places: Sequence[Place]) -> F
     return values
 
 
-def standing_of(db: Database, site_id: int, key: int) -> Row | None:
-    """Score by the URL alone and standing of one URL."""
-    return _load(db, [(site_id, key)]).get((site_id, key))
-
-
 def _load(db: Database, places: Sequence[Place]) -> dict[Place, Row]:
     by_site: dict[int, list[int]] = {}
     for site_id, key in places:

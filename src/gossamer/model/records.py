@@ -295,14 +295,3 @@ class PageRow(msgspec.Struct):
     warc_offset: int | None = None
     """Where the raw response starts in the segment's WARC file."""
     warc_length: int | None = None
-
-
-class LinkRow(msgspec.Struct, frozen=True):
-    """worker → segment: one row of `links`."""
-
-    source: str
-    target: str
-    anchor: str
-    rel: str
-    tag: str
-    fetched_at: float

@@ -39,8 +39,6 @@ State = Literal["kept", "pending", "failed", "removed"]
 
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,}[0-9A-Fa-f]")
 _CERTIFICATE = "the certificate is not valid"
-_PLAIN_HTTP = ("wrong version number", "wrong_version_number", "record layer failure", "http request")
-"""What OpenSSL says to a server that answers in plain text."""
 
 
 class SeedVerdict(msgspec.Struct, frozen=True):

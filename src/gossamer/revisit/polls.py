@@ -340,11 +340,6 @@ def _reaches(rate: float, count: float, missing: float) -> float:
 # --- the end -------------------------------------------------------------------------------------------
 
 
-def is_retired(habit: Habit, polls: int = 8, seconds: float = 60 * DAY) -> bool:
-    """Whether a sitemap need not be read again; `retirement` says why."""
-    return bool(retirement(habit, polls, seconds))
-
-
 def retirement(habit: Habit, polls: int = 8, seconds: float = 60 * DAY) -> str:
     """Why a source is given up, one sentence: so many polls in a row, over so long, brought nothing. Or empty."""
     quiet = habit.polled_at - habit.news_at

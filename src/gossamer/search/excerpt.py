@@ -25,7 +25,7 @@ from gossamer.search.fragment import Fragment, fragment
 from gossamer.search.matching import Folded, Matcher, Needle, Phrase, matchers, ranges
 from gossamer.search.results import Marked
 
-__all__ = ["MAX_SCAN", "Highlighter", "Needle", "Phrase", "excerpt", "mark"]
+__all__ = ["MAX_SCAN", "Highlighter", "Needle", "Phrase"]
 
 MAX_SCAN = 200_000
 """Characters of a text that are searched."""
@@ -115,16 +115,6 @@ class Highlighter:
         return sorted(
             (start, end, n, exact) for n, one in enumerate(self._deciding) for start, end, exact in one.find(comparable)
         )
-
-
-def mark(text: str, needles: Sequence[Needle | Phrase]) -> Marked:
-    """A short text, such as a title, with every match marked."""
-    return Highlighter(needles).mark(text)
-
-
-def excerpt(text: str, needles: Sequence[Needle | Phrase], length: int = 240) -> Marked:
-    """The part of a text that shows the most of what is sought; its beginning where nothing is found."""
-    return Highlighter(needles).excerpt(text, length)
 
 
 def _budget(text: str, near: int, length: int) -> int:

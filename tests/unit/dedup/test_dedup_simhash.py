@@ -7,7 +7,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.dedup.simhash import distance, simhash
+from gossamer.dedup.simhash import simhash
 
 WORDS = [f"word{n}" for n in range(400)]
 CHARACTERS = [chr(0x4E00 + n) for n in range(800)]
@@ -15,6 +15,10 @@ CHARACTERS = [chr(0x4E00 + n) for n in range(800)]
 
 def _text(seed: int, vocabulary: list[str]) -> list[str]:
     return random.Random(seed).choices(vocabulary, k=600)
+
+
+def distance(left: int, right: int) -> int:
+    return ((left ^ right) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
 
 
 @pytest.mark.parametrize(("vocabulary", "space"), [(WORDS, " "), (CHARACTERS, "")], ids=["words", "Chinese"])

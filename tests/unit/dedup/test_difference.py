@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gossamer.dedup import difference as differences
 from gossamer.dedup.alignment import Budget, matches
-from gossamer.dedup.difference import WORK, Change, Difference, Piece, apply, difference, folded
+from gossamer.dedup.difference import WORK, Change, Difference, Piece, difference, folded
 
 words = st.sampled_from(["the", "rocket", "flies", "moon", "a", "火箭", "ракета", ",", "  ", "7", ""])
 texts = st.lists(st.lists(words, max_size=12).map(" ".join), max_size=10).map("\n".join) | st.text(max_size=80)
@@ -22,6 +22,28 @@ def shown(text: Difference) -> str:
         pieces = "".join(marks[piece.kind].format(piece.text) for piece in change.pieces)
         lines.append(pieces if change.kind != "same" else f"={change.paragraphs}")
     return "\n".join(lines)
+
+
+def apply(old: str, changed: Difference) -> str:
+    """The new text. Raises ValueError where the difference is not one of this text."""
+    paragraphs = old.split("\n")
+    at, made = 0, []
+    for change in changed.changes:
+        if change.kind == "same":
+            made += paragraphs[at : at + change.paragraphs]
+        here = "\n".join(paragraphs[at : at + change.paragraphs])
+        if change.kind in ("removed", "changed") and _side(change, "added") != here:
+            raise ValueError(f"paragraph {at} is another one")
+        if change.kind in ("added", "changed"):
+            made.append(_side(change, "removed"))
+        at += change.paragraphs if change.kind != "added" else 0
+    if at != len(paragraphs):
+        raise ValueError(f"there are {len(paragraphs)} paragraphs, not {at}")
+    return "\n".join(made)
+
+
+def _side(change: Change, without: str) -> str:
+    return "".join(piece.text for piece in change.pieces if piece.kind != without)
 
 
 @given(texts, texts)

@@ -19,7 +19,6 @@ from gossamer.revisit.polls import (
     HOUR,
     LEAST_PRICE,
     Habit,
-    is_retired,
     next_poll,
     polled,
     retirement,
@@ -321,17 +320,17 @@ def test_what_scrolled_away_is_reckoned_with() -> None:
 def test_a_sitemap_is_retired_after_many_polls_over_a_long_time() -> None:
     habit = polled(start(NOW), NOW, [], [NOW - DAY])
     for _ in range(8):
-        assert not is_retired(habit)
+        assert not retirement(habit)
         assert retirement(habit) == ""
         habit = polled(habit, habit.polled_at + 8 * DAY, [])
-    assert is_retired(habit)
+    assert retirement(habit)
     assert retirement(habit) == "unchanged in 8 polls in a row, over 64 days"
-    assert not is_retired(polled(habit, habit.polled_at + DAY, [0.0]))
+    assert not retirement(polled(habit, habit.polled_at + DAY, [0.0]))
 
 
 def test_many_polls_within_days_retire_nothing() -> None:
     habit = polled(start(NOW), NOW, [], [])
     for _ in range(100):
         habit = polled(habit, habit.polled_at + HOUR, [])
-    assert not is_retired(habit)
-    assert is_retired(habit, polls=50, seconds=DAY)
+    assert not retirement(habit)
+    assert retirement(habit, polls=50, seconds=DAY)

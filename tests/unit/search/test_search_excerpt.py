@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gossamer.index.analysis import fold, stem_of
 from gossamer.search import excerpt as excerpts
-from gossamer.search.excerpt import MAX_SCAN, Highlighter, Needle, Phrase, excerpt, mark
+from gossamer.search.excerpt import MAX_SCAN, Highlighter, Needle, Phrase
 
 FEW = 16
 """What ellipses may add to the length."""
@@ -29,6 +29,14 @@ def exact(text: str) -> Needle:
 
 def characters(text: str) -> Needle:
     return Needle(text, text, lambda _: False, inside=True)
+
+
+def mark(text: str, needles):
+    return Highlighter(needles).mark(text)
+
+
+def excerpt(text: str, needles, length: int = 240):
+    return Highlighter(needles).excerpt(text, length)
 
 
 def marked(found) -> list[str]:

@@ -123,7 +123,7 @@ def test_minus_excludes_words_phrases_and_filters() -> None:
     assert query.excluded == (Term("ракета"), Term("火箭"), Term("a b", True), Term("c", field="title"))
     values = [query.values(operator, excluded=True) for operator in ("site", "lang", "filetype")]
     assert values == [("x.org",), ("en",), ("pdf",)]
-    assert not query.has_words and not query.is_empty and not query.notices
+    assert not query.groups and not query.is_empty and not query.notices
 
 
 def test_a_hyphen_elsewhere_excludes_nothing() -> None:
@@ -244,7 +244,7 @@ def test_filters_of_one_kind_are_alternatives_and_dates_narrow() -> None:
     assert query.values("site") == ("a.org", "b.org")
     assert query.values("lang") == ("ru", "zh")
     assert (query.values("after"), query.values("before")) == (("2024-01-01",), ("2025-01-01",))
-    assert not query.is_empty and not query.has_words and not query.notices
+    assert not query.is_empty and not query.groups and not query.notices
 
 
 def test_newest_first_is_asked_for_by_sort_only() -> None:

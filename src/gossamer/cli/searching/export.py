@@ -21,8 +21,6 @@ from gossamer.errors import CorruptError, StorageError, UsageError
 from gossamer.model.cells import FORMULA, as_cell
 from gossamer.model.counts import counted
 
-Tables = tuple[pa.Schema, Iterator[pa.Table]]
-
 
 def command(
     what: Literal["pages", "links", "urls"],

@@ -127,16 +127,6 @@ def paused_sites(db: Database, limit: int = 1000) -> list[PausedSite]:
     return [PausedSite(*row) for row in rows]
 
 
-def limited_sites(db: Database, limit: int = 1000) -> list[tuple[str, Controls]]:
-    """The sites with a limit by name."""
-    rows = db.execute(
-        "SELECT name, paused, least_delay, most_pages FROM sites WHERE least_delay > 0 OR most_pages > 0 "
-        "ORDER BY name LIMIT ?",
-        (limit,),
-    )
-    return [(name, Controls(*rest)) for name, *rest in rows]
-
-
 def steered_sites(db: Database) -> list[tuple[str, Controls]]:
     """All sites that an operator paused or limited, by name."""
     rows = db.execute(

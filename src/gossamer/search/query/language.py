@@ -85,11 +85,6 @@ class Query(msgspec.Struct, frozen=True):
     """Sentences for the reader: what was left out or taken differently."""
 
     @property
-    def has_words(self) -> bool:
-        """Whether there is something to rank pages by."""
-        return bool(self.groups)
-
-    @property
     def is_empty(self) -> bool:
         """Whether nothing was asked: no words, wanted or not, and no filter."""
         narrows = any(BY_NAME[one.operator].kind != "order" for one in self.filters)
