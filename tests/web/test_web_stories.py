@@ -10,9 +10,10 @@ from web_kit import SEEN, MemoryService, MemoryStories, client
 
 from gossamer.dedup.difference import difference
 from gossamer.errors import BusyError
+from gossamer.model.moments import timestamp
 from gossamer.search.results import Request, Results
 from gossamer.web.stories import shown
-from gossamer.web.views import about, timestamp
+from gossamer.web.views import about
 
 ENGINE = "https://www.example.org/rockets/engines"
 MIRROR = "https://mirror.example.net/rockets/engines"

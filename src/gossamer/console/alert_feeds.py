@@ -12,12 +12,13 @@ from starlette.routing import Route
 from gossamer.alerts.saved_queries import described, request_of
 from gossamer.console.context import Crawl
 from gossamer.database.database import Database
+from gossamer.model.moments import instant
 from gossamer.notify import feed
 from gossamer.notify.feed import EPOCH, Entry, Feed
 from gossamer.tables import alerts
 from gossamer.tables.alerts import Alert, AlertHit
 from gossamer.web.links import Links
-from gossamer.web.views import instant, safe_href
+from gossamer.web.views import safe_href
 
 SHOWN = 100
 """Pages in a feed, the newest."""

@@ -14,8 +14,8 @@ from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier import changes
 from gossamer.frontier.views.inspect import place_of
+from gossamer.index.anchors import telling_links
 from gossamer.index.document import ROW_COLUMNS, IndexPage, page_of
-from gossamer.jobs.index_build import telling_links
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.segments import open_links, open_pages

@@ -17,13 +17,13 @@ from typing import Any
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gossamer.database.meta import crawl_id
 from gossamer.engine.exchange import PartWriter
 from gossamer.errors import UsageError
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.views.sites import site_names
+from gossamer.index.anchors import telling_links
 from gossamer.index.document import ROW_COLUMNS
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut, shard_of
@@ -165,16 +165,3 @@ def _sites(work: str) -> frozenset[str]:
 
 def _shards(keys: Sequence[int], shards: int) -> np.ndarray[Any, Any]:
     return np.fromiter((shard_of(key, shards) - 1 for key in keys), np.int32, len(keys))
-
-
-def telling_links(table: pa.Table) -> list[tuple[str, str]]:
-    """Target and text of the links that a page vouches for, each pair once, in order."""
-    wanted = pc.and_(
-        pc.and_(pc.is_in(table.column("tag"), pa.array(["a", "area"])), pc.not_equal(table.column("anchor"), "")),
-        pc.and_(
-            pc.invert(pc.match_substring(table.column("rel"), "nofollow")),
-            pc.not_equal(table.column("source"), table.column("target")),
-        ),
-    )
-    pairs = table.filter(wanted).select(["target", "anchor"]).group_by(["target", "anchor"]).aggregate([])
-    return sorted(zip(pairs.column("target").to_pylist(), pairs.column("anchor").to_pylist(), strict=True))

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from gossamer.model.meant import closest
 from gossamer.web import answers
+from gossamer.web.history_answers import HistoryAnswer, history_answer
 from gossamer.web.parameters import (
     ADDRESS,
     FACETS,
@@ -104,7 +105,7 @@ def _history(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     history = _stories(services).history(url, OLDER.read_strictly(given), NEWER.read_strictly(given))
     if history is None:
         raise Missing("the crawl has no page of this address")
-    return answers.history_answer(history)
+    return history_answer(history)
 
 
 def _stories(services: Services) -> StoryService:
@@ -134,7 +135,7 @@ OPERATIONS = (
     ),
     Operation(
         "history", "The stored visits of a page, and what changed between two of them.", (ADDRESS, OLDER, NEWER),
-        answers.HistoryAnswer, _history, may_miss=True,
+        HistoryAnswer, _history, may_miss=True,
     ),
     Operation("status", "How the index stands.", (), answers.StatusAnswer, _status),
 )  # fmt: skip

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 
+from gossamer.model.moments import instant
 from gossamer.notify import feed
 from gossamer.notify.feed import ATOM, EPOCH, Entry, Feed, xml_text
 from gossamer.search.results import Hit, Results
-from gossamer.web.views import instant, safe_href
+from gossamer.web.views import safe_href
 
 __all__ = ["ATOM", "atom", "rss", "when", "xml_text"]
 

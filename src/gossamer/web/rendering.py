@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
 from gossamer.model.counts import counted, noun
+from gossamer.model.moments import timestamp
 from gossamer.search.results import Hit, Marked
 from gossamer.web import views
 from gossamer.web.links import Links
@@ -46,7 +47,7 @@ class Renderer:
         self.environment.filters.update(
             marked=marked, plain=plain, hit_title=hit_title, took=took, date=views.date, moment=views.moment,
             about=views.about, words_of=views.words_of, value_words=views.value_words, counted=counted, noun=noun,
-            timestamp=views.timestamp, number=views.number, language=views.language, language_tag=views.language_tag,
+            timestamp=timestamp, number=views.number, language=views.language, language_tag=views.language_tag,
             crumbs=views.crumbs, host_name=views.host_name, safe_href=views.safe_href, schema_words=views.schema_words,
         )  # fmt: skip
         # A template that does not compile fails here, not before a reader.

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from gossamer.dedup.difference import Change, Difference, Piece, folded
 from gossamer.errors import GossamerError
+from gossamer.model.moments import timestamp
 from gossamer.model.site import site_of
 from gossamer.store.visits import History, PageVisit
 from gossamer.web.links import Links
@@ -19,7 +20,6 @@ from gossamer.web.parameters import ADDRESS, NEWER, OLDER
 from gossamer.web.pool import SearchPool
 from gossamer.web.rendering import Renderer
 from gossamer.web.service import SearchService, Services
-from gossamer.web.views import timestamp
 
 SHOWN = 200_000
 """Characters of a difference that are shown."""

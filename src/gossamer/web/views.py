@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 import unicodedata
 from collections import Counter
@@ -12,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from gossamer.model.counts import counted
+from gossamer.model.moments import instant
 from gossamer.search.results import Count
 
 _SAFE = re.compile(r"https?://[^\s/\\?#\x00-\x20]", re.IGNORECASE)
@@ -72,20 +72,6 @@ def ago(seconds: float) -> str:
         if count := int(seconds // size):
             return f"{counted(count, unit)} ago"
     return "just now"
-
-
-def timestamp(seconds: float) -> str:
-    """A time since 1970 for a program (RFC 3339); empty where it is unknown."""
-    at = instant(seconds)
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else ""
-
-
-def instant(seconds: float) -> datetime.datetime | None:
-    """A time since 1970; none where it is unknown or no time."""
-    try:
-        return datetime.datetime.fromtimestamp(seconds, datetime.UTC) if seconds > 0 else None
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 def number(count: int) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from gossamer.cli.common import DEFAULT_DATA, duration
-from gossamer.console.words import counted
 from gossamer.frontier.views.inspect import Status
+from gossamer.model.counts import counted
 
 
 class Run(msgspec.Struct, frozen=True):

@@ -19,8 +19,8 @@ from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
+from gossamer.model.moments import timestamp
 from gossamer.tables import accounts, audit, passwords
-from gossamer.web.views import timestamp
 
 T = TypeVar("T")
 

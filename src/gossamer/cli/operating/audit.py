@@ -8,8 +8,8 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.data.folder import DataFolder
+from gossamer.model.moments import timestamp
 from gossamer.tables.audit import Filter, entries
-from gossamer.web.views import timestamp
 
 
 def command(
