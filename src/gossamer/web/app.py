@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -73,67 +73,78 @@ def create_app(
     without `push` hubs find nothing here, without `clicks` nobody counts what readers open."""
     check_base_url(settings.base_url)
     links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
-    assets = Assets(links, [folder for extension in extensions for folder in extension.static])
+    added = _together(extensions)
+    assets = Assets(links, added.static)
     renderer = Renderer(settings.title, links, assets.url)
     private = tuple(extension.private for extension in extensions if extension.private)
     renderer.environment.globals["clicks"] = links.to(CLICK_PATH) if clicks is not None else ""
     renderer.environment.globals["console"] = links.to(private[0]) if private else ""
-    posts = (CLICK_PATH,) if clicks is not None else ()
     # Hubs and monitoring have threads of their own: neither may keep readers waiting.
     pool, push_pool, figures_pool = SearchPool(settings.threads), SearchPool(1), SearchPool(1)
-    metrics = ServerMetrics([one for extension in extensions for one in extension.collectors])
-    listeners = [metrics.answered, *(one for extension in extensions for one in extension.listeners)]
-    checks = [one for extension in extensions for one in extension.checks]
-    services = Services(service, stories, tuple(listeners))
-
-    def origin(request: Request) -> str:
-        """Scheme and host by which the sender reaches us; the guard has checked the header."""
-        base = urlsplit(settings.base_url)
-        return f"{base.scheme}://{base.netloc}" if settings.base_url else str(request.base_url).rstrip("/")
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        yield
-        pool.close()
-        push_pool.close()
-        figures_pool.close()
-        if clicks is not None:
-            clicks.close()
-        for extension in extensions:
-            extension.close()
-
+    closing = [pool.close, push_pool.close, figures_pool.close, *([clicks.close] if clicks is not None else [])]
+    metrics, origin = ServerMetrics(added.collectors), _origin_of(settings.base_url)
+    services = Services(service, stories, (metrics.answered, *added.listeners))
+    guard = Middleware(
+        Guard, settings=settings, clients=clients, clock=clock, refuse=renderer.refuse, private=private,
+        posts=(CLICK_PATH,) if clicks is not None else (),
+    )  # fmt: skip
     app = Starlette(
         routes=[
             *Pages(services, pool, renderer, links, clock).routes(),
             *StoryPages(services, pool, renderer, links).routes(),
-            *MachinePages(service, pool, links, settings.title, origin, checks).routes(),
+            *MachinePages(service, pool, links, settings.title, origin, added.checks).routes(),
             *MetricsPage(metrics, settings, figures_pool, renderer.refuse).routes(),
             *api.routes(services, pool),
             *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
             *_static(assets, renderer),
             *(ClickPages(clicks, clients, clock, settings.base_url).routes() if clicks is not None else []),
-            *(route for extension in extensions for route in extension.routes),
+            *added.routes,
         ],
         middleware=[
             Middleware(Measured, metrics=metrics),
             *([Middleware(PushDoor, service=push, pool=push_pool)] if push is not None else []),
-            Middleware(
-                Guard,
-                settings=settings,
-                clients=clients,
-                clock=clock,
-                refuse=renderer.refuse,
-                posts=posts,
-                private=private,
-            ),
+            guard,
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
         ],
         exception_handlers=_errors(renderer),
-        lifespan=lifespan,
+        lifespan=_ending_with([*closing, added.close]),
     )
     # A redirect to the address with or without a slash would carry the Host header into the answer.
     app.router.redirect_slashes = False
     return app
+
+
+def _together(extensions: Sequence[Extension]) -> Extension:
+    """All of them as one; each keeps its private path."""
+
+    def close() -> None:
+        for extension in extensions:
+            extension.close()
+
+    return Extension(
+        [route for extension in extensions for route in extension.routes],
+        static=[folder for extension in extensions for folder in extension.static],
+        close=close,
+        listeners=[one for extension in extensions for one in extension.listeners],
+        collectors=[one for extension in extensions for one in extension.collectors],
+        checks=[one for extension in extensions for one in extension.checks],
+    )
+
+
+def _origin_of(base_url: str) -> Callable[[Request], str]:
+    """Scheme and host by which the sender of a request reaches us; the guard has checked the header."""
+    base = urlsplit(base_url)
+    return lambda request: f"{base.scheme}://{base.netloc}" if base_url else str(request.base_url).rstrip("/")
+
+
+def _ending_with(closing: Sequence[Callable[[], None]]) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        for close in closing:
+            close()
+
+    return lifespan
 
 
 def check_base_url(text: str) -> None:

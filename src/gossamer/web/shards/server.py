@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from gossamer.clock import Clock, SystemClock
+from gossamer.clock import SystemClock
 from gossamer.errors import GossamerError, UsageError
 from gossamer.search.shards.shard import OPERATIONS, ShardSearcher
 from gossamer.search.shards.values import PROTOCOL, Envelope
@@ -42,11 +42,7 @@ MAX_BODY = 8 * 1024 * 1024
 
 
 def create_shard_app(
-    node: ShardSearcher,
-    settings: ServeSettings,
-    key: str = "",
-    stories: StoryService | None = None,
-    clock: Clock | None = None,
+    node: ShardSearcher, settings: ServeSettings, key: str = "", stories: StoryService | None = None
 ) -> Starlette:
     """The server of a shard as an ASGI application."""
     if beyond_loopback(settings.host) and not key:
@@ -54,74 +50,72 @@ def create_shard_app(
             f"a shard server on {settings.host} needs a key: set shards.key or GOSSAMER_SHARD_KEY, the same on every "
             "machine, or listen on 127.0.0.1"
         )
-    operations = {**OPERATIONS, **(STORY_OPERATIONS if stories is not None else {})}
-    pool = SearchPool(settings.threads)
+    pages = _ShardPages(node, SearchPool(settings.threads), key, stories)
+    # A front end asks for all its readers: it has a rate limit for each of them.
+    unlimited = msgspec.structs.replace(settings, rate=0)
+    guard = Middleware(
+        Guard, settings=unlimited, clients=Clients(()), clock=SystemClock(), refuse=_refuse, posts=pages.paths
+    )
+    app = Starlette(routes=pages.routes(), middleware=[guard], lifespan=pages.lifespan)
+    app.router.redirect_slashes = False
+    return app
+
+
+class _ShardPages:
+    """The addresses of a shard's server."""
+
+    def __init__(self, node: ShardSearcher, pool: SearchPool, key: str, stories: StoryService | None) -> None:
+        self._node, self._pool, self._key, self._stories = node, pool, key, stories
+        self._operations = {**OPERATIONS, **(STORY_OPERATIONS if stories is not None else {})}
+        self.paths = tuple(f"{PREFIX}{operation}" for operation in self._operations)
+
+    def routes(self) -> list[Route]:
+        """All of them."""
+        return [
+            *(Route(path, self._ask, methods=["POST"]) for path in self.paths),
+            Route("/healthz", self._healthz),
+            Route("/readyz", self._readyz),
+        ]
 
     @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """Its threads end with the server."""
         yield
-        pool.close()
+        self._pool.close()
 
-    def answer(operation: str, data: bytes) -> Response:
-        ask = msgspec.msgpack.decode(data, type=operations[operation])
-        sender = node.identity()
-        if operation in STORY_OPERATIONS and stories is not None:
-            body: Any = answer_story(stories, operation, ask)
+    async def _ask(self, request: Request) -> Response:
+        problem = _problem(request, self._node, self._key)
+        if problem is not None:
+            return problem
+        data = await _body(request)
+        if data is None:
+            return _refuse(request.scope, 413, "This question is too long.")
+        try:
+            return await self._pool.run(self._answer, request.scope["path"].removeprefix(PREFIX), data)
+        except msgspec.MsgspecError as error:
+            return _refuse(request.scope, 400, f"This question is not understood: {error}")
+        except GossamerError as error:
+            return _refuse(request.scope, 503, str(error))
+
+    def _answer(self, operation: str, data: bytes) -> Response:
+        ask = msgspec.msgpack.decode(data, type=self._operations[operation])
+        sender = self._node.identity()
+        if operation in STORY_OPERATIONS and self._stories is not None:
+            body: Any = answer_story(self._stories, operation, ask)
         else:
-            body = getattr(node, operation)(ask)
+            body = getattr(self._node, operation)(ask)
         envelope = Envelope(sender, msgspec.Raw(msgspec.msgpack.encode(body)))
         return Response(msgspec.msgpack.encode(envelope), 200, media_type=MEDIA_TYPE)
 
-    def endpoint(operation: str) -> Callable[[Request], Any]:
-        async def handle(request: Request) -> Response:
-            problem = _problem(request, node, key)
-            if problem is not None:
-                return problem
-            data = await _body(request)
-            if data is None:
-                return _refuse(request.scope, 413, "This question is too long.")
-            try:
-                return await pool.run(answer, operation, data)
-            except msgspec.MsgspecError as error:
-                return _refuse(request.scope, 400, f"This question is not understood: {error}")
-            except GossamerError as error:
-                return _refuse(request.scope, 503, str(error))
-
-        return handle
-
-    async def healthz(request: Request) -> Response:
+    async def _healthz(self, request: Request) -> Response:
         return PlainTextResponse("ok\n", headers={"cache-control": "no-store"})
 
-    async def readyz(request: Request) -> Response:
+    async def _readyz(self, request: Request) -> Response:
         try:
-            await pool.run(node.identity)
+            await self._pool.run(self._node.identity)
         except GossamerError as error:
             return PlainTextResponse(f"{error}\n", 503, {"cache-control": "no-store"})
-        return PlainTextResponse(f"ok, shard {node.cut}\n", headers={"cache-control": "no-store"})
-
-    paths = {operation: f"{PREFIX}{operation}" for operation in operations}
-    # A front end asks for all its readers: it has a rate limit for each of them.
-    unlimited = msgspec.structs.replace(settings, rate=0)
-    app = Starlette(
-        routes=[
-            *(Route(path, endpoint(operation), methods=["POST"]) for operation, path in paths.items()),
-            Route("/healthz", healthz),
-            Route("/readyz", readyz),
-        ],
-        middleware=[
-            Middleware(
-                Guard,
-                settings=unlimited,
-                clients=Clients(()),
-                clock=clock or SystemClock(),
-                refuse=_refuse,
-                posts=tuple(paths.values()),
-            )
-        ],
-        lifespan=lifespan,
-    )
-    app.router.redirect_slashes = False
-    return app
+        return PlainTextResponse(f"ok, shard {self._node.cut}\n", headers={"cache-control": "no-store"})
 
 
 def _problem(request: Request, node: ShardSearcher, key: str) -> Response | None:
