@@ -13,7 +13,8 @@ import logging
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,9 +43,6 @@ _TRIES = 3
 """How often it is begun anew, where the hold was lost."""
 _LOCK = "backup.lock"
 
-Tell = Callable[[str, int, int], None]
-"""Takes what is being copied, how many are done, and how many there are."""
-
 
 class Copied(msgspec.Struct, frozen=True):
     """What a backup did."""
@@ -58,9 +56,7 @@ class _HoldLostError(Exception):
     """It stood still for so long that segments were merged: what was copied may not fit together."""
 
 
-def back_up(
-    folder: DataFolder, place: Path, clock: Clock, index: bool = False, link: bool = False, tell: Tell | None = None
-) -> Copied:
+def back_up(folder: DataFolder, place: Path, clock: Clock, index: bool = False, link: bool = False) -> Copied:
     """Make a backup at a place, or bring the one there up to date."""
     _check_place(folder, place)
     with durable.storing(place):
@@ -69,7 +65,7 @@ def back_up(
         _check_whose(folder, place)
         for _ in range(_TRIES):
             with contextlib.suppress(_HoldLostError):
-                return _Backup(folder, place, clock, link, tell or (lambda *_: None)).run(index)
+                return _Backup(folder, place, clock, link).run(index)
         raise OperationError("the backup was interrupted for too long, several times: run it again when there is time")
 
 
@@ -89,8 +85,8 @@ def verify(place: Path) -> Manifest:
 class _Backup:
     """One run."""
 
-    def __init__(self, folder: DataFolder, place: Path, clock: Clock, link: bool, tell: Tell) -> None:
-        self._folder, self._place, self._clock, self._link, self._tell = folder, place, clock, link, tell
+    def __init__(self, folder: DataFolder, place: Path, clock: Clock, link: bool) -> None:
+        self._folder, self._place, self._clock, self._link = folder, place, clock, link
         self._earlier = self._known_items()
         stamp = datetime.fromtimestamp(clock.now(), UTC).strftime("%Y%m%dT%H%M%S")
         self._snapshot = place / files.SNAPSHOTS / f"{stamp}-{secrets.token_hex(3)}"
@@ -124,7 +120,6 @@ class _Backup:
         return self._steps, files.size_of(self._snapshot)
 
     def _copy_all(self) -> Manifest:
-        self._tell("database", 0, 1)
         made_at = self._clock.now()
         copy_database(self._folder.database, self._snapshot / files.DATABASE)
         self._copy_small_files()
@@ -150,8 +145,7 @@ class _Backup:
         there = set(target.ids())
         items: list[Item] = []
         missing: list[str] = []
-        for number, segment_id in enumerate(wanted):
-            self._tell("segments", number, len(wanted))
+        for segment_id in wanted:
             self._step()
             try:
                 items += self._kept(target, segment_id) if segment_id in there else self._added(target, segment_id)
@@ -220,11 +214,8 @@ class _Backup:
 
 def _named(database: Path) -> tuple[str, int, list[str]]:
     """What a copied database says of itself: which crawl, which version, which segments."""
-    db = read_database(database)
-    try:
+    with closing(read_database(database)) as db:
         return meta.crawl_id(db), int(meta.noted(db, meta.SCHEMA) or 0), sorted(segment_ids(db))
-    finally:
-        db.close()
 
 
 def _check_place(folder: DataFolder, place: Path) -> None:
@@ -248,11 +239,8 @@ def _check_whose(folder: DataFolder, place: Path) -> None:
         theirs = files.read_manifest(place).crawl
     except GossamerError:  # there is none, or none that anybody could use
         return
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         own = meta.crawl_id(db)
-    finally:
-        db.close()
     if theirs != own:
         raise UsageError(f"{place} holds the backup of another crawl ({theirs}): name another place for this one")
 

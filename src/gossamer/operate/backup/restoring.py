@@ -8,7 +8,7 @@ at which something is due.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -31,12 +31,8 @@ from gossamer.tables import holds, logins
 _UNFINISHED = ".restoring"
 """Ends the name of a folder that is not whole yet."""
 
-Tell = Callable[[str, int, int], None]
 
-
-def restore(
-    place: Path, root: Path, clock: Clock, database: str = "", segments: str = "", tell: Tell | None = None
-) -> Manifest:
+def restore(place: Path, root: Path, clock: Clock, database: str = "", segments: str = "") -> Manifest:
     """Make a data folder from a backup; `database` and `segments` say where those go, if not into the folder."""
     manifest = files.read_manifest(place)
     storage = StorageConfig(database, segments)
@@ -48,7 +44,7 @@ def restore(
     with durable.storing(building):
         building.mkdir(parents=True, mode=0o700)
     try:
-        _Restore(place, manifest, building, storage, clock, tell or (lambda *_: None)).run()
+        _Restore(place, manifest, building, storage, clock).run()
         with durable.storing(root):
             if root.exists():
                 root.rmdir()
@@ -70,11 +66,9 @@ def _check_empty(root: Path) -> None:
 class _Restore:
     """One run, into a folder that has another name until it is whole."""
 
-    def __init__(
-        self, place: Path, manifest: Manifest, root: Path, storage: StorageConfig, clock: Clock, tell: Tell
-    ) -> None:
+    def __init__(self, place: Path, manifest: Manifest, root: Path, storage: StorageConfig, clock: Clock) -> None:
         self._place, self._manifest, self._root = place, manifest, root
-        self._storage, self._clock, self._tell = storage, clock, tell
+        self._storage, self._clock = storage, clock
         self._folder = DataFolder(root, storage)
 
     def run(self) -> None:
@@ -87,7 +81,6 @@ class _Restore:
             path.touch(0o600)
             path.write_bytes(msgspec.json.encode(self._storage))
         if self._folder.is_shared:
-            self._tell("database", 0, 1)
             own = self._root / files.DATABASE
             fill_database(self._folder.database, own)
             own.unlink()
@@ -133,8 +126,7 @@ class _Restore:
             if item.path.startswith(f"{files.SEGMENTS}/"):
                 _, segment_id, name = item.path.split("/")
                 items.setdefault(segment_id, {})[name] = item
-        for number, segment_id in enumerate(self._manifest.segments):
-            self._tell("segments", number, len(self._manifest.segments))
+        for segment_id in self._manifest.segments:
             if segment_id in there:  # a restore to a store elsewhere that was interrupted, or the original's own
                 self._check_there(target, segment_id, items[segment_id])
                 continue
@@ -156,13 +148,10 @@ class _Restore:
     def _free(self) -> None:
         """Nobody is at work on the copy, whoever was on the original."""
         settings, now = load(self._root), self._clock.now()
-        database = self._folder.open_database()
-        try:
+        with closing(self._folder.open_database()) as database:
             mark_segments(self._folder, database)
             holds.forget_all(database)
             logins.forget_all(database)
-        finally:
-            database.close()
         frontier = open_frontier(self._folder, settings)
         try:
             for worker, _ in workers(frontier.db):
