@@ -8,6 +8,7 @@ both run on a thread, never on the event loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -64,11 +65,8 @@ class Crawl:
 
     def change(self, action: Callable[[Database], T]) -> T:
         """A short change of the frontier database on a connection of its own; the action makes its transactions."""
-        database = self.folder.open_database()
-        try:
+        with closing(self.folder.open_database()) as database:
             return action(database)
-        finally:
-            database.close()
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import closing
 from threading import Lock, Thread
 
 import msgspec
@@ -95,11 +96,8 @@ class SeedStandings:
     def _judge_once(self) -> bool:
         """Whether nothing was changed meanwhile."""
         changes, began, settings = self._changes, self._clock.now(), self._settings()
-        database = self._folder.read()
-        try:
+        with closing(self._folder.read()) as database:
             found = standing_of(self._verdict(database, settings))
-        finally:
-            database.close()
         with self._lock:
             if changes != self._changes:
                 return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+from contextlib import closing
 from threading import Lock
 
 from starlette.requests import Request
@@ -73,8 +74,7 @@ class Sessions:
         account or not."""
         account, old = accounts.canonical(name), self._token(request)
         now, most = self._crawl.clock.now(), self._settings.attempts
-        database = self._crawl.folder.open_database()
-        try:
+        with closing(self._crawl.folder.open_database()) as database:
             wait = logins.attempt(database, now, account, address, most)
             if wait > 0:
                 raise TooManyTries(wait)
@@ -88,8 +88,6 @@ class Sessions:
                 logins.end(database, old)
             token = logins.begin(database, now, account, self._settings.session)
             audit.note(database, now, account, "log in", account)
-        finally:
-            database.close()
         self._set(response, token)
 
     def log_out(self, request: Request, response: Response) -> None:

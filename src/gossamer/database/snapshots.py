@@ -10,6 +10,7 @@ import contextlib
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
@@ -101,11 +102,8 @@ def _beside(path: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def _connected(uri: str) -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(uri, uri=True, timeout=30.0)
-    try:
+    with closing(sqlite3.connect(uri, uri=True, timeout=30.0)) as connection:
         yield connection
-    finally:
-        connection.close()
 
 
 @contextlib.contextmanager

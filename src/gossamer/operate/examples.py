@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -50,8 +51,7 @@ def stored_texts(folder: DataFolder, db: Database, wanted: Callable[[str], bool]
 
 def examples_from_rules(folder: DataFolder) -> list[Example]:
     """The stored documents to which a document rule gives a category."""
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         book = RuleBook(load_rules(db))
         if not any(rule.category for rule in book):
             raise UsageError("no document rule names a category: write `category = …` into some, or name files")
@@ -62,8 +62,6 @@ def examples_from_rules(folder: DataFolder) -> list[Example]:
 
         pages = stored_texts(folder, db, lambda url: bool(category_of(url)))
         return list(examples_from_pages(pages, category_of, _domain))
-    finally:
-        db.close()
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -120,8 +118,7 @@ _FORM = 'write {"category": "sport", "title": "…", "text": "…"} or {"categor
 
 
 def _examples_of_urls(folder: DataFolder, asked: dict[str, list[str]], warnings: list[str]) -> Iterator[Example]:
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         missing = dict.fromkeys(asked)
         for page in stored_texts(folder, db, asked.__contains__):
             missing.pop(page.url, None)
@@ -132,8 +129,6 @@ def _examples_of_urls(folder: DataFolder, asked: dict[str, list[str]], warnings:
                 f"{counted(missing, 'URL')} {noun(len(missing), 'is')} "
                 f"left out: no document is stored of {next(iter(missing))} …"
             )
-    finally:
-        db.close()
 
 
 def _examples_of_folder(root: Path, warnings: list[str]) -> Iterator[Example]:

@@ -13,6 +13,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from threading import Thread
 
@@ -222,15 +223,12 @@ def _drop(db: Database, place: IndexPlace, now: float) -> None:
     generation = generations.current()
     if generation is None:
         return
-    writer = IndexWriter(generations.tantivy(generation), generations.scratch(generation))
-    try:
+    with closing(IndexWriter(generations.tantivy(generation), generations.scratch(generation))) as writer:
         # However far the index is behind, this does not wait: its position stays, and what it reads later is
         # asked of the table.
         gone = sorted(_departed(db, writer.position))
         for start in range(0, len(gone), _AT_ONCE):
             writer.apply({}, gone[start : start + _AT_ONCE], writer.position, now)
-    finally:
-        writer.close()
 
 
 def _departed(db: Database, position: int) -> set[int]:

@@ -11,6 +11,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable
+from contextlib import closing
 from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
 
@@ -94,8 +95,5 @@ class Tally(ABC, Generic[Key]):
     def _write(self, counts: Counter[Key]) -> int:
         # Opened for each write: meanwhile the file may have been replaced by that of another crawl.
         require_crawl(self._folder.database)
-        db = open_database(self._folder.database, _WAIT)
-        try:
+        with closing(open_database(self._folder.database, _WAIT)) as db:
             return self.record(db, counts)
-        finally:
-            db.close()

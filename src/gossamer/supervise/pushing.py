@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import closing
 from threading import Thread
 
 import msgspec
@@ -95,11 +96,8 @@ def run_once(where: Where, settings: Settings, config: PushConfig, clock: Clock)
         async with Fetcher(fetch, guard, resolver, clock) as fetcher:
             return await ask_hubs(db, config, clock, fetcher)
 
-    db = open_database(where, cache_mb=4)
-    try:
+    with closing(open_database(where, cache_mb=4)) as db:
         return asyncio.run(ask(db))
-    finally:
-        db.close()
 
 
 class HubCaller:
@@ -136,11 +134,8 @@ class HubCaller:
         if now < self._next_prune:
             return
         self._next_prune = now + _PRUNE_EVERY
-        db = open_database(self._where, cache_mb=4)
-        try:
+        with closing(open_database(self._where, cache_mb=4)) as db:
             subscriptions.prune(db, now)
-        finally:
-            db.close()
 
 
 class _Round:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -43,11 +43,8 @@ command = App(name="schedules", help="What `gossamer run` does at which times, a
 def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
     """List the entries of the plan with their next start and last run."""
     plan, folder, now = plan_of(load(data).schedules), DataFolder(data), SystemClock().now()
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         found = standing(db, machine_name(folder), plan, now)
-    finally:
-        db.close()
     if json:
         print_json([{**msgspec.to_builtins(one), "result": one.last.result if one.last else ""} for one in found])
         return
@@ -132,11 +129,8 @@ def _changed(data: Path, name: str, action: str, change: Callable[[Database, str
 
 @contextmanager
 def _opened(folder: DataFolder) -> Iterator[Database]:
-    db = folder.open_database()
-    try:
+    with closing(folder.open_database()) as db:
         yield db
-    finally:
-        db.close()
 
 
 def next_text(one: Standing, at: float) -> str:

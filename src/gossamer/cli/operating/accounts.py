@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -34,11 +35,8 @@ Generate = Annotated[
 @command.command(name="list")
 def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
     """List the accounts with their roles."""
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         found = accounts.accounts(db)
-    finally:
-        db.close()
     if json:
         print_json(found)
         return
@@ -118,13 +116,10 @@ def _change(data: Path, action: str, name: str, detail: str, change: Callable[[D
     """Do it, and write it down."""
     folder = DataFolder(data)
     folder.read().close()  # a wrong folder must not become a new crawl
-    db = folder.open_database()
-    try:
+    with closing(folder.open_database()) as db:
         done = change(db)
         audit.note(db, SystemClock().now(), operator_name(), action, accounts.canonical(name), detail)
         return done
-    finally:
-        db.close()
 
 
 def _asked() -> str:

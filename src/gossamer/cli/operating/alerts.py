@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -284,22 +284,16 @@ def _channels(data: Path, to: str, operators: tuple[str, ...]) -> list[str]:
 
 @contextmanager
 def _reading(data: Path) -> Iterator[Database]:
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         yield db
-    finally:
-        db.close()
 
 
 @contextmanager
 def _writing(data: Path) -> Iterator[Database]:
     folder = DataFolder(data)
     folder.read().close()  # there must be a crawl
-    db = open_database(folder.database)
-    try:
+    with closing(open_database(folder.database)) as db:
         yield db
-    finally:
-        db.close()
 
 
 def _as_json(alert: Alert, found: Found) -> dict[str, Any]:

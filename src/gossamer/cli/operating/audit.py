@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -22,11 +23,8 @@ def command(
     debug: Debug = False,
 ) -> None:
     """List what operators did in the console and on the command line, the newest last."""
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         found = entries(db, Filter(who=who, action=action), max(0, limit))[::-1]
-    finally:
-        db.close()
     if json:
         print_json(found)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -122,12 +123,9 @@ def _page(target: str, folder: DataFolder, data: Path) -> tuple[str, str]:
             raise UsageError(f"{target} cannot be read: {page.problem}")
         return page.title, page.text
     url = canonical_or_error(target, settings_of_crawl(data))
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         for stored in stored_texts(folder, db, url.__eq__):
             return stored.title, stored.text
-    finally:
-        db.close()
     raise UsageError(f"there is no file {target}, and no document of that URL is stored: see `gossamer explain {url}`")
 
 

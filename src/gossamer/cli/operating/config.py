@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -101,11 +102,8 @@ def export(
         With passwords, webhooks and the addresses of feeds: keep the file to yourself.
     """
     folder = DataFolder(data)
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         found = configuration.read(folder, db, secrets)
-    finally:
-        db.close()
     text = configuration.as_text(found, toml=(format or _format_of(output)) == "toml")
     if output is None:
         sys.stdout.write(text)
@@ -152,11 +150,8 @@ def import_(
     else:
         now = SystemClock().now()
         bring(folder, present, wanted, now)
-        db = DataFolder(data).open_database()
-        try:
+        with closing(DataFolder(data).open_database()) as db:
             note(db, now, operator_name(), "import configuration", file, f"{len(lines)} changes")
-        finally:
-            db.close()
     if json:
         print_json({"changes": lines, "done": not dry_run})
         return
@@ -169,11 +164,8 @@ def _present(folder: DataFolder) -> Configuration:
     """What the folder has; nothing where there is no crawl yet."""
     if not folder.has_crawl():
         return Configuration(settings=configuration.read_tables(folder.root))
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         return configuration.read(folder, db, secrets=True)
-    finally:
-        db.close()
 
 
 def _format_of(output: Path | None) -> Format:

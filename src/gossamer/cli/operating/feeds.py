@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -32,11 +33,8 @@ def command(
         Only those of one host.
     """
     name = site_of(canonical_or_error(site, settings_of_crawl(data))) if site else ""
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         sources = list_sources(db, name)
-    finally:
-        db.close()
     if json:
         print_json(sources)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,8 @@ def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug
         Only those of this site: a host, with its port where that is not the default one, or any URL of it.
     """
     name = _site(site, data) if site else ""
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         rows, refused = filters.list_filters(db, name), filters.refused(db, name)
-    finally:
-        db.close()
     if json:
         print_json([_as_json(row, refused[row.site, row.kind, row.pattern]) for row in rows])
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Literal
 
@@ -90,11 +90,8 @@ def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug
         Only this one: a host, with its port where that is not the default one, or any URL of it.
     """
     name = _site(site, settings_of_crawl(data)) if site else ""
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         found = [one for one in partitions.partitions(db) if name in ("", one.site)]
-    finally:
-        db.close()
     if json:
         print_json(found)
         return
@@ -121,13 +118,10 @@ def set_parts(site: str, parts: str, *, data: Data = DEFAULT_DATA, json: Json = 
     name, count = _site(site, settings), _count(parts)
     folder.read().close()  # there must be a crawl
     assignment = _plan_of_stored(name, count, "auto", settings, folder).assignment if count > 1 else one_part()
-    db = folder.open_database()
-    try:
+    with closing(folder.open_database()) as db:
         now = SystemClock().now()
         partitions.adopt(db, name, assignment, now)
         note(db, now, operator_name(), "split site", name, _parts(count))
-    finally:
-        db.close()
     if json:
         print_json({"site": name, "parts": count})
     else:
@@ -137,11 +131,8 @@ def set_parts(site: str, parts: str, *, data: Data = DEFAULT_DATA, json: Json = 
 def _plan_of_stored(site: str, parts: int | None, by: By, settings: Settings, folder: DataFolder) -> SitePlan:
     if not folder.has_crawl():
         raise nothing_stored(site)
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         stored = read_site(stored_in(folder), db, site)
-    finally:
-        db.close()
     return plan_site(stored, settings.partition, settings.politeness.delay, parts, by)
 
 
@@ -173,11 +164,8 @@ def _sampling(settings: Settings) -> Settings:
 
 
 def _is_stored(site: str, folder: DataFolder) -> bool:
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         return is_fetched(db, site)
-    finally:
-        db.close()
 
 
 def _site(text: str, settings: Settings) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
@@ -57,8 +57,5 @@ def opened(data: Path) -> Iterator[tuple[Database, float]]:
     """The database of an existing crawl, and the time."""
     folder = DataFolder(data)
     folder.read().close()  # there must be a crawl
-    db = folder.open_database()
-    try:
+    with closing(folder.open_database()) as db:
         yield db, SystemClock().now()
-    finally:
-        db.close()

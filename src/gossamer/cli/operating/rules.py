@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -56,8 +57,7 @@ def import_(
     rules = [rule for name in files for rule in read_rules(_read(name), "standard input" if name == "-" else name)]
     folder = DataFolder(data)
     folder.create()
-    db = open_database(folder.database)
-    try:
+    with closing(open_database(folder.database)) as db:
         now = SystemClock().now()
         new, replaced = save_rules(db, rules, now)
         if new or replaced:
@@ -65,8 +65,6 @@ def import_(
             note(db, now, operator_name(), "save rules", labels, f"{new} new, {replaced} replaced")
         total = len(load_rules(db))
         known, fit = _refit(db, data, {rule.domain for rule in rules}) if new or replaced else (0, 0)
-    finally:
-        db.close()
     unchanged = len(rules) - new - replaced
     if json:
         counts = {"new": new, "replaced": replaced, "unchanged": unchanged, "rules": total}
@@ -115,14 +113,11 @@ def remove(domain: str, name: str = "", *, data: Data = DEFAULT_DATA, json: Json
     settings = settings_of_crawl(data)
     DataFolder(data).read().close()  # there must be a crawl
     host = host_of(site_of(canonical_or_error(domain, settings)))
-    db = open_database(DataFolder(data).database)
-    try:
+    with closing(open_database(DataFolder(data).database)) as db:
         removed = remove_rules(db, host, name)
         if removed:
             note(db, SystemClock().now(), operator_name(), "remove rule", f"{host} {name}".rstrip())
             _refit(db, data, {host})
-    finally:
-        db.close()
     if not removed:
         raise UsageError(f"there is no rule {host} {name}".rstrip() + ": see `gossamer rules list`")
     if json:
@@ -185,11 +180,8 @@ def suggest_(
 
 
 def _stored(data: Path) -> tuple[DocumentRule, ...]:
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         return load_rules(db)
-    finally:
-        db.close()
 
 
 def _page(page: str, url: str, data: Path, settings: Settings) -> tuple[str, Html]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -71,14 +72,11 @@ def command(
             raise UsageError("--rebuild counts all sites: leave SITE and --recount out")
         _rebuild(data, json)
         return
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         if recount:
             _recount(db, _name(site, data), json)
             return
         lines = _site_lines(db, _name(site, data), depth, min_) if site else _all_lines(db, min_)
-    finally:
-        db.close()
     if json:
         print_json(lines)
     else:
@@ -127,12 +125,12 @@ def _rebuild(data: Path, json: bool) -> None:
 
     folder = DataFolder(data)
     require_crawl(folder.database)
-    db = folder.open_database()
-    try:
-        with err.status("counting all URLs"), job_context("prefix-statistics", data, database=db) as context:
-            report, wrong = rebuild_counters(context)
-    finally:
-        db.close()
+    with (
+        closing(folder.open_database()) as db,
+        err.status("counting all URLs"),
+        job_context("prefix-statistics", data, database=db) as context,
+    ):
+        report, wrong = rebuild_counters(context)
     if json:
         print_json({"urls": report.urls, "sites": report.sites, "leaves": report.leaves, "wrong": wrong})
         return

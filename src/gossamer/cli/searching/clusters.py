@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,14 +35,11 @@ def command(
     """
     if not 1 <= limit <= _MAX:
         raise UsageError(f"--limit must be from 1 to {_MAX}")
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         if url:
             _one(db, url, data, limit, json)
         else:
             _largest(db, limit, json)
-    finally:
-        db.close()
 
 
 def _largest(db: Database, limit: int, json: bool) -> None:

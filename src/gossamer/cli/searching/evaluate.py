@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -138,11 +138,8 @@ def keep_runs(data: Path, collection: Collection, runs: Sequence[Run], k: int) -
     kept = tuple(_ranking_result(one, collection, k) for one in runs)
     result = EvaluationResult(mean.queries, mean.left_out, kept, len(collection.documents), __version__)
     try:
-        database = folder.open_database()
-        try:
+        with closing(folder.open_database()) as database:
             evaluations.note(database, SystemClock().now(), collection.name, result)
-        finally:
-            database.close()
     except GossamerError as error:
         err.print(f"The result is not kept: {error}", style="yellow", markup=False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -120,13 +121,10 @@ def job_context(
     folder, config = DataFolder(data), settings.engine
     db = database or folder.read()
     try:
-        engine = open_engine(config)
-        try:
+        with closing(open_engine(config)) as engine:
             work, now = config.work_url(data), SystemClock().now()
             with working(name, engine, db, folder.segments.url, work, now, tell, parts) as context:
                 yield context
-        finally:
-            engine.close()
     finally:
         if database is None:
             db.close()

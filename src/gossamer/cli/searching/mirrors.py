@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from cyclopts import App
@@ -25,11 +26,8 @@ command = App(name="mirrors", help="Sites that serve the pages of another site; 
 @command.default
 def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
     """List the mirrors with state and evidence, and pairs of sites that share many pages and yet too few."""
-    db = DataFolder(data).read()
-    try:
+    with closing(DataFolder(data).read()) as db:
         mirrors = mirror_table.list_mirrors(db)
-    finally:
-        db.close()
     if json:
         print_json(mirrors)
         return
@@ -52,13 +50,10 @@ def accept(site: str, main: str, *, data: Data = DEFAULT_DATA, json: Json = Fals
     """
     names = _site(site, data), _site(main, data)
     scheme = main.partition("://")[0].lower() if "://" in main else ""
-    db = _open(data)
-    try:
+    with closing(_open(data)) as db:
         now = SystemClock().now()
         mirror = mirror_table.accept(db, *names, scheme, now)
         note(db, now, operator_name(), "accept mirror", mirror.site, mirror.main)
-    finally:
-        db.close()
     if json:
         print_json(mirror)
     else:
@@ -79,13 +74,10 @@ def reject(site: str, main: str = "", *, data: Data = DEFAULT_DATA, json: Json =
     name, other = _site(site, data), _site(main, data) if main else ""
     if name == other:
         raise UsageError(f"{name} is one site: name two")
-    db = _open(data)
-    try:
+    with closing(_open(data)) as db:
         now = SystemClock().now()
         urls = mirror_table.reject(db, name, other, now)
         note(db, now, operator_name(), "reject mirror", name, other)
-    finally:
-        db.close()
     if json:
         print_json({"site": name, "main": other, "queued": urls})
     else:
@@ -102,14 +94,11 @@ def forget(site: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: D
         A host, with its port where that is not the default one, or any URL of it.
     """
     name = _site(site, data)
-    db = _open(data)
-    try:
+    with closing(_open(data)) as db:
         now = SystemClock().now()
         rows, urls = mirror_table.forget(db, name, now)
         if rows:
             note(db, now, operator_name(), "forget mirror", name)
-    finally:
-        db.close()
     if not rows:
         raise UsageError(f"nothing is decided about {name}: see `gossamer mirrors`")
     if json:

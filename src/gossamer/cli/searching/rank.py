@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, Literal
@@ -80,17 +81,14 @@ def command(
 def rank_crawl(data: Path, settings: Settings, config: RankConfig, cold: bool = False) -> tuple[RankRun, str]:
     """Rank the pages of a data folder; returns what came of it, and the engine's name."""
     folder = DataFolder(data)
-    db = folder.read()
-    try:
-        with rank_lock(folder), err.status("ranking") as status:
-            engine = open_engine(settings.engine)
-            try:
-                place = rank_place(data, settings)
-                run = run_ranking(folder, db, engine, place, config, SystemClock().now(), cold, status.update)
-            finally:
-                engine.close()
-    finally:
-        db.close()
+    with (
+        closing(folder.read()) as db,
+        rank_lock(folder),
+        err.status("ranking") as status,
+        closing(open_engine(settings.engine)) as engine,
+    ):
+        place = rank_place(data, settings)
+        run = run_ranking(folder, db, engine, place, config, SystemClock().now(), cold, status.update)
     return run, engine.name
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -45,8 +47,7 @@ class AccountPages:
         if new != asked.form.get("again", ""):
             raise UsageError("the new password was not written the same way twice: nothing was changed")
         most = self._crawl.settings().console.attempts
-        database = self._crawl.folder.open_database()
-        try:
+        with closing(self._crawl.folder.open_database()) as database:
             wait = logins.attempt(database, self._crawl.clock.now(), name, name, most)
             if wait > 0:
                 raise UsageError(f"that was wrong too often: try again in {wait:.0f} s")
@@ -54,8 +55,6 @@ class AccountPages:
                 raise UsageError("the old password is wrong: nothing was changed")
             logins.succeeded(database, name, name)
             accounts.set_password(database, name, new)
-        finally:
-            database.close()
         return Done("change password", name, "Your password was changed.", "/console/login?changed=1")
 
     def add(self, asked: Asked) -> Done:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
@@ -132,11 +132,8 @@ class _Page:
     @contextmanager
     def _reading(self) -> Iterator[Database]:
         """A connection of its own: counting refusals may take longer than other pages should wait."""
-        db = self._crawl.folder.read()
-        try:
+        with closing(self._crawl.folder.read()) as db:
             yield db
-        finally:
-            db.close()
 
 
 def _switched(

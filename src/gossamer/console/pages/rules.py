@@ -6,6 +6,7 @@ A rule that is tried travels in the address of the page, because trying changes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from itertools import groupby
 from urllib.parse import urlencode
 
@@ -62,13 +63,10 @@ class _Page:
     def show(self, asked: Asked) -> Response:
         """The rules by domain; the desk with the rule that is changed or tried."""
         query = asked.query
-        db = self._crawl.folder.read()  # of its own: reading stored pages takes its time
-        try:
+        with closing(self._crawl.folder.read()) as db:  # of its own: reading stored pages takes its time
             rules = load_rules(db)
             draft = read_draft(query["rule"]) if "rule" in query else _to_change(rules, query)
             tried = self._tried(db, draft, query.get("page", "")) if "rule" in query and draft.rules else None
-        finally:
-            db.close()
         words = query.get("q", "").strip()
         found = [(domain, list(group)) for domain, group in groupby(rules, lambda rule: rule.domain) if words in domain]
         return self._console.page(

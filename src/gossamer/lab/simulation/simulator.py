@@ -18,7 +18,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -131,12 +131,9 @@ def _for_all_workers(settings: Settings) -> Settings:
 
 @contextmanager
 def _database(folder: Path) -> Iterator[Database]:
-    db = open_database(folder / "frontier.db")
-    try:
+    with closing(open_database(folder / "frontier.db")) as db:
         give_up_safety(db)
         yield db
-    finally:
-        db.close()
 
 
 def _frontier(db: Database, web: RecordedWeb, settings: Settings) -> CrawlFrontier:

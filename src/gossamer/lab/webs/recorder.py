@@ -19,6 +19,7 @@ What is recorded is what the database and the segments know of one moment:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -63,16 +64,13 @@ class _Table(msgspec.Struct, frozen=True):
 def record(folder: DataFolder, name: str = "") -> RecordedWeb:
     """The recorded web of a data folder; `name`: default that of the folder."""
     name = name or folder.root.resolve().name
-    db = folder.read()
-    try:
+    with closing(folder.read()) as db:
         for _ in range(_TRIES - 1):
             try:
                 return _record(folder, _read(db), name)
             except SegmentMissingError:
                 continue
         return _record(folder, _read(db), name)
-    finally:
-        db.close()
 
 
 def _read(db: Database) -> _Table:
