@@ -19,7 +19,7 @@ from gossamer.frontier.views import inspect
 from gossamer.store import segments
 from gossamer.tables import holds
 from gossamer.testing import FakeClock, FakeWeb
-from gossamer.upkeep import compacting
+from gossamer.upkeep import compacting, due
 
 PAGES = 60
 
@@ -51,7 +51,7 @@ def test_segments_that_are_merged_during_an_export_are_followed(folder: DataFold
         """The first file is opened; then all segments become one."""
         if len(opened) == 1:
             db = folder.open_database()
-            with mock.patch.object(compacting, "plan", lambda sizes: [list(sizes)]):
+            with mock.patch.object(due, "plan", lambda sizes: [list(sizes)]):
                 assert compacting.compact_once(db, folder.segments, time.time(), set()) > 1
             db.close()
         opened.append(name)
@@ -66,7 +66,7 @@ def merge_all(folder: DataFolder, now: float) -> int:
     """Make one segment of all; how many there were, and 0 where somebody holds them."""
     db = folder.open_database()
     try:
-        with mock.patch.object(compacting, "plan", lambda sizes: [list(sizes)]):
+        with mock.patch.object(due, "plan", lambda sizes: [list(sizes)]):
             return compacting.compact_once(db, folder.segments, now, set())
     finally:
         db.close()

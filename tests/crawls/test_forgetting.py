@@ -23,7 +23,7 @@ from gossamer.indexer.indexing import IndexBehindError, Indexer
 from gossamer.store.layout import new_segment_id
 from gossamer.tables import forgetting, holds
 from gossamer.testing import FakeWeb
-from gossamer.upkeep import compacting
+from gossamer.upkeep import compacting, due
 from gossamer.upkeep.forgetting import KEPT, forget_old_changes
 
 ROUNDS = 4
@@ -54,7 +54,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             crawl(web, data, [] if round_ else [web.url("a.test")], crawl={"index": True})
     folder = DataFolder(data)
     db = folder.open_database()
-    with mock.patch.object(compacting, "plan", lambda sizes: [list(sizes)]):
+    with mock.patch.object(due, "plan", lambda sizes: [list(sizes)]):
         assert compacting.compact_once(db, folder.segments, SystemClock().now(), set()) >= ROUNDS
     db.close()
     yield data

@@ -22,7 +22,7 @@ from gossamer.errors import UsageError
 from gossamer.lab.webs.recorder import record
 from gossamer.lab.webs.web import NO_RULES, NOWHERE, RecordedWeb
 from gossamer.testing import FakeWeb, Reply, Site
-from gossamer.upkeep import compacting
+from gossamer.upkeep import compacting, due
 from kit.postgres import PostgresServer
 
 WEEKS = 30 * DAY
@@ -201,7 +201,7 @@ def test_a_server_that_sends_validators_is_known_to_answer_304(recorded: Recorde
 def test_a_recording_is_the_same_after_segments_were_merged(recorded: Recorded) -> None:
     folder = DataFolder(recorded.data)
     db = folder.open_database()
-    with mock.patch.object(compacting, "plan", lambda sizes: [list(sizes)]):
+    with mock.patch.object(due, "plan", lambda sizes: [list(sizes)]):
         assert compacting.compact_once(db, folder.segments, time.time(), set()) > 1
     db.close()
     again = record(folder, "paper")

@@ -30,7 +30,8 @@ from gossamer.store.segments import check_segment, iter_pages, open_links
 from gossamer.tables import holds
 from gossamer.testing import FakeWeb
 from gossamer.upkeep.compacting import SegmentsHeldError, SegmentsReplacedError, replace
-from gossamer.upkeep.thinning import thin_out, thinning_every
+from gossamer.upkeep.due import thinning_every
+from gossamer.upkeep.thinning import thin_out
 
 ROUNDS = 4
 CHANGING, STEADY = "/changing.html", "/steady.html"

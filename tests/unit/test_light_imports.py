@@ -23,7 +23,8 @@ SPARED = {
     "gossamer.data.folder": ("asyncio", "httptools", "numpy", "pyarrow", "scipy", "tantivy"),
     "gossamer.cli.main": ("asyncio", "httptools", "numpy", "pyarrow", "scipy", "tantivy"),
     "gossamer.cli.operating.pause": ("asyncio", "gossamer.search", "numpy", "pyarrow", "scipy", "tantivy"),
-    "gossamer.cli.crawling.crawl": ("gossamer.crawl.worker", "gossamer.search", "scipy"),
+    "gossamer.cli.crawling.crawl": ("gossamer.crawl.worker", "gossamer.jobs", "gossamer.search", "pyarrow", "scipy"),
+    "gossamer.upkeep.due": ("asyncio", "gossamer.crawl", "httptools", "numpy", "pyarrow", "scipy", "tantivy"),
     "gossamer.crawl.worker_process": (*OUTSIDE_THE_FETCH_LOOP, "http.client", "pyarrow.compute", "scipy", "tantivy"),
     "gossamer.crawl.parser_process": (*STATE, "asyncio", "gossamer.settings", "pyarrow", "sqlite3", "tantivy"),
     "gossamer.indexer.indexer_process": (

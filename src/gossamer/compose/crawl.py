@@ -17,7 +17,6 @@ from gossamer.data.folder import DataFolder
 from gossamer.data.locks import crawl_lock
 from gossamer.data.opening import open_frontier
 from gossamer.data.recovery import check_clock, recover
-from gossamer.data.stored_links import stored_in
 from gossamer.data.stored_ranks import check_reachable_ranks
 from gossamer.discover.seeds import Seed
 from gossamer.errors import BusyError, UsageError
@@ -34,7 +33,6 @@ from gossamer.supervise.children import Child
 from gossamer.supervise.rejudging import rejudge
 from gossamer.supervise.seeding import add_seeds, check_reachable, earlier_seeds, readmit
 from gossamer.supervise.supervisor import Phase, Supervisor, Watcher
-from gossamer.upkeep.splitting import split_sites
 
 
 class CrawlOrder(msgspec.Struct, frozen=True):
@@ -166,10 +164,18 @@ def _begin(order: CrawlOrder, folder: DataFolder, frontier: CrawlFrontier, clock
     add_seeds(frontier, order.settings, order.seeds, clock.now())
     if not has_seeds(frontier.db):
         raise _nothing_to_crawl(order.data)
-    split_sites(stored_in(folder), frontier.db, order.settings, clock.now())
+    if order.settings.partition.mode != "off":
+        _split_sites(order, folder, frontier, clock)
     frontier.split_anew(clock.now())
     frontier.replan_polls(clock.now())
     frontier.limit_pages(order.pages)
+
+
+def _split_sites(order: CrawlOrder, folder: DataFolder, frontier: CrawlFrontier, clock: Clock) -> None:
+    from gossamer.data.stored_links import stored_in  # Arrow: a crawl that splits no sites goes without
+    from gossamer.upkeep.splitting import split_sites
+
+    split_sites(stored_in(folder), frontier.db, order.settings, clock.now())
 
 
 def _nothing_to_crawl(data: Path) -> UsageError:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from gossamer.errors import UsageError
 from gossamer.frontier.guidance import Guidance
-from gossamer.jobs.graph_files import read_current
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import DocumentRule, RuleBook
@@ -56,6 +55,8 @@ def _read_ranks(path: str) -> Mapping[int, float]:
 
 
 def _stored_ranks(path: str) -> KeyedRanks:
+    from gossamer.jobs.graph_files import read_current  # Arrow: only the strategy `earlier` reads ranks
+
     found = read_current(open_place(path))
     if found is None:
         raise UsageError(f"priority.ranks: there are no ranks in {path}: run `gossamer rank`")

@@ -74,8 +74,8 @@ def thinning_lock(folder: DataFolder) -> Iterator[None]:
 
 @contextmanager
 def merging_lock(folder: DataFolder) -> Iterator[None]:
-    """Held while large segments are merged, likewise."""
-    with _alone(folder, MERGER, f"large segments of {folder.root} are being merged already"):
+    """Held while segments are merged, likewise."""
+    with _alone(folder, MERGER, f"segments of {folder.root} are being merged already"):
         yield
 
 

@@ -11,7 +11,7 @@ from gossamer.data.folder import DataFolder
 THINNER = "thin"
 """Who writes segments anew without superseded visits: in their names, and of its lock."""
 MERGER = "merge"
-"""Who merges large segments, likewise."""
+"""Who merges segments, likewise."""
 
 
 def machine_name(folder: DataFolder) -> str:

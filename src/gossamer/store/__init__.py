@@ -11,6 +11,7 @@ orphans          segments that never came to count
 versions         a page over time
 visits           visits of a page, and what changed between two of them: values
 history          the same, read from segments
+merge_plan       which segments to merge
 compaction       many small segments become one
 
 place            files that all machines reach: what is promised; a folder

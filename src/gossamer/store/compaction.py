@@ -1,14 +1,6 @@
 """Many small segments become one.
 
-A commit every half second makes 170,000 folders a day. `plan` says which to merge:
-all segments with the same number of decimal digits in their size, as soon as there
-are ten, so that
-
-- a merged segment has at least one digit more than each of its parts, and a byte is
-  copied at most once per digit: O(log n) times;
-- at most nine segments of each size below `FULL` remain: 72 and the full ones.
-
-`compact` writes the new segment and syncs it; then it stops. The caller swaps in one
+`merge_plan` says which. `compact` writes the new segment and syncs it; then it stops. The caller swaps in one
 transaction: the old ids become "merged into the new one, from row n on", so nothing
 that points at (segment, row) is rewritten. Only then the old folders are deleted. A
 crash before the swap leaves the new folder as an orphan, one after it the old ones.
@@ -20,7 +12,7 @@ is what one gzip member per record allows; `warc_offset` is shifted accordingly.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,11 +24,6 @@ from gossamer.store import layout, schema
 from gossamer.store.durable import SegmentMissingError, corrupt, reading, storing
 from gossamer.store.segment_folder import Segments, opened
 from gossamer.store.segments import open_links, open_pages_once
-
-ENOUGH = 10
-FULL = 10**8
-"""Bytes from which a segment is left alone. A merged one then has 0.1 to 1 GB: few enough
-files for a terabyte (some thousand), small enough to copy while a crawl runs."""
 
 _OFFSET = schema.PAGES_SCHEMA.get_field_index("warc_offset")
 _COPY = 1 << 20
@@ -51,36 +38,6 @@ class CompactedSegment(msgspec.Struct, frozen=True):
     pages: int
     links: int
     bytes: int
-
-
-def plan(sizes: Mapping[str, int], full: int = FULL) -> list[list[str]]:
-    """Which segments to merge, given the bytes of each in order of time.
-
-    Each group is of one size class and at least ten long; a group ends when it is full.
-    """
-    classes: dict[int, list[str]] = {}
-    for segment_id, size in sizes.items():
-        if size < full:
-            classes.setdefault(size_class(size), []).append(segment_id)
-    return [group for _, members in sorted(classes.items()) for group in _cut(members, sizes, full)]
-
-
-def size_class(size: int) -> int:
-    """The number of decimal digits."""
-    return len(str(size))
-
-
-def _cut(members: Sequence[str], sizes: Mapping[str, int], full: int) -> Iterator[list[str]]:
-    group: list[str] = []
-    total = 0
-    for segment_id in members:
-        group.append(segment_id)
-        total += sizes[segment_id]
-        if len(group) >= ENOUGH and total >= full:
-            yield group
-            group, total = [], 0
-    if len(group) >= ENOUGH:
-        yield group
 
 
 def compact(segments: Segments, ids: Sequence[str], new_id: str) -> CompactedSegment:

@@ -15,38 +15,27 @@ The hole that remains: a page that asks with a meta tag not to follow its links 
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from gossamer.crawl.parser_config import full_chain
-from gossamer.crawl.render.choice import LITTLE_TEXT, RENDERED, Modes
+from gossamer.crawl.render.choice import Modes
 from gossamer.crawl.scope import scope_config
 from gossamer.data.folder import DataFolder
 from gossamer.database import meta
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIRROR_RULE
-from gossamer.errors import GossamerError
 from gossamer.frontier.contract import CrawlFrontier
 from gossamer.frontier.steering.operate import recrawl_outcomes
 from gossamer.frontier.steering.refused import lists, redirect_targets, refused_urls
-from gossamer.frontier.views.inspect import segment_ids
-from gossamer.frontier.views.site_urls import depths_of, kept_places
+from gossamer.frontier.views.site_urls import kept_places
 from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
 from gossamer.scope.chain import Chain
 from gossamer.settings import Settings
-from gossamer.store.segments import TableFile, open_links, open_pages_once
-
-log = logging.getLogger(__name__)
-
-_LINKS = ["source", "target", "rel"]
-_PAGES = ["url", "site", "outcome", "media_type", "text", "method"]
 
 
 def rejudge(folder: DataFolder, frontier: CrawlFrontier, settings: Settings, now: float) -> list[str]:
@@ -119,9 +108,11 @@ def _judge_anew(folder: DataFolder, frontier: CrawlFrontier, before: Settings, s
 
     urls = sum(offer([item for item, rule in handful if rule != MIRROR_RULE]) for handful in refused_urls(db))
     if _goes_farther(before, settings):
+        from gossamer.supervise.rejudged_segments import links_let_in  # Arrow: seldom needed
+
         refused = _only_refused(old, now)
         urls += sum(offer(refused(handful)) for handful in redirect_targets(db))
-        urls += sum(offer(handful) for handful in _stored_links(folder, db, old, new, now))
+        urls += sum(offer(handful) for handful in links_let_in(folder, db, old, new, now))
         for places in lists(db):
             frontier.follow_anew(places, now)
     return f"The scope changed: {counted(urls, 'URL')} that it had refused will be fetched." if urls else ""
@@ -149,29 +140,6 @@ def _only_refused(chain: Chain, now: float) -> Callable[[Sequence[Discovered]], 
     return refused
 
 
-def _stored_links(folder: DataFolder, db: Database, old: Chain, new: Chain, now: float) -> Iterator[list[Discovered]]:
-    """Links of stored pages that the old rules refused and the new ones allow, a row group at a time."""
-    for table in _groups(folder, db, open_links, _LINKS):
-        targets = pc.unique(table.column("target")).to_pylist()
-        refused = [url for url, _ in old.split(targets, now)[1]]
-        wanted = new.split(refused, now)[0]
-        if not wanted:
-            continue
-        followed = pc.invert(pc.match_substring(table.column("rel"), "nofollow"))
-        rows = table.filter(pc.and_(followed, pc.is_in(table.column("target"), pa.array(wanted, pa.string()))))
-        yield _discovered(db, dict(zip(*(rows.column(name).to_pylist() for name in ("target", "source")), strict=True)))
-
-
-def _discovered(db: Database, sources: dict[str, str]) -> list[Discovered]:
-    """Targets with a page that links to each, where the table still knows that page."""
-    depths = depths_of(db, sources.values())
-    return [
-        Discovered(target, depth=depths[source] + 1, referrer=source)
-        for target, source in sources.items()
-        if source in depths
-    ]
-
-
 # -- rendering --------------------------------------------------------------------------------------
 
 
@@ -179,33 +147,13 @@ def _render(folder: DataFolder, frontier: CrawlFrontier, before: Settings, setti
     old, new = Modes(before), Modes(settings)
     if not new.any:
         return ""
+    from gossamer.supervise.rejudged_segments import pages_to_render  # Arrow: seldom needed
+
     pages = 0
-    for table in _groups(folder, frontier.db, open_pages_once, _PAGES):
-        sites = {site for site in pc.unique(table.column("site")).to_pylist() if old.of(site) == "off" != new.of(site)}
-        places = kept_places(frontier.db, _empty_pages(table, sites)) if sites else []
+    for urls in pages_to_render(folder, frontier.db, old, new):
+        places = kept_places(frontier.db, urls)
         if places:
             frontier.follow_anew(places, now)
             pages += len(places)
     what = counted(pages, "page")
     return f"Rendering was turned on: {what} with little text will be fetched again." if pages else ""
-
-
-def _empty_pages(table: pa.Table, sites: set[str]) -> list[str]:
-    rows = zip(*(table.column(name).to_pylist() for name in _PAGES), strict=True)
-    return [
-        url
-        for url, site, outcome, media_type, text, method in rows
-        if site in sites and outcome == Outcome.DOCUMENT.value and "html" in (media_type or "")
-        and len(text or "") < LITTLE_TEXT and not (method or "").startswith(RENDERED)
-    ]  # fmt: skip
-
-
-def _groups(
-    folder: DataFolder, db: Database, opened: Callable[[Any, str], TableFile], columns: list[str]
-) -> Iterator[pa.Table]:
-    """The row groups of all segments; one that cannot be read is left out, with a word."""
-    for segment in segment_ids(db):
-        try:
-            yield from opened(folder.segments, segment).groups(columns)
-        except GossamerError as error:
-            log.warning("segment %s is left out: %s", segment, error, extra={"segment": segment})

@@ -27,23 +27,21 @@ from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.sources import only_polls_until
 from gossamer.frontier.views.inspect import Status, is_paced, next_due_where_answered, status
 from gossamer.settings import Settings
-from gossamer.store.compaction import FULL
 from gossamer.supervise.alert_child import AlertProcess
 from gossamer.supervise.children import Child
-from gossamer.supervise.chores import Chore
+from gossamer.supervise.chores import PROCESS, Chore
 from gossamer.supervise.crew import Crew
 from gossamer.supervise.pushing import HubCaller
 from gossamer.supervise.sampling import Sampler
-from gossamer.upkeep.compacting import LARGE, compact_once, large_are_due
+from gossamer.upkeep.due import MERGE_EVERY, merging_is_due, thinning_every
 from gossamer.upkeep.forgetting import FORGET_EVERY
-from gossamer.upkeep.thinning import thinning_every
 
 log = logging.getLogger(__name__)
 
 _TICK = 0.1
 _LONGEST_PAUSE = 5.0
 """Seconds between two looks at most: one look may have waited for a database that was away."""
-_COMPACT_EVERY = 5.0
+_CHECK_EVERY = 5.0
 SPLIT_EVERY = 30.0
 """Seconds between two looks for sites that are worth splitting, or have become uneven."""
 _DEATHS = 50
@@ -113,7 +111,6 @@ class Supervisor:
         self._stops = 0
         """How often it was told to stop: once, it finishes what is under way; twice, it does not."""
         self._indexing = self._early = False
-        self._damaged: set[str] = set()
         self._deaths = 0
         self._last_fetched = -1
         self._wall, self._clock_wrong_by = SystemClock(), 0.0
@@ -129,13 +126,7 @@ class Supervisor:
         self._chores = [
             Chore("search for filters", "filter", folder, filters),
             Chore("search for sites to split", "split", folder, splits),
-            Chore(
-                "merging of large segments",
-                "merge",
-                folder,
-                _COMPACT_EVERY,
-                lambda: large_are_due(folder, frontier.db, clock.now()),
-            ),
+            Chore("merging of segments", "merge", folder, MERGE_EVERY, self._merging_is_due),
             Chore("thinning out", "thin", folder, thinning),
             Chore("forgetting of old changes", "forget", folder, FORGET_EVERY),
             Chore("ranking", "rank", folder, settings.rank.every),
@@ -181,7 +172,7 @@ class Supervisor:
             recover(self._folder, self._frontier, self._clock.now())
             for child in self._children:
                 child.ask_to_finish()
-        self._compact(everything=not self._stops)  # whoever stops a crawl waits for nothing that can be done later
+        self._merge()
         self._wait_for_children(watch)
         self._alerts.finish()
         standing = status(self._frontier.db, self._clock.now())
@@ -191,7 +182,7 @@ class Supervisor:
         return standing
 
     def _loop(self, until: float | None, watch: Watcher | None) -> None:
-        next_compaction = time.monotonic() + _COMPACT_EVERY
+        next_check = time.monotonic() + _CHECK_EVERY
         looking = 0.0
         while not self._stops:
             # Looking costs more the more sites there are: never more than a twentieth of the time.
@@ -215,11 +206,10 @@ class Supervisor:
             self._alerts.tick()
             for chore in self._chores:
                 chore.tick()
-            if time.monotonic() >= next_compaction:
-                self._compact()
+            if time.monotonic() >= next_check:
                 self._check_disk()
                 self._check_clock()
-                next_compaction = time.monotonic() + _COMPACT_EVERY
+                next_check = time.monotonic() + _CHECK_EVERY
 
     def _is_waited_for(self, watch: Watcher | None) -> bool:
         """Whether workers that stop still have time."""
@@ -263,9 +253,15 @@ class Supervisor:
             )
             log.warning(words, wrong, extra={"seconds": round(wrong)})
 
-    def _compact(self, everything: bool = False) -> None:
-        below = FULL if everything else LARGE
-        compact_once(self._frontier.db, self._folder.segments, self._clock.now(), self._damaged, below=below)
+    def _merging_is_due(self) -> bool:
+        return merging_is_due(self._folder, self._frontier.db, self._clock.now())
+
+    def _merge(self) -> None:
+        """Leave few segments behind; whoever stops a crawl waits for nothing that can be done later."""
+        if not self._stops and self._merging_is_due():
+            merging = Child("merging of segments", PROCESS, ["merge", str(self._folder.root)])
+            merging.watch()
+            self._children.append(merging)
 
     def _wait_for_children(self, watch: Watcher | None) -> None:
         """The index takes in what is left; whoever cannot wait kills the crawl and loses nothing."""

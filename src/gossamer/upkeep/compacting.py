@@ -4,40 +4,31 @@ The merged segment is written and synced first; one transaction then makes it co
 and points the old ones at it, so a page's stored place needs no rewriting; only
 then are the old folders deleted. A crash leaves an orphan at worst.
 
-Segments that somebody holds (`frontier.holds`: a backup copies them, a ranking reads them) are left alone.
-
-Small segments are merged by the crawl itself, in a moment; large ones by a process of its own (`merge_large`), since
-that takes a while, in which workers may die, and hundreds of megabytes, which a process gives back at its end.
+A crawl has it done by a process of its own: merging may take a while, in which workers may die, and hundreds of
+megabytes, which a process gives back at its end.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Set
-
-import msgspec
 
 from gossamer.data.folder import DataFolder
 from gossamer.data.locks import merging_lock
 from gossamer.data.machine import MERGER, helper_name
-from gossamer.data.notes import read_note, write_note
 from gossamer.database.database import Database
 from gossamer.errors import BusyError, CorruptError
 from gossamer.frontier.steering.merged import swap_in
-from gossamer.frontier.views.segments import all_count, live_segments
-from gossamer.store.compaction import FULL, CompactedSegment, compact, plan
+from gossamer.frontier.views.segments import all_count
+from gossamer.store.compaction import CompactedSegment, compact
 from gossamer.store.layout import new_segment_id
 from gossamer.store.segment_folder import Segments, delete_segments
 from gossamer.tables import holds
+from gossamer.upkeep.due import damaged_segments, note_damaged, segments_to_merge
 
 log = logging.getLogger(__name__)
 
 COMPACTOR = "compact"
-LARGE = 10**6
-"""Bytes from which a segment is large: a border between two size classes, so that nobody else merges those."""
-_AGAIN = 86_400.0
-"""Seconds after which large segments are tried again that were not merged because one of them is damaged."""
-_DAMAGED = "merge.damaged"
+"""Who wrote a segment that replaces others, in the table; in names, where nobody says it."""
 
 
 class SegmentsHeldError(BusyError):
@@ -48,27 +39,14 @@ class SegmentsReplacedError(BusyError):
     """Somebody else has replaced or withdrawn them."""
 
 
-def due(
-    db: Database, now: float, least: int = 0, below: int = FULL, damaged: Set[str] = frozenset()
-) -> list[list[str]]:
-    """Which segments of `least` bytes, and of less than `below`, are to be merged; none while somebody holds them."""
-    if holds.are_held(db, now):
-        return []
-    wanted = [one for one in live_segments(db) if least <= one.bytes < below and one.id not in damaged]
-    return plan({one.id: one.bytes for one in wanted})
-
-
-def compact_once(
-    db: Database, segments: Segments, now: float, damaged: set[str], least: int = 0, below: int = FULL,
-    worker: str = COMPACTOR,
-) -> int:  # fmt: skip
+def compact_once(db: Database, segments: Segments, now: float, damaged: set[str], worker: str = COMPACTOR) -> int:
     """Merge what is due; returns how many segments were merged away. `worker`: in the names of the new ones.
 
     A damaged file must not end a crawl: its neighbours stay unmerged, are named in the
     log and remembered in `damaged`. Whoever reads the file is told what to do.
     """
     merged = 0
-    for number, ids in enumerate(due(db, now, least, below, damaged)):
+    for number, ids in enumerate(segments_to_merge(db, now, damaged)):
         try:
             replace(db, segments, ids, compact(segments, ids, new_segment_id(worker, now, number)), now)
             merged += len(ids)
@@ -84,29 +62,15 @@ def compact_once(
     return merged
 
 
-def merge_large(folder: DataFolder, db: Database, now: float) -> int:
-    """Merge large segments that are due; returns how many were merged away."""
+def merge(folder: DataFolder, db: Database, now: float) -> int:
+    """Merge what is due in a data folder; returns how many segments were merged away."""
     with merging_lock(folder):
-        known = _damaged(folder, now)
+        known = damaged_segments(folder, now)
         damaged = set(known)
-        merged = compact_once(db, folder.segments, now, damaged, least=LARGE, worker=helper_name(folder, MERGER))
+        merged = compact_once(db, folder.segments, now, damaged, helper_name(folder, MERGER))
         if damaged > known.keys():
-            write_note(folder, _DAMAGED, msgspec.json.encode(dict.fromkeys(damaged, now) | known).decode())
+            note_damaged(folder, dict.fromkeys(damaged, now) | known)
         return merged
-
-
-def large_are_due(folder: DataFolder, db: Database, now: float) -> bool:
-    """Whether a process has to be started to merge some."""
-    return bool(due(db, now, least=LARGE, damaged=_damaged(folder, now).keys()))
-
-
-def _damaged(folder: DataFolder, now: float) -> dict[str, float]:
-    """Large segments that could not be merged a short time ago, because one of a group is damaged, and when."""
-    try:
-        noted = msgspec.json.decode(read_note(folder, _DAMAGED) or "{}", type=dict[str, float])
-    except msgspec.DecodeError:
-        return {}
-    return {segment: at for segment, at in noted.items() if 0 <= now - at < _AGAIN}
 
 
 def replace(db: Database, segments: Segments, ids: list[str], result: CompactedSegment, now: float) -> None:

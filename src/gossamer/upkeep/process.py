@@ -41,10 +41,10 @@ def _split(folder: DataFolder, settings: Settings, now: float) -> None:
 
 
 def _merge(folder: DataFolder, _settings: Settings, now: float) -> None:
-    from gossamer.upkeep.compacting import merge_large
+    from gossamer.upkeep.compacting import merge
 
     with _writing(folder) as db:
-        merge_large(folder, db, now)
+        merge(folder, db, now)
 
 
 def _thin(folder: DataFolder, settings: Settings, now: float) -> None:

@@ -31,12 +31,6 @@ log = logging.getLogger(__name__)
 
 WORTH_IT = 0.2
 """Share of a segment's visits, blank ones apart, that must be able to go."""
-_SHORTEST = 60.0
-
-
-def thinning_every(keep: float) -> float:
-    """Seconds between two turns; 0 where everything is kept."""
-    return max(_SHORTEST, keep / 10) if keep else 0.0
 
 
 def thin_out(folder: DataFolder, db: Database, keep: float, now: float) -> int:

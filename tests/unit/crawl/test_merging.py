@@ -1,4 +1,4 @@
-"""Large segments are merged by a process of its own, once, and beside everything else that a crawl does."""
+"""Segments are merged by a process of its own, once, and beside everything else that a crawl does."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import place_of, segment_ids
 from gossamer.model.records import PageRow
 from gossamer.settings import load
-from gossamer.store.compaction import ENOUGH, compact, size_class
+from gossamer.store.compaction import compact
 from gossamer.store.config import StorageConfig
 from gossamer.store.layout import new_segment_id, role_of, worker_of
+from gossamer.store.merge_plan import ENOUGH
 from gossamer.store.segments import SegmentWriter, iter_pages
 from gossamer.tables import holds
-from gossamer.upkeep import compacting
-from gossamer.upkeep.compacting import LARGE, compact_once, large_are_due, merge_large
+from gossamer.upkeep.compacting import merge
+from gossamer.upkeep.due import merging_is_due, segments_to_merge
 
 NOW = 1_700_000_000.0
+SMALL, LARGE = 10**6 - 1, 10**6
+"""Bytes of two size classes."""
 
 
 def add(folder: DataFolder, db: Database, number: int, size: int) -> str:
@@ -44,7 +47,7 @@ def add(folder: DataFolder, db: Database, number: int, size: int) -> str:
 
 @pytest.fixture
 def small(folder: DataFolder, db: Database) -> list[str]:
-    return [add(folder, db, number, LARGE - 1) for number in range(ENOUGH)]
+    return [add(folder, db, number, SMALL) for number in range(ENOUGH)]
 
 
 @pytest.fixture
@@ -52,20 +55,13 @@ def large(folder: DataFolder, db: Database) -> list[str]:
     return [add(folder, db, 100 + number, LARGE) for number in range(ENOUGH)]
 
 
-def test_the_border_lies_between_two_classes() -> None:
-    """So the segments of a group are all small or all large."""
-    assert size_class(LARGE) == size_class(LARGE - 1) + 1
-
-
-def test_each_merges_its_own(folder: DataFolder, db: Database, small: list[str], large: list[str]) -> None:
-    assert compact_once(db, folder.segments, NOW, set(), below=LARGE) == ENOUGH
-    assert {place_of(db, old, 0) for old in large} == {(old, 0) for old in large}
-    assert merge_large(folder, db, NOW) == ENOUGH
+def test_each_size_is_merged_by_itself(folder: DataFolder, db: Database, small: list[str], large: list[str]) -> None:
+    assert merge(folder, db, NOW) == 2 * ENOUGH
     assert len(segment_ids(db)) == 2 and set(folder.segments.ids()) == set(segment_ids(db))
-    for number, old in enumerate(large):
+    for number, old in enumerate([*small, *large]):
         place = place_of(db, old, 0)
         assert place is not None and worker_of(place[0]) == MERGER
-        assert urls(folder, place[0])[place[1]] == f"http://a.org/{100 + number}"
+        assert urls(folder, place[0])[place[1]] == f"http://a.org/{number % ENOUGH + 100 * (number >= ENOUGH)}"
 
 
 def urls(folder: DataFolder, segment: str) -> list[str]:
@@ -91,38 +87,37 @@ def test_what_it_has_written_is_no_orphan_before_it_counts(folder: DataFolder, d
 
 
 class TestWhetherAProcessIsStarted:
-    def test_not_for_small_ones_nor_while_somebody_holds_them(
-        self, folder: DataFolder, db: Database, small: list[str]
-    ) -> None:
-        assert not large_are_due(folder, db, NOW)
-        large = [add(folder, db, 100 + number, LARGE) for number in range(ENOUGH)]
+    def test_not_for_few_nor_while_somebody_holds_them(self, folder: DataFolder, db: Database) -> None:
+        few = [add(folder, db, number, LARGE) for number in range(ENOUGH - 1)]
+        assert not merging_is_due(folder, db, NOW)
+        enough = [*few, add(folder, db, ENOUGH, LARGE)]
         holds.take(db, "backup", NOW)
-        assert not large_are_due(folder, db, NOW)
+        assert not merging_is_due(folder, db, NOW)
         holds.release(db, "backup")
-        assert large_are_due(folder, db, NOW) and compacting.due(db, NOW, least=LARGE) == [large]
+        assert merging_is_due(folder, db, NOW) and segments_to_merge(db, NOW) == [enough]
 
     def test_those_beside_a_damaged_one_are_left_alone_for_a_day_and_others_are_merged(
         self, folder: DataFolder, db: Database, large: list[str], caplog: pytest.LogCaptureFixture
     ) -> None:
         (folder.root / "segments" / large[3] / "pages.parquet").write_bytes(b"PAR1 no more PAR1")
-        assert merge_large(folder, db, NOW) == 0
+        assert merge(folder, db, NOW) == 0
         assert "segments are not merged" in caplog.text and large[3] in caplog.text
-        assert not large_are_due(folder, db, NOW + 60)
+        assert not merging_is_due(folder, db, NOW + 60)
         others = [add(folder, db, 200 + number, LARGE) for number in range(ENOUGH)]
-        assert large_are_due(folder, db, NOW + 60)
+        assert merging_is_due(folder, db, NOW + 60)
         caplog.clear()
-        assert merge_large(folder, db, NOW + 60) == ENOUGH and not caplog.text
-        assert not large_are_due(folder, db, NOW + 120)
+        assert merge(folder, db, NOW + 60) == ENOUGH and not caplog.text
+        assert not merging_is_due(folder, db, NOW + 120)
         assert {place_of(db, old, 0) == (old, 0) for old in large} == {True}
         assert {place_of(db, old, 0) == (old, 0) for old in others} == {False}
-        assert large_are_due(folder, db, NOW + 90_000)
+        assert merging_is_due(folder, db, NOW + 90_000)
 
     @pytest.mark.parametrize("text", ["", "no list", "[]", '{"a": "b"}'])
     def test_a_note_of_damaged_ones_that_cannot_be_read_is_none(
         self, folder: DataFolder, db: Database, large: list[str], text: str
     ) -> None:
         write_note(folder, "merge.damaged", text)
-        assert large_are_due(folder, db, NOW)
+        assert merging_is_due(folder, db, NOW)
 
 
 def test_each_machine_of_a_crawl_knows_what_its_own_helpers_left(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from gossamer.store.place import LocalPlace
 from gossamer.store.segment_folder import delete_segments
 from gossamer.store.segments import SegmentWriter
 from gossamer.supervise.chores import Chore
-from gossamer.upkeep import compacting
+from gossamer.upkeep import compacting, due
 from gossamer.upkeep.ranking_run import run_ranking
 
 A, B = "http://a.test/", "http://a.test/b"
@@ -96,7 +96,7 @@ def merged_by_the_crawl(folder: DataFolder) -> int:
     """How many segments a crawl merges at this moment, where two are many enough for it."""
     db = folder.open_database()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compacting, "plan", lambda sizes: [sorted(sizes)] if len(sizes) > 1 else [])
+        patch.setattr(due, "plan", lambda sizes: [sorted(sizes)] if len(sizes) > 1 else [])
         merged = compacting.compact_once(db, folder.segments, SystemClock().now(), set())
     db.close()
     return merged

@@ -8,9 +8,10 @@ from warcio.archiveiterator import ArchiveIterator
 
 from gossamer.errors import CorruptError
 from gossamer.store import schema
-from gossamer.store.compaction import ENOUGH, compact, plan, size_class
+from gossamer.store.compaction import compact
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import BUILDING, LINKS, PAGES, RESPONSES, new_segment_id
+from gossamer.store.merge_plan import ENOUGH, plan, size_class
 from gossamer.store.segment_folder import delete_segments, segment_bytes
 from gossamer.store.segments import (
     check_segment,
