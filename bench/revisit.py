@@ -16,9 +16,9 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gossamer.revisit.buckets import DAY, YEAR
 from gossamer.revisit.change import Estimator, GammaFilter, StepWise
 from gossamer.revisit.policy import POLICIES
-from gossamer.revisit.rates import DAY, YEAR
 from studies.freshness.change_history import read_history
 from studies.freshness.revisiting import CEILING, FLOOR, Crawler, Outcome, Trial, Truth, fine_step
 

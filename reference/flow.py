@@ -139,7 +139,7 @@ FLOW: tuple[Step, ...] = (
         "next visit",
         "The same transaction plans the **next visit**: of a page by how often it changes and by your budget, of a "
         "feed, sitemap or start page by how often it has news.",
-        ("revisit/", "frontier/revisits.py", "frontier/sources.py"),
+        ("revisit/", "frontier/revisits.py", "frontier/freshness.py", "frontier/sources.py"),
     ),
     Step(
         "chores",

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from gossamer.errors import UsageError
 from gossamer.lab.webs.web import RecordedWeb
-from gossamer.revisit.rates import DAY, Floats
+from gossamer.revisit.buckets import DAY
+from gossamer.revisit.rates import Floats
 
 Pages = NDArray[np.int64]
 _APART = 1e10

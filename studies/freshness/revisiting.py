@@ -18,10 +18,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.revisit.buckets import DAY, YEAR
 from gossamer.revisit.change import Estimator, Evidence
 from gossamer.revisit.freshness import freshness
 from gossamer.revisit.policy import Policy, plan
-from gossamer.revisit.rates import DAY, YEAR, Floats, histogram_of
+from gossamer.revisit.rates import Floats, histogram_of
 from studies.freshness.change_history import History, Pages
 
 FLOOR, CEILING = DAY / 4, 2 * YEAR

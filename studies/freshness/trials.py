@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from gossamer.revisit.buckets import DAY, YEAR
 from gossamer.revisit.change import Estimator, estimator
 from gossamer.revisit.freshness import age, mean_age, mean_freshness
 from gossamer.revisit.policy import POLICIES, Policy
-from gossamer.revisit.rates import DAY, YEAR, Floats
+from gossamer.revisit.rates import Floats
 from studies.freshness.change_history import History, poisson_history, read_history
 from studies.freshness.revisiting import CEILING, FLOOR, Crawler, Outcome, Trial, Truth, fine_step, never
 

@@ -12,8 +12,8 @@ from frontier_kit import NOW, Crew, Hand, page, pages, place_of_database, sql_on
 from gossamer.database.database import open_database
 from gossamer.errors import LeaseLost
 from gossamer.frontier.contract import Budgets
+from gossamer.frontier.freshness import collection_freshness
 from gossamer.frontier.guidance import Guidance
-from gossamer.frontier.revisits import collection_freshness
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.operate import recrawl, remove
 from gossamer.frontier.views.inspect import find_url, status

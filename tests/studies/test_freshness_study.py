@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from gossamer.errors import UsageError
 from gossamer.lab.webs.ragged import nothing, ragged
 from gossamer.lab.webs.web import Facts, RecordedWeb
+from gossamer.revisit.buckets import DAY, YEAR
 from gossamer.revisit.change import estimator
-from gossamer.revisit.rates import DAY, YEAR
 from studies.freshness import study
 from studies.freshness.change_history import History, history_of, poisson_history, read_history
 from studies.freshness.revisiting import CEILING, FLOOR, Crawler, Outcome, Trial, Truth, never

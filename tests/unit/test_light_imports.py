@@ -39,7 +39,15 @@ SPARED = {
     "gossamer.upkeep.process": ("asyncio", "gossamer.crawl", "numpy", "pyarrow", "scipy", "tantivy"),
     "gossamer.upkeep.compacting": ("asyncio", "gossamer.crawl", "gossamer.jobs", "scipy", "tantivy"),
     "gossamer.cli.searching.search": ("asyncio", "gossamer.crawl", "httptools", "numpy", "pyarrow", "scipy"),
-    "gossamer.cli.searching.serve": ("gossamer.jobs", "pyarrow", "scipy", "turbohtml"),
+    "gossamer.cli.searching.serve": ("gossamer.jobs", "numpy", "pyarrow", "scipy", "turbohtml"),
+    "gossamer.cli.operating.status": (
+        "asyncio",
+        "gossamer.supervise.supervisor",
+        "httptools",
+        "numpy",
+        "pyarrow",
+        "scipy",
+    ),
 }
 
 

@@ -30,9 +30,10 @@ from gossamer.operate.takedown import carry_on
 from gossamer.operate.verdict import Verdict, verdict_of
 from gossamer.settings import Settings
 from gossamer.supervise.children import Child
+from gossamer.supervise.phase import Phase
 from gossamer.supervise.rejudging import rejudge
 from gossamer.supervise.seeding import add_seeds, check_reachable, earlier_seeds, readmit
-from gossamer.supervise.supervisor import Phase, Supervisor, Watcher
+from gossamer.supervise.supervisor import Supervisor, Watcher
 
 
 class CrawlOrder(msgspec.Struct, frozen=True):

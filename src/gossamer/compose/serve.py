@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from starlette.applications import Starlette
 
-from gossamer.clock import SystemClock
+from gossamer.clock import Clock, SystemClock
 from gossamer.compose.console import Login, console_of
 from gossamer.compose.search import open_front_end, open_service, open_shard
 from gossamer.data.folder import DataFolder
@@ -17,7 +17,6 @@ from gossamer.database.meta import check_readable
 from gossamer.errors import UsageError
 from gossamer.operate.metrics import CrawlCollector
 from gossamer.serving.asked import StoredAsked
-from gossamer.serving.clicks import StoredClicks
 from gossamer.serving.pushed import StoredPush
 from gossamer.serving.stories import StoredStories
 from gossamer.settings import ServeSettings, Settings
@@ -100,11 +99,17 @@ def observing(data: Path, settings: Settings) -> Extension:
 def _open_whole(data: Path, settings: Settings, make_account: bool, warn: Warn) -> OpenServer:
     folder, clock = DataFolder(data), SystemClock()
     push = StoredPush(folder, settings, settings.push, clock) if settings.push.callback else None
-    clicks = StoredClicks(folder, settings.revisit, clock) if settings.serve.clicks else None
+    clicks = _stored_clicks(folder, settings, clock) if settings.serve.clicks else None
     services = crawl_services(data, settings)
     console, login = console_of(data, settings, services, make_account, warn)
     extensions = [observing(data, settings), *console]
     return search_server(services, settings.serve, warn, extensions, login, push, clicks)
+
+
+def _stored_clicks(folder: DataFolder, settings: Settings, clock: Clock) -> ClickService:
+    from gossamer.serving.clicks import StoredClicks  # NumPy: a server that counts no clicks goes without
+
+    return StoredClicks(folder, settings.revisit, clock)
 
 
 def _open_shard(data: Path, settings: Settings) -> OpenServer:

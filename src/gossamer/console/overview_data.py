@@ -18,7 +18,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.data.reader import SharedReader
 from gossamer.database.condition import server_bytes
 from gossamer.database.database import Database
-from gossamer.frontier.revisits import Freshness, collection_freshness
+from gossamer.frontier.freshness import Freshness, collection_freshness
 from gossamer.frontier.steering import controls
 from gossamer.frontier.views.backlog import slowest
 from gossamer.frontier.views.inspect import Status, Waiting, status, waiting_sites

@@ -13,8 +13,8 @@ from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier.contract import Batch, Verdict, Visit
 from gossamer.frontier.copies.duplicates import lost_its_text, stands
+from gossamer.frontier.freshness import Planned
 from gossamer.frontier.queueing import Queue, count_levels, enqueue, queue_of
-from gossamer.frontier.revisits import Planned
 from gossamer.frontier.steering import removals
 from gossamer.model.outcome import RETRIED, VALIDATED, Outcome
 from gossamer.model.records import Task

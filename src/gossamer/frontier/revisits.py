@@ -2,9 +2,8 @@
 
 A page's rate of change is learned from whether its *main text* changed between two visits; a page seen
 for the first time is believed to be like its class: pages of its site under the same prefix, of its site, of its
-type, of the crawl. Rates are kept in classes (`revisit.rates`), and the number of documents by class and hour
-of the last visit is kept with the rows: from it come the plan, which shares out the budget of visits, and the
-freshness that `status` shows, without looking at a single page.
+type, of the crawl. Rates are kept in classes (`revisit.rates`); the plan, which shares out the budget of visits, comes
+from the number of documents of each (`freshness`).
 """
 
 from __future__ import annotations
@@ -14,39 +13,27 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.frontier.contract import Verdict, Visit
+from gossamer.frontier.freshness import NOT_COUNTED, Planned, count_documents, hour_of
 from gossamer.model.outcome import ORIGINALS, Outcome
 from gossamer.model.records import Task
 from gossamer.model.site import key64
+from gossamer.revisit.buckets import BUCKETS
 from gossamer.revisit.change import Estimator, Evidence, estimator
-from gossamer.revisit.config import HOUR, RevisitConfig
-from gossamer.revisit.freshness import age, freshness
+from gossamer.revisit.config import RevisitConfig
 from gossamer.revisit.policy import Plan, plan
-from gossamer.revisit.rates import BUCKETS, buckets_of, rates_of
+from gossamer.revisit.rates import buckets_of
 from gossamer.scope.statistics import prefix_of
 
-NOT_COUNTED = -1
-"""`urls.bucket` of a page that readers do not find."""
 _PLAN_AGE = 60.0
 """Seconds for which a plan is good, unless the number of pages has grown much."""
 _GROWN = 1.25
 _EVERYTHING = 0
 """The class of all pages."""
-
-
-class Planned(NamedTuple):
-    """What the row of a visited URL says about its next visit."""
-
-    due_at: float | None
-    checked_at: float | None
-    a: float | None
-    b: float | None
-    bucket: int | None
 
 
 class Finished(NamedTuple):
@@ -258,49 +245,3 @@ def _move(moves: Counter[tuple[int, int]], visit: Visit, bucket: int) -> None:
         moves[task.bucket, hour_of(task.checked_at)] -= 1
     if bucket != NOT_COUNTED:
         moves[bucket, hour_of(visit.at)] += 1
-
-
-def hour_of(time: float) -> int:
-    """The hour in which a page was last known."""
-    return int(time // HOUR)
-
-
-def count_documents(db: Database, moves: Mapping[tuple[int, int], int]) -> None:
-    """Change the number of documents by class of change and hour of the last visit."""
-    db.many(
-        "INSERT INTO freshness (bucket, hour, pages) VALUES (?, ?, ?) "
-        "ON CONFLICT (bucket, hour) DO UPDATE SET pages = freshness.pages + excluded.pages",
-        [(*place, change) for place, change in sorted(moves.items()) if change],
-    )
-    db.many(
-        "DELETE FROM freshness WHERE bucket = ? AND hour = ? AND pages <= 0",
-        [place for place, change in sorted(moves.items()) if change < 0],
-    )
-
-
-class Freshness(msgspec.Struct, frozen=True):
-    """How well the collection is believed to agree with the web."""
-
-    pages: int
-    fresh: float
-    """Share of the pages that are as they were when they were fetched."""
-    age: float
-    """Seconds for which a page has been out of date, on average; fresh ones count as 0."""
-    visits_per_day: float
-    """Visits that the policy spends at this size."""
-
-
-def collection_freshness(db: Database, config: RevisitConfig, now: float) -> Freshness:
-    """Expected freshness and age of all documents, from the counts by class and hour."""
-    rows = db.execute("SELECT bucket, hour, pages FROM freshness WHERE pages > 0")
-    if not rows:
-        return Freshness(0, 1.0, 0.0, 0.0)
-    buckets, hours, pages = (np.array(column) for column in zip(*rows, strict=True))
-    rates, since = rates_of(buckets), np.maximum(now - (hours + 0.5) * HOUR, 0.0)
-    total = float(pages.sum())
-    return Freshness(
-        int(total),
-        float((freshness(rates, since) * pages).sum() / total),
-        float((age(rates, since) * pages).sum() / total),
-        86_400 * total / config.every if config.policy != "none" else 0.0,
-    )

@@ -34,12 +34,13 @@ from gossamer.frontier.copies import clusters, duplicates
 from gossamer.frontier.copies.copying import LOWERINGS, count_copies, lowered_shapes
 from gossamer.frontier.copies.mirrors import find_mirrors
 from gossamer.frontier.extraction import Extraction
+from gossamer.frontier.freshness import NOT_COUNTED, Planned
 from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes
 from gossamer.frontier.queueing import Queue, queue_of
-from gossamer.frontier.revisits import NOT_COUNTED, Planned, Revisits
+from gossamer.frontier.revisits import Revisits
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sources import Sources, note_hubs
 from gossamer.frontier.standing import collect_gifts, raise_known

@@ -31,7 +31,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.database import schema
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier.revisits import Freshness, collection_freshness
+from gossamer.frontier.freshness import Freshness, collection_freshness
 from gossamer.frontier.views.inspect import Status, status
 from gossamer.indexer.indexed import IndexStanding, index_lag, index_standing
 from gossamer.model.metric import Metric

@@ -27,7 +27,8 @@ from typing import Literal, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from gossamer.revisit.rates import DAY, YEAR, Bools, Floats
+from gossamer.revisit.buckets import DAY, YEAR
+from gossamer.revisit.rates import Bools, Floats
 
 DEFAULT_RATE = 1.0 / (30.0 * DAY)
 """Changes a second of a page of which nothing is known: one in a month."""

@@ -20,7 +20,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from gossamer.revisit.rates import BUCKETS, DAY, Floats, rates_of
+from gossamer.revisit.buckets import BUCKETS, DAY
+from gossamer.revisit.rates import Floats, rates_of
 
 Policy = Literal["uniform", "proportional", "freshness", "age"]
 POLICIES: tuple[Policy, ...] = ("uniform", "proportional", "freshness", "age")

@@ -7,31 +7,22 @@ scale reaches falls into its last bucket.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
+
+from gossamer.revisit.buckets import BUCKETS, FASTEST, SLOWEST, STEP, rate_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-DAY = 86_400.0
-YEAR = 365.25 * DAY
-FASTEST = 1.0 / 600.0
-"""Changes a second of the fastest bucket: one in ten minutes."""
-SLOWEST = 1.0 / (10.0 * YEAR)
-"""Changes a second of the slowest bucket: one in ten years."""
-BUCKETS = 48
-
-_STEP = math.log(FASTEST / SLOWEST) / (BUCKETS - 1)
-_CENTRES: Floats = SLOWEST * np.exp(_STEP * np.arange(BUCKETS))
+_CENTRES: Floats = np.array([rate_of(bucket) for bucket in range(BUCKETS)])
 _CENTRES.flags.writeable = False
 
 
 def buckets_of(rates: Floats) -> Ints:
     """The bucket of each rate (changes per second), 0 for the slowest."""
-    places: Floats = np.log(np.clip(rates, SLOWEST, FASTEST) / SLOWEST) / _STEP
+    places: Floats = np.log(np.clip(rates, SLOWEST, FASTEST) / SLOWEST) / STEP
     return np.rint(places).astype(np.int64)
 
 

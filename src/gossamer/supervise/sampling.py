@@ -11,7 +11,7 @@ from gossamer.clock import Clock
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.errors import GossamerError
-from gossamer.frontier.revisits import collection_freshness
+from gossamer.frontier.freshness import collection_freshness
 from gossamer.frontier.views.inspect import Status
 from gossamer.revisit.config import RevisitConfig
 from gossamer.tables import samples

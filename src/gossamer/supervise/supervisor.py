@@ -16,7 +16,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from enum import Enum
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.data.folder import DataFolder
@@ -31,6 +30,7 @@ from gossamer.supervise.alert_child import AlertProcess
 from gossamer.supervise.children import Child
 from gossamer.supervise.chores import PROCESS, Chore
 from gossamer.supervise.crew import Crew
+from gossamer.supervise.phase import Phase
 from gossamer.supervise.pushing import HubCaller
 from gossamer.supervise.sampling import Sampler
 from gossamer.upkeep.due import MERGE_EVERY, merging_is_due, thinning_every
@@ -55,16 +55,6 @@ _CLOCK_SET = 120.0
 """Seconds by which a clock may drift without a word."""
 
 Watcher = Callable[[Status], None]
-
-
-class Phase(Enum):
-    """What a crawl is doing, for whoever watches it."""
-
-    CRAWLING = "crawling"
-    STOPPING = "stopping"
-    """It was told to stop, and finishes what is under way."""
-    INDEXING = "indexing"
-    """The workers have ended; the index takes in what is left."""
 
 
 def is_over(settings: Settings, frontier: CrawlFrontier, standing: Status, now: float) -> bool:

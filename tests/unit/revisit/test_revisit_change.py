@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.revisit.buckets import DAY, YEAR
 from gossamer.revisit.change import DEFAULT_RATE, Evidence, GammaFilter, StepWise, estimator, expected_rate
-from gossamer.revisit.rates import DAY, YEAR
 
 NEVER_FORGETS = GammaFilter(memory=0.0)
 shapes = st.floats(0.01, 1e4)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.revisit.buckets import BUCKETS, DAY, FASTEST, SLOWEST, freshness_and_age, rate_of
 from gossamer.revisit.freshness import age, freshness, mean_age, mean_freshness
-from gossamer.revisit.rates import BUCKETS, DAY, FASTEST, SLOWEST, buckets_of, histogram_of, rates_of
+from gossamer.revisit.rates import buckets_of, histogram_of, rates_of
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 changes = st.floats(1e-9, 1e4)
@@ -31,6 +32,14 @@ def test_age_is_its_integral(x, t):
     rate = x / t
     truth = _integral(lambda s: rate * np.exp(-rate * s) * (t - s), t, 1 / rate)
     assert age(_one(rate), t)[0] == pytest.approx(truth, rel=1e-9)
+
+
+@given(changes, times)
+def test_plain_numbers_and_arrays_agree(x, t):
+    rate = x / t
+    assert freshness_and_age(rate, t) == pytest.approx((freshness(_one(rate), t)[0], age(_one(rate), t)[0]), rel=1e-5)
+    assert freshness_and_age(rate, 0.0) == (1.0, 0.0)
+    assert [rate_of(bucket) for bucket in range(BUCKETS)] == rates_of(np.arange(BUCKETS)).tolist()
 
 
 @given(changes, times)

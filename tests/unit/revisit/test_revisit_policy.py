@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.revisit.buckets import BUCKETS, DAY, YEAR
 from gossamer.revisit.freshness import mean_age, mean_freshness
 from gossamer.revisit.policy import POLICIES, plan
-from gossamer.revisit.rates import BUCKETS, DAY, YEAR, histogram_of, rates_of
+from gossamer.revisit.rates import histogram_of, rates_of
 
 FLOOR, CEILING = 3600.0, 2 * YEAR
 RATES, ONES = rates_of(np.arange(BUCKETS)), np.ones(BUCKETS)

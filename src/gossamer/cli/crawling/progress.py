@@ -23,7 +23,7 @@ from gossamer.frontier.views.backlog import Backlog
 from gossamer.frontier.views.inspect import Status
 from gossamer.model.counts import counted
 from gossamer.model.records import LEVELS
-from gossamer.supervise.supervisor import Phase
+from gossamer.supervise.phase import Phase
 
 _WINDOW = 10.0
 """Seconds over which the pace is measured."""

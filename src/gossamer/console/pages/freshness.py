@@ -9,7 +9,7 @@ from gossamer.console import series, words
 from gossamer.console.context import Asked, Console
 from gossamer.console.overview_data import Level, service_levels
 from gossamer.database.database import Database
-from gossamer.frontier.revisits import Freshness, collection_freshness
+from gossamer.frontier.freshness import Freshness, collection_freshness
 
 
 def routes(console: Console) -> list[Route]:

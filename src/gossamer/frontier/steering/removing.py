@@ -17,10 +17,10 @@ from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.copies.clusters import leave
 from gossamer.frontier.copies.duplicates import domain_key
+from gossamer.frontier.freshness import NOT_COUNTED, count_documents, hour_of
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import count_levels
 from gossamer.frontier.recording import change_tally, unschedule, wake
-from gossamer.frontier.revisits import NOT_COUNTED, count_documents, hour_of
 from gossamer.frontier.steering import removals
 from gossamer.model.outcome import COPIES, Outcome
 from gossamer.model.site import host_of, key64, site_of
