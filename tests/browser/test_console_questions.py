@@ -96,23 +96,23 @@ def picture(page: Page, name: str) -> None:
 
 
 WHY_NOT = {
-    "robots": "{paper} does not want it fetched: robots.txt forbids /members/area.html (Disallow: /members/).",
+    "robots": "{paper} forbids it: robots.txt forbids /members/area.html (Disallow: /members/).",
     "own filter": "the filter “no print versions” of the settings refused it (deny prefix ",
-    "duplicate": "it has the same text as {original}; that page can be found.",
+    "duplicate": "it has the same text as {original}; readers can find that page.",
     "failed": "its last visit failed: server_error: status 500: the server failed.",
     "gone": "its last visit failed: gone: status 404: the server says there is no such page.",
     "removed": f"it was taken down: {COMPLAINT} (",
-    "paused": f"it was not fetched yet, and {{quiet}} is paused: {MAINTENANCE}.",
+    "paused": f"it has not been fetched yet, and {{quiet}} is paused: {MAINTENANCE}.",
     "filtered": "because an automatic filter refuses the prefix /tag/: ",
 }
-"""What the page says after `This page is not found, because`."""
+"""What the page says after `Readers cannot find this page:`."""
 
 
 @pytest.mark.parametrize("reason", list(WHY_NOT))
 def test_why_is_this_page_not_found(newcomer: Page, world: World, reason: str) -> None:
     look_for(newcomer, world.urls[reason])
     expect(newcomer.get_by_role("heading", level=1)).to_have_text(world.urls[reason])
-    said = newcomer.get_by_text("This page is not found, because")
+    said = newcomer.get_by_text("Readers cannot find this page:")
     sites = {host.removesuffix(".test"): name for host, name in world.names.items()}
     expect(said).to_contain_text(WHY_NOT[reason].format(original=world.urls["original"], **sites))
     picture(newcomer, f"a-{reason.replace(' ', '-')}")
@@ -129,7 +129,7 @@ def test_a_page_that_nobody_ever_linked_to_says_so(newcomer: Page, world: World)
 def test_a_page_that_can_be_found_is_told_from_those_that_cannot(newcomer: Page, world: World) -> None:
     look_for(newcomer, "news number 3")
     newcomer.get_by_role("link", name=world.urls["found"]).click()
-    expect(newcomer.get_by_text("This page can be found.")).to_be_visible()
+    expect(newcomer.get_by_text("Readers can find this page.")).to_be_visible()
     expect(section(newcomer, "Found")).to_contain_text("in a feed")
     picture(newcomer, "a-found")
 
@@ -221,7 +221,7 @@ def test_what_was_filtered_automatically_and_was_it_right(newcomer: Page, world:
     expect(told.get_by_role("heading", name="URLs that it refuses")).to_be_visible()
     picture(newcomer, "d-filter")
     told.get_by_role("link", name=re.compile("word")).first.click()
-    expect(newcomer.get_by_text("This page is not found, because")).to_contain_text("an automatic filter refuses")
+    expect(newcomer.get_by_text("Readers cannot find this page:")).to_contain_text("an automatic filter refuses")
     newcomer.go_back()
     told.get_by_text("Switch off", exact=True).click()
     picture(newcomer, "d-asks-first")

@@ -442,7 +442,7 @@ def test_a_manifest_that_leads_elsewhere_is_refused(data: Path, tmp_path: Path, 
     manifest = back_up(DataFolder(data), place, FakeClock(NOW)).manifest
     item = msgspec.structs.replace(manifest.items[0], path=hidden.format(manifest.snapshot))
     write_manifest(place, msgspec.structs.replace(manifest, items=(*manifest.items, item)))
-    with pytest.raises(CorruptError, match="which is not in a backup"):
+    with pytest.raises(CorruptError, match="which is not a file of a backup"):
         restore(place, tmp_path / "restored", FakeClock(NOW))
     assert sorted(path.name for path in tmp_path.iterdir() if path != data) == ["backup"]
 
@@ -540,12 +540,12 @@ def test_a_place_with_other_segments_is_refused_and_left_as_it_is(data: Path, tm
     back_up(DataFolder(data), place, FakeClock(NOW))
     segment = read_manifest(place).segments[0]
     newer = shutil.copytree(theirs / segment, theirs / new_segment_id("other", NOW, 1))
-    with pytest.raises(UsageError, match="1 segment that is not of this backup"):
+    with pytest.raises(UsageError, match="1 segment that is not part of this backup"):
         restore(place, tmp_path / "restored", FakeClock(NOW), segments=str(theirs))
     shutil.rmtree(newer)
     changed = sorted((theirs / segment).iterdir())[0]
     changed.write_bytes(b"another content")
-    with pytest.raises(UsageError, match="with another content"):
+    with pytest.raises(UsageError, match="with other content"):
         restore(place, tmp_path / "restored", FakeClock(NOW), segments=str(theirs))
     assert changed.read_bytes() == b"another content"
     assert not (tmp_path / "restored").exists()

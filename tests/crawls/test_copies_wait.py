@@ -36,8 +36,11 @@ def test_pages_of_a_copying_shape_wait_behind_the_others(tmp_path: Path) -> None
     waited = [path for path in asked[last_news:] if path.startswith("/print")]
     assert len(waited) >= 5, "some print views were still to be fetched when all the news was there"
     assert len(set(asked)) == 120, "in the end all of them are fetched"
-    assert "near copies: it waits" in answer["factors"]["copies"] and answer["factors"]["record"]["lowered"] > 0
-    assert "near copies, represented by" in answer["factors"]["cluster"]
-    assert other["factors"]["record"]["lowered"] == 0 and "like no other page" in other["factors"]["cluster"]
+    assert (
+        "near-duplicates: its level is lowered" in answer["factors"]["copies"]
+        and answer["factors"]["record"]["lowered"] > 0
+    )
+    assert "near-duplicates, represented by" in answer["factors"]["cluster"]
+    assert other["factors"]["record"]["lowered"] == 0 and "no near-duplicates" in other["factors"]["cluster"]
     text = gossamer("explain", site.url("/print/59"), data=tmp_path).out
     assert "copies   of 60 pages of this shape" in text

@@ -329,7 +329,7 @@ def test_a_seed_whose_turn_did_not_come_is_no_failure(tmp_path: Path) -> None:
     with site(tmp_path, "127.0.76", lambda a: a.redirect("/", "/start")) as (_, a):
         a.page("/start", TEXT)
         ended = crawl(tmp_path, a.url(), "--pages", "1")
-        assert ended.code == 0 and "not all of it was asked for yet: gossamer crawl" in ended.out, ended
+        assert ended.code == 0 and "not all of its URLs were fetched yet: gossamer crawl" in ended.out, ended
         assert crawl(tmp_path).code == 0
 
 

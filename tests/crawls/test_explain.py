@@ -260,7 +260,7 @@ def test_a_new_filter_is_told_before_it_bites(crawled: Crawled, tmp_path: Path) 
     finally:
         file.write_text(before)
     assert answer["state"] == "waiting"
-    assert "its turn will end with a refusal by filter.no_shop" in answer["reason"]
+    assert "filter.no_shop will refuse it" in answer["reason"]
 
 
 def test_without_a_crawl_it_says_so(tmp_path: Path) -> None:

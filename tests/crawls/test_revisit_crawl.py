@@ -192,7 +192,7 @@ def test_explain_tells_people_the_same(again: Again) -> None:
     shown = gossamer_later("explain", again.server.site.url("/steady"), data=again.data, seconds=WEEKS).out
     for piece in ("priority breadth 0.595: by its URL", "priority score", "revisit  period", "revisit  need"):
         assert piece in shown
-    assert "to be visited again in" in shown
+    assert "next visit in" in shown
 
 
 def test_status_tells_how_fresh_the_collection_is(again: Again) -> None:

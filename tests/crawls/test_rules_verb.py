@@ -104,7 +104,7 @@ def test_test_shows_what_each_selector_cuts_out_of_a_stored_page(crawled: Crawle
 
 def test_test_says_which_patterns_fail_where_no_rule_takes_a_page(crawled: Crawled) -> None:
     about = gossamer("rules", "test", crawled.web.url("news.test", "/about"), data=crawled.data).out
-    assert "none of its URL patterns matches: /{year}/{month}/{id}" in about and "no rule takes it" in about
+    assert "none of its URL patterns matches: /{year}/{month}/{id}" in about and "no rule applies" in about
 
 
 def test_test_reads_a_file_and_rules_that_are_not_imported(crawled: Crawled, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_test_reads_a_file_and_rules_that_are_not_imported(crawled: Crawled, tmp
     assert found["cut"]["problems"] == ["text: nothing found by #gone"]
     assert "general extractor" in found["verdict"]
     without = gossamer(*asked[:5], "--json", data=crawled.data).json
-    assert without["verdict"] == "no rule takes it: there is none for www.other.test or other.test"
+    assert without["verdict"] == "no rule applies: there is none for www.other.test or other.test"
     fails(gossamer("rules", "test", str(page), data=crawled.data), 2, "--url")
     fails(gossamer("rules", "test", "http://news.test/never", data=crawled.data), 2, "no HTML of", "is stored")
 

@@ -153,7 +153,7 @@ def test_explain_says_that_it_was_taken_down(crawled: Crawled) -> None:
     for path in ("/secret/1", "/secret/never-seen"):
         answer = gossamer("explain", crawled.site.url(path), "--json", data=crawled.data).json
         verdict = answer["factors"]["verdict"]
-        assert verdict.startswith("This page is not found, because it was taken down: a court said so"), verdict
+        assert verdict.startswith("Readers cannot find this page: it was taken down: a court said so"), verdict
 
 
 def test_nothing_brings_it_back(crawled: Crawled) -> None:

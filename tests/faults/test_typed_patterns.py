@@ -152,4 +152,4 @@ def test_while_one_rule_is_tried_another_reader_is_told_so_and_does_not_wait(add
         while first.is_alive():  # whoever comes second is told; which of the two that is, nobody can say
             answers.append(sentences(other.get("/console/rules", params={"rule": rule()})))
         first.join(PATIENCE)
-    assert any("Another rule is being tried" in answer for answer in answers)
+    assert any("Another trial is running" in answer for answer in answers)

@@ -91,7 +91,7 @@ def test_a_page_of_ones_choice_is_cut(console: ConsoleUnderTest) -> None:
 
 def test_a_page_that_does_not_fit_says_why(console: ConsoleUnderTest) -> None:
     page = tried(console, RULE, page=url_ending(console, "/start.html"))
-    assert "no rule takes it" in page
+    assert "no rule applies" in page
     assert "none of its URL patterns matches: /p/{id}.html" in page
 
 

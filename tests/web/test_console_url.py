@@ -53,7 +53,7 @@ def test_the_start_page_asks_for_a_url(console: ConsoleUnderTest) -> None:
 def test_a_url_that_is_typed_leads_to_its_page(console: ConsoleUnderTest) -> None:
     url = url_ending(console, START)
     response = console.operator.get("/console/url", params={"q": url})
-    assert verdict(response) == "This page can be found."
+    assert verdict(response) == "Readers can find this page."
     bare = console.operator.get("/console/url", params={"q": url.removeprefix("http://")})
     assert url in bare.text
 
@@ -91,12 +91,12 @@ def test_the_life_of_a_page_that_is_found(console: ConsoleUnderTest) -> None:
     [
         ("/gone.html", "its last visit failed: gone: status 404: the server says there is no such page"),
         ("/old.html", "it redirects to"),
-        ("/private/x.html", "does not want it fetched: robots.txt forbids"),
+        ("/private/x.html", "forbids it: robots.txt forbids"),
     ],
 )
 def test_why_a_page_is_not_found(console: ConsoleUnderTest, end: str, because: str) -> None:
     said = verdict(page(console, url_ending(console, end)))
-    assert said.startswith("This page is not found, because ") and because in said
+    assert said.startswith("Readers cannot find this page: ") and because in said
 
 
 def test_an_unknown_url_is_explained_as_well(console: ConsoleUnderTest) -> None:
@@ -148,14 +148,14 @@ def test_removing_needs_a_reason(fresh: ConsoleUnderTest) -> None:
     url = url_ending(fresh, START)
     response = fresh.send("/console/url/remove", {"url": url, "reason": "  "})
     assert response.status_code == 400 and "say why" in response.text
-    assert verdict(page(fresh, url)) == "This page can be found."
+    assert verdict(page(fresh, url)) == "Readers can find this page."
 
 
 def test_a_page_is_removed_and_brought_back(fresh: ConsoleUnderTest) -> None:
     url = url_ending(fresh, START)
     done = fresh.send("/console/url/remove", {"url": url, "reason": "asked by mail"})
     assert done.status_code == 200 and "Taken down" in done.text
-    assert verdict(done).startswith("This page is not found, because it was taken down: asked by mail")
+    assert verdict(done).startswith("Readers cannot find this page: it was taken down: asked by mail")
     assert "An orb weaver" not in done.text and "Spiders of the meadow" not in done.text
     assert fresh.anybody.get("/cached", params={"url": url}).status_code == 404
     assert url not in fresh.anybody.get("/search", params={"q": "orb weaver"}).text
@@ -163,7 +163,7 @@ def test_a_page_is_removed_and_brought_back(fresh: ConsoleUnderTest) -> None:
     assert (line.who, line.subject) == ("operator", f"={url}") and "asked by mail" in line.detail
     back = fresh.send("/console/url/restore", {"url": url, "what": f"={url}"})
     assert "Let in again" in back.text
-    assert "it has to be fetched again first: in the queue" in verdict(back)
+    assert "it has to be fetched again: in the queue" in verdict(back)
 
 
 def test_a_prefix_is_blocked(fresh: ConsoleUnderTest) -> None:
@@ -210,5 +210,5 @@ def test_a_removal_that_ended_with_its_server_is_finished_by_the_next(crawled: P
         removals.enter(db, f"={url}", "asked", 1.0)  # killed before the first URL left
     with console_of(data) as console:
         wait_until(lambda: not removals.unfinished(db), PATIENCE)
-        wait_until(lambda: verdict(page(console, url)).startswith("This page is not found"), PATIENCE)
+        wait_until(lambda: verdict(page(console, url)).startswith("Readers cannot find this page"), PATIENCE)
     db.close()

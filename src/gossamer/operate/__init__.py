@@ -1,1 +1,1 @@
-"""What an operator asks for: explanations, checks, backups, takedowns, configuration, metrics."""
+"""Everything an operator asks for: explanations, checks, backups, takedowns, configuration, metrics."""

@@ -1,4 +1,4 @@
-"""URLs that people type: apart from `explain`, so that verbs which only name a page load no search."""
+"""URLs that people type. Apart from `explain`, so that commands that only name a page load no search."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from gossamer.settings import Settings
 
 
 def canonical_or_error(text: str, settings: Settings) -> str:
-    """A URL as the table knows it, from what a person would write in a browser."""
+    """The canonical form of a URL as a person would write it in a browser."""
     return parse_seed(text.strip(), "URL", Canonicalizer(settings.urls))

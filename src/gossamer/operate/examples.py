@@ -1,6 +1,6 @@
-"""Examples to train the classifier from: files, folders, stored pages.
+"""Collects examples to train the classifier from: files, folders, stored pages.
 
-What is learnt, and how, is `gossamer.categories`; here is what touches the disk.
+`gossamer.categories` learns from them; this module reads the disk.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TYPES = {
 
 
 class StoredText(msgspec.Struct, frozen=True):
-    """A document of the crawl, as far as a classifier is concerned."""
+    """A document of the crawl, as far as the classifier uses it."""
 
     url: str
     title: str
@@ -42,7 +42,7 @@ class StoredText(msgspec.Struct, frozen=True):
 
 
 def stored_texts(folder: DataFolder, db: Database, wanted: Callable[[str], bool]) -> Iterator[StoredText]:
-    """The newest version of each document whose URL is wanted, with as much text as is looked at."""
+    """The newest version of each document whose URL is wanted, with as much text as the classifier uses."""
     for table in stored_pages(folder, db)[1]:
         chosen = [at for at, url in enumerate(table.column("url").to_pylist()) if wanted(url)]
         for row in table.select(["url", "title", "text"]).take(chosen).to_pylist() if chosen else ():
@@ -50,11 +50,11 @@ def stored_texts(folder: DataFolder, db: Database, wanted: Callable[[str], bool]
 
 
 def examples_from_rules(folder: DataFolder) -> list[Example]:
-    """The stored documents to which a document rule gives a category."""
+    """Stored documents to which a document rule gives a category."""
     with closing(folder.read()) as db:
         book = RuleBook(load_rules(db))
         if not any(rule.category for rule in book):
-            raise UsageError("no document rule names a category: write `category = …` into some, or name files")
+            raise UsageError("no document rule names a category: add `category = …` to some rules, or name files")
 
         def category_of(url: str) -> str:
             rule = book.match(url)
@@ -76,8 +76,8 @@ class Line(msgspec.Struct, frozen=True):
 def examples_from_files(
     paths: Iterable[Path], folder: DataFolder, canonical: Callable[[str], str]
 ) -> tuple[list[Example], list[str]]:
-    """The labelled pages of JSON files and of folders with a folder per category, and what to say of the rest;
-    `canonical` brings a URL into the form it is stored under."""
+    """Labelled pages from JSON files and from folders with a folder per category, and remarks on files and lines that
+    were left out. `canonical` turns a URL into the form that is stored."""
     examples: list[Example] = []
     warnings: list[str] = []
     asked: dict[str, list[str]] = defaultdict(list)
@@ -108,7 +108,7 @@ def _lines(path: Path) -> Iterator[Line]:
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     raise UsageError(f"{path} line {number}: {error}: {_FORM}") from error
                 if not (line.text or line.title or line.url):
-                    raise UsageError(f"{path} line {number}: neither text nor url: {_FORM}")
+                    raise UsageError(f"{path} line {number}: it has neither text nor url: {_FORM}")
                 yield line
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}: name a file of JSON lines or a folder") from error
@@ -127,7 +127,7 @@ def _examples_of_urls(folder: DataFolder, asked: dict[str, list[str]], warnings:
         if missing:
             warnings.append(
                 f"{counted(missing, 'URL')} {noun(len(missing), 'is')} "
-                f"left out: no document is stored of {next(iter(missing))} …"
+                f"left out: there is no stored document for {next(iter(missing))} …"
             )
 
 
@@ -137,7 +137,7 @@ def _examples_of_folder(root: Path, warnings: list[str]) -> Iterator[Example]:
     for path in sorted(path for path in root.rglob("*") if path.suffix.lower() in _TYPES and path.is_file()):
         inside = path.relative_to(root).parts
         if len(inside) < 2:
-            unread.append(f"{path} (lies in no category's folder)")
+            unread.append(f"{path} (not in the folder of a category)")
             continue
         page = read_local(path)
         if page.ok:
@@ -149,8 +149,8 @@ def _examples_of_folder(root: Path, warnings: list[str]) -> Iterator[Example]:
 
 
 def read_local(path: Path) -> Parsed:
-    """What a parser makes of a file; the type is told by its ending."""
-    from gossamer.crawl.reading import PageReader  # parsers take a while to load, and most verbs need none
+    """Parse a local file; its suffix determines the type."""
+    from gossamer.crawl.reading import PageReader  # parsers are slow to load, and most commands need none
 
     try:
         body = path.read_bytes()

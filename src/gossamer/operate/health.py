@@ -1,7 +1,7 @@
-"""Is a crawl well? A few sentences where not: a seed brought nothing, it stalls, the disk fills up, the index does not
-follow.
+"""Whether a crawl is well, and a few sentences if not: a seed failed, the crawl stalls, the disk fills up, the index is
+behind.
 
-A crawl that nobody runs, or that an operator paused, is not stalled: it rests. Its index can be behind all the same.
+A crawl that nobody runs, or that an operator paused, does not stall. Its index can be behind all the same.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from gossamer.data.locks import is_crawled
 from gossamer.database.database import Database
 from gossamer.frontier.views.inspect import Status, status
 from gossamer.indexer.indexed import IndexStanding, index_lag, index_standing
+from gossamer.model.counts import counted
 from gossamer.operate.next_command import Commands
 from gossamer.operate.verdict import verdict_of
 from gossamer.settings import Settings
 from gossamer.tables import measures
 
 LONGEST_LAG = 300.0
-"""Seconds that results may wait for the index; it needs seconds, and minutes only while much is merged."""
+"""Seconds that results may wait for the index. It needs seconds, and minutes only during large merges."""
 
 
 def problems(folder: DataFolder, db: Database, settings: Settings, now: float) -> list[str]:
-    """What is not well, a sentence each that says what to do; none where all is."""
+    """Problems, a sentence each with advice; none if all is well."""
     standing = status(db, now)
     found = [
         verdict_of(db, settings, Commands(folder.root, options_of(db), is_crawled(folder)), standing.pages).sentence,
@@ -42,8 +43,8 @@ def _stalled(db: Database, standing: Status, settings: Settings, now: float) -> 
     if quiet <= settings.alerts.stalled_after:
         return ""
     return (
-        f"the crawl stalls: nothing was stored for {quiet / 60:.0f} min while sites could be asked ({could_ask}): "
-        "see the log of the workers, and `gossamer doctor --network`"
+        f"the crawl stalls: it stored nothing for {quiet / 60:.0f} min although {counted(could_ask, 'site')} "
+        "can get requests: see the log of the workers, and run `gossamer doctor --network`"
     )
 
 
@@ -51,12 +52,12 @@ def _disk(folder: DataFolder, settings: Settings) -> str:
     try:
         free = folder.free_mebibytes()
     except OSError as error:
-        return f"the free space of {folder.root} cannot be told ({error.strerror}): check the disk"
+        return f"cannot read the free space of {folder.root} ({error.strerror}): check the disk"
     least = max(settings.alerts.disk_low, settings.crawl.min_free_disk)
     if free >= least:
         return ""
     return (
-        f"the disk is low: {free} MiB are free, an alarm is raised below {least}, and the crawl stops at "
+        f"the disk is low: {free} MiB are free. Below {least} there is an alarm, and the crawl stops at "
         f"{settings.crawl.min_free_disk}: free some space"
     )
 
@@ -71,11 +72,11 @@ def _index(folder: DataFolder, db: Database, standing: Status, settings: Setting
     if lag <= LONGEST_LAG:
         return ""
     return (
-        f"the index is behind: {index.behind} changes are not in it, the oldest since {lag / 60:.0f} min: "
-        "see the log of the indexer; `gossamer index` makes up for it while no crawl runs"
+        f"the index is behind: {index.behind} changes are not in it yet, the oldest for {lag / 60:.0f} min: "
+        "see the log of the indexer; if no crawl runs, run `gossamer index`"
     )
 
 
 def _is_elsewhere(folder: DataFolder, settings: Settings, index: IndexStanding) -> bool:
-    """Whether other machines, or another folder, hold the index."""
+    """Whether the index is on other machines or in another folder."""
     return bool(settings.shards.index) or (folder.is_shared and bool(index.problem))

@@ -1,8 +1,8 @@
-"""Figures of a crawl for Prometheus, read at the moment somebody asks.
+"""Metrics of a crawl for Prometheus, read at the moment of the request.
 
-They come from counters that the frontier database keeps with its rows, and from the last commit of the index: asking
-costs about as much as one look of the crawl itself, and nothing is counted twice. So they are the same whoever serves
-them: `gossamer serve` at /metrics, or `gossamer status --prometheus` where there is no server.
+They come from counters that the frontier database keeps with its rows, and from the last commit of the index, so a
+request is cheap and nothing is counted twice. `gossamer serve` at /metrics and `gossamer status --prometheus`, for
+machines without a server, give the same figures.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from gossamer.settings import Settings
 from gossamer.tables import delays, measures
 
 BOUNDS = tuple(float(2**power) for power in range(22))
-"""Upper bounds of the delays, seconds: a second to 24 days, always the same, so that they can be added up."""
+"""Upper bounds of the delays in seconds, from one second to 24 days: always the same, so that you can add them up."""
 
 T = TypeVar("T")
 
@@ -49,9 +49,9 @@ def _gauge(name: str, unit: str, sentence: str, *labels: str) -> Metric:
 
 
 METRICS = (
-    _gauge("build_info", "1", "Always 1; its labels tell the version, and that of the database's tables.",
+    _gauge("build_info", "1", "Always 1; its labels are the versions of Gossamer and of the database schema.",
            "version", "schema"),
-    _gauge("crawl_up", "0 or 1", "Whether the frontier database could be read; where not, its figures are missing."),
+    _gauge("crawl_up", "0 or 1", "Whether the frontier database could be read; if not, its metrics are missing."),
     _gauge("crawl_paused", "0 or 1", "Whether an operator paused the whole crawl."),
     _gauge("documents", "pages", "Documents kept."),
     _gauge("duplicates", "pages", "Pages with the text of another page, and pages whose canonical link names another."),
@@ -67,19 +67,19 @@ METRICS = (
     _gauge("queue_urls", "URLs", "URLs in the queue by level; 0 is fetched first, 32 and above are revisits.", "level"),
     _gauge("sites", "sites", "Sites known."),
     _gauge("sites_active", "sites", "Sites, or parts of split ones, that a worker holds."),
-    _gauge("sites_waiting", "sites", "Sites, or parts, with URLs due that no worker holds."),
-    _gauge("sites_blocked", "sites", "Of those waiting, the ones that must rest first."),
+    _gauge("sites_waiting", "sites", "Sites, or parts, that have due URLs and no worker."),
+    _gauge("sites_blocked", "sites", "Waiting sites, or parts, whose next request is not due yet."),
     _gauge("sites_paused", "sites", "Sites that an operator paused."),
     _gauge("workers", "processes", "Workers that gave a sign of life within their lease, by machine.", "machine"),
-    _gauge("segments", "segments", "Segments that hold what was downloaded."),
+    _gauge("segments", "segments", "Segments of downloads."),
     _gauge("segments_bytes", "bytes", "Size of the segments."),
     _gauge("disk_free_bytes", "bytes", "Free space on the disk of the data folder, or of the segments if less."),
-    _gauge("freshness_ratio", "0 to 1", "Share of the documents that are believed to be up to date."),
-    _gauge("staleness_seconds", "seconds", "For how long documents have been out of date, on average; fresh ones 0."),
+    _gauge("freshness_ratio", "0 to 1", "Expected share of documents that are up to date."),
+    _gauge("staleness_seconds", "seconds", "Expected average age of stored copies; 0 for those up to date."),
     Metric("gossamer_publish_to_searchable_seconds", "histogram", "seconds",
-           "From a feed's announcement until the document could be searched; the sum is one of upper bounds."),
-    _gauge("index_up", "0 or 1", "Whether there is an index that can be searched."),
-    _gauge("index_documents", "pages", "Pages that can be searched."),
+           "From a feed's announcement until readers could find the document; the sum adds upper bounds."),
+    _gauge("index_up", "0 or 1", "Whether the index can be searched."),
+    _gauge("index_documents", "pages", "Pages in the index."),
     _gauge("index_segments", "segments", "Segments of the index."),
     _gauge("index_lag_changes", "changes", "Changes of the crawl that are not in the index yet."),
     _gauge("index_lag_seconds", "seconds", "Age of the oldest stored results that are not in the index yet."),
@@ -89,12 +89,12 @@ METRICS = (
            "Messages not sent: waiting for the first try, failing (tried and tried again), given up.", "state"),
     _gauge("schedule_last_start_timestamp_seconds", "seconds since 1970", "When a schedule last began to run.",
            "machine", "name"),
-    _gauge("schedule_last_duration_seconds", "seconds", "How long the last run of a schedule took, once it is over.",
+    _gauge("schedule_last_duration_seconds", "seconds", "How long the last finished run of a schedule took.",
            "machine", "name"),
-    _gauge("schedule_last_exit_code", "exit code", "How the last run of a schedule ended; 0 is well.",
+    _gauge("schedule_last_exit_code", "exit code", "Exit code of a schedule's last run; 0 is success.",
            "machine", "name"),
 )  # fmt: skip
-"""All metrics of a crawl, in the order in which they are given."""
+"""All metrics of a crawl, in order of output."""
 
 _BY_NAME = {metric.name: metric for metric in METRICS}
 
@@ -103,12 +103,12 @@ class Ask(Protocol):
     """Puts a question to the frontier database, such as `SharedReader.ask`."""
 
     def __call__(self, question: Callable[[Database], T]) -> T:
-        """The answer."""
+        """Answer a question."""
         ...
 
 
 class Figures(msgspec.Struct):
-    """All that is read for one scrape, at one moment."""
+    """All values for one scrape, read at one moment."""
 
     standing: Status
     freshness: Freshness
@@ -123,17 +123,17 @@ class Figures(msgspec.Struct):
 
 
 class CrawlCollector(Collector):
-    """Gives the figures of a crawl to a Prometheus registry."""
+    """Gives the metrics of a crawl to a Prometheus registry."""
 
     def __init__(self, folder: DataFolder, settings: Settings, clock: Clock, ask: Ask) -> None:
         self._folder, self._settings, self._clock, self._ask = folder, settings, clock, ask
 
     def describe(self) -> list[Family]:
-        """Nothing is read when the collector is registered: the database may not be there yet."""
+        """Read nothing when the collector is registered: the database may not exist yet."""
         return []
 
     def collect(self) -> Iterator[Family]:
-        """The figures as they are now; without a database only that there is none."""
+        """The present values; without a database, only that there is none."""
         yield _family("build_info", {(__version__, str(schema.VERSION)): 1})
         try:
             figures = self._ask(self._read)
@@ -162,7 +162,7 @@ class CrawlCollector(Collector):
 
 
 def text(collector: Collector) -> str:
-    """Figures in Prometheus' text format."""
+    """The metrics in Prometheus' text format."""
     registry = CollectorRegistry()
     registry.register(collector)
     return generate_latest(registry).decode()
@@ -230,7 +230,7 @@ def _delays(classes: Mapping[int, int]) -> Family:
 
 
 def _known(name: str, value: float | None) -> Iterator[Family]:
-    """A figure that is left out while there is none."""
+    """A metric that is left out if it has no value."""
     if value is not None:
         yield _family(name, value)
 

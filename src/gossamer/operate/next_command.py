@@ -1,6 +1,6 @@
 """The command that a person should type next, with the options that they gave before.
 
-Options are not remembered from one crawl to the next, so a command that is to succeed has to repeat them.
+A crawl does not remember the options of the last one, so the command has to repeat them.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _SWITCHES = {
 }
 
 Options = Mapping[str, Mapping[str, Any]]
-"""What the options of a crawl changed in the settings, by section and name."""
+"""Settings that the options of a crawl changed, by section and name."""
 
 
 class Commands(msgspec.Struct, frozen=True):
-    """How a person speaks to one data folder."""
+    """Builds commands for one data folder."""
 
     data: Path | None = None
-    """The folder, None for the one that is taken without `--data`."""
+    """The folder; None for the default one, without `--data`."""
     options: Options = {}
-    """What the last `gossamer crawl` changed by its options."""
+    """Settings that the options of the last `gossamer crawl` changed."""
     running: bool = False
-    """Whether a crawl is at work there: a second one is refused, but seeds can be added to it."""
+    """Whether a crawl is running: it refuses a second one, but takes more seeds."""
 
     def crawl(self, *seeds: str, **more: Mapping[str, Any]) -> str:
         """Crawl these seeds as before, with further changes of the settings by section."""
@@ -66,7 +66,7 @@ class Commands(msgspec.Struct, frozen=True):
         return self._line(words)
 
     def verb(self, *words: str) -> str:
-        """Another verb."""
+        """Any other command."""
         return self._line(words)
 
     def _line(self, words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Ranked pages of a data folder for those who read them: the best ones, some by lot, all as a file."""
+"""The ranked pages of a data folder: the best ones, a random sample, or all of them as a file."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gossamer.store.durable import storing
 from gossamer.store.place import Place, PlaceMissing
 
 MOST_PAGES = 500_000
-"""Pages whose URLs are drawn by lot."""
+"""Pages whose URLs are sampled."""
 PAGES_OF_A_SITE = 4000
-"""The same for each site: what is learnt from one."""
+"""The same for each site."""
 _ROWS = 65_536
 _FORM = pa.schema([pa.field("url", pa.string()), pa.field("key", pa.int64()), pa.field("rank", pa.float64())])
 
@@ -33,7 +33,7 @@ class RankedPage(msgspec.Struct, frozen=True):
     url: str
     rank: float
     text: str = ""
-    """What links to it say most often."""
+    """The most frequent text of links to it."""
 
 
 class RankedSite(msgspec.Struct, frozen=True):
@@ -44,10 +44,10 @@ class RankedSite(msgspec.Struct, frozen=True):
 
 
 class RankedPages:
-    """The graph and the ranks that count now."""
+    """The current graph and ranks."""
 
     def __init__(self, place: Place) -> None:
-        """`UsageError` where nothing was ranked yet."""
+        """Raises a `UsageError` if there are no ranks yet."""
         found = read_current(place)
         if found is None:
             raise UsageError("there are no link ranks yet: run `gossamer rank`")
@@ -67,14 +67,14 @@ class RankedPages:
         return [RankedSite(*one) for one in ordered[:count]]
 
     def by_lot(self, seed: int, most: int = MOST_PAGES) -> list[tuple[str, float]]:
-        """URLs and ranks: at most so many pages, and of each site no more than are learnt from."""
+        """A random sample of URLs and ranks, with a limit for each site."""
         nodes = _drawn(self.graph.site_numbers(), most, seed)
         ranks = self.ranks.ranks()[nodes].tolist()
         return sorted(zip(self.graph.urls(nodes), ranks, strict=True))
 
     def write(self, target: Path) -> int:
-        """All pages as a file: Parquet by its name, else lines of URL, tab and rank, packed where the name ends in .gz;
-        returns how many."""
+        """Write all pages to a file and return their number: Parquet by the file's name, else lines of URL, tab and
+        rank, compressed if the name ends in .gz."""
         with storing(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.suffix == ".parquet":
@@ -93,7 +93,7 @@ class RankedPages:
         return [RankedPage(url, value, self.text_of(node)) for url, value, node in shown]
 
     def text_of(self, node: int) -> str:
-        """What links to a page say most often."""
+        """The most frequent text of links to a page."""
         texts = anchor_texts(self.graph, node)
         return texts[0].text if texts else ""
 
@@ -115,7 +115,7 @@ def _text_file(target: Path) -> IO[str]:
 
 
 def highest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """The places of the highest values, the highest first."""
+    """Indices of the highest values, the highest first."""
     count = min(count, len(values))
     if not count:
         return np.empty(0, np.int64)

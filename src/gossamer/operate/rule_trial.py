@@ -1,4 +1,4 @@
-"""What `gossamer rules test` shows: which rule takes a page, why the others do not, and what it cuts out."""
+"""The answer of `gossamer rules test`: the rule that applies to a page, why the others do not, and what it cuts out."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gossamer.parse.rules.cutting import Cut, cut
 
 
 class Trial(msgspec.Struct):
-    """One page held against the rules."""
+    """The rules applied to a page."""
 
     url: str
     source: str
     """Where the HTML comes from."""
     attempts: list[Attempt]
-    """Every rule for the host, in the order in which they are asked."""
+    """Every rule for the host, in order."""
     rule: DocumentRule | None
     cut: Cut | None
 
@@ -29,16 +29,16 @@ class Trial(msgspec.Struct):
         """The result in a sentence."""
         if self.rule is not None and self.cut is not None:
             if self.cut.text:
-                return f"rule {self.rule.label} takes it"
-            return f"rule {self.rule.label} takes it, but its text is left to the general extractor"
+                return f"rule {self.rule.label} applies"
+            return f"rule {self.rule.label} applies, but leaves the text to the general extractor"
         if not self.attempts:
             host = host_of(site_of(self.url))
             names = " or ".join(dict.fromkeys((host, registrable_domain(host))))
-            return f"no rule takes it: there is none for {names}"
-        return "no rule takes it"
+            return f"no rule applies: there is none for {names}"
+        return "no rule applies"
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """As JSON."""
         return {
             "url": self.url,
             "source": self.source,
@@ -52,7 +52,7 @@ class Trial(msgspec.Struct):
 
 
 def try_rules(book: RuleBook, url: str, html: str, source: str, limits: ParseLimits, now: float) -> Trial:
-    """Hold a page against the rules."""
+    """Apply the rules to a page."""
     attempts = book.attempts(url)
     rule = next((attempt.rule for attempt in attempts if attempt.fits), None)
     found = cut(Tree(html, limits.max_tags), rule, limits.max_text_chars, now) if rule is not None else None

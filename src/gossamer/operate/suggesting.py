@@ -1,4 +1,4 @@
-"""What `gossamer rules suggest` proposes: rules for a site from its crawled pages, with the evidence as comments."""
+"""The answer of `gossamer rules suggest`: rules for a site from its crawled pages, with the evidence as comments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gossamer.parse.rules.toml import write_rules
 from gossamer.parse.rules.url_groups import MIN_PAGES, Group, Page, group_urls
 
 MOST_PAGES = 5000
-"""Documents of a site that are looked at."""
+"""Documents of a site that are examined."""
 MOST_SAMPLES = 20
 """Pages of a template whose HTML is read."""
 _MOST_RULES = 10
@@ -36,9 +36,9 @@ class Suggestion(msgspec.Struct):
 
     rules: list[DocumentRule]
     evidence: dict[str, list[str]]
-    """Rule label → what speaks for it."""
+    """Rule label → evidence for it."""
     remarks: list[str]
-    """How much was looked at, and what was not proposed."""
+    """How much was examined, and templates that were not proposed."""
 
     def as_toml(self) -> str:
         """The rules with the evidence as comments; `rules import` reads it."""
@@ -46,16 +46,16 @@ class Suggestion(msgspec.Struct):
         return f"{head}\n{write_rules(self.rules, self.evidence)}"
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """As JSON."""
         rules = [msgspec.to_builtins(rule) | {"evidence": self.evidence[rule.label]} for rule in self.rules]
         return {"rules": rules, "remarks": self.remarks}
 
 
 def suggest(folder: DataFolder, db: Database, name: str, limits: ParseLimits, now: float) -> Suggestion:
-    """Rules for the site that a person calls by this name."""
+    """Propose rules for a site."""
     sites = sites_named(db, name)
     if not sites:
-        raise UsageError(f"{name} is no site of this crawl: see the host names in `gossamer export urls`")
+        raise UsageError(f"{name} is not a site of this crawl: `gossamer export urls` lists the host names")
     pages = documents_of(folder, db, sites, MOST_PAGES)
     if len(pages) < MIN_PAGES:
         raise UsageError(
@@ -91,7 +91,7 @@ def _selectors(
 
 
 def _same_selectors(found: Sequence[tuple[Group, Found]]) -> list[list[tuple[Group, Found]]]:
-    """Templates that are cut alike make one rule."""
+    """Templates with equal selectors make one rule."""
     kinds: dict[tuple[str, ...], list[tuple[Group, Found]]] = {}
     for group, selectors in found:
         key = (selectors.title, selectors.text, selectors.date, selectors.date_format, selectors.author)
@@ -124,7 +124,7 @@ def _one(selector: str) -> tuple[str, ...]:
 
 
 def _free_name(groups: Sequence[Group], taken: set[str]) -> str:
-    """The first plain word of a path, where it has one."""
+    """The first plain word of a path that has one."""
     words = [word for part in groups[0].template.split("/") if (word := part) and _WORD.fullmatch(word)]
     name = words[0] if words else "document"
     if name not in taken:
@@ -133,7 +133,7 @@ def _free_name(groups: Sequence[Group], taken: set[str]) -> str:
 
 
 def _domain(pages: Sequence[StoredPage]) -> str:
-    """The registrable domain, unless all pages are on one host below it that is not its front door."""
+    """The registrable domain, unless all pages are on one host below it that is not its main host."""
     hosts = {host_of(site_of(page.url)) for page in pages}
     host = min(hosts)
     domain = registrable_domain(host)
@@ -142,4 +142,4 @@ def _domain(pages: Sequence[StoredPage]) -> str:
 
 def _rest(group: Group) -> str:
     pages = counted(group.pages, "page")
-    return f"Not proposed: {group.template}, {pages}: {group.verdict or 'there are larger groups enough'}."
+    return f"Not proposed: {group.template}, {pages}: {group.verdict or 'there are enough larger groups'}."

@@ -1,9 +1,9 @@
-"""Takedown: a URL, all that begins so, or a whole host leaves within seconds, and stays out.
+"""Takedown: takes a URL, a prefix or a whole host out of the search within seconds, and keeps it out.
 
-The removal is entered first: from then on workers, seeds, sitemaps and feeds are refused what it covers, and
-everything that shows stored pages asks for it. Then the URLs leave queue and plans, a handful at a time, each with a
-change that the index follows; where no indexer is at work, they are deleted from the index here. The bytes in the
-segments are out of sight; `crawl.erasing` makes them go, too.
+First it enters the removal: from then on workers, seeds, sitemaps and feeds cannot add the URLs it covers, and
+everything that shows stored pages checks it. Then the URLs leave queue and plans in small batches, each with a change
+that the index follows; if no indexer runs, they are deleted from the index here. The bytes remain in the segments until
+`crawl.erasing` deletes them.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ from gossamer.tables import outbox
 log = logging.getLogger(__name__)
 
 _WORK, _REST = 0.2, 0.1
-"""Seconds for which handfuls follow each other, and for which others are let in then. Whoever waits for SQLite asks
-ten times a second: without a rest it would hardly ever ask at the right moment."""
+"""Seconds of work, and of rest for other writers. A process that waits for SQLite tries ten times a second: without a
+rest it would hardly ever find it free.
+"""
 _AT_ONCE = 20_000
 """Pages that one commit of the index deletes."""
 
 Progress = Callable[[int], None]
-"""Called with how many URLs left or came back so far."""
+"""Called with the number of URLs that left or came back so far."""
 
 
 def _silent(_urls: int) -> None:
@@ -53,7 +54,7 @@ def _silent(_urls: int) -> None:
 
 
 class _Handfuls:
-    """Called after each handful: tells how far it is, and rests now and then."""
+    """Called after each batch: reports progress, and rests now and then."""
 
     def __init__(self, progress: Progress = _silent) -> None:
         self._progress, self._urls = progress, 0
@@ -69,11 +70,11 @@ class _Handfuls:
 
 
 def covering(text: str, settings: Settings, exact: bool = False) -> str:
-    """What a person means by a URL, a beginning of URLs or a host, as the table of removals has it.
+    """The removal a person means by a URL, a prefix or a host.
 
-    With a scheme: what begins so. Without one: under both; a mere host means all of it, on every port, and `//HOST/`
-    on the usual ones. `exact`, or a `=` before it: this URL and no other.
-    """
+    With a scheme: all URLs with this prefix. Without one: the same for both schemes; a bare host means all of it, on
+    every
+    port, and `//HOST/` on the default ones. `exact`, or a leading `=`: this URL only."""
     text = text.strip()
     if exact or text.startswith("="):
         return f"={canonical_or_error(text.removeprefix('='), settings)}"
@@ -81,8 +82,8 @@ def covering(text: str, settings: Settings, exact: bool = False) -> str:
     url = canonical_or_error(bare, settings)
     if _is_wider(bare, url):
         raise UsageError(
-            f"{text} is the same page as {url}, and everything that begins so would go: write ={url} for that page "
-            "alone, or the beginning that is meant"
+            f"{text} is the same page as {url}, and all URLs with that prefix would go: write ={url} for that page "
+            "alone, or the prefix you mean"
         )
     if "//" in bare:
         return url
@@ -92,8 +93,8 @@ def covering(text: str, settings: Settings, exact: bool = False) -> str:
 
 
 def _is_wider(typed: str, url: str) -> bool:
-    """Whether more URLs begin with a canonical form than with what was typed: it leaves out fragments, tracking and
-    session parameters, and steps back."""
+    """Whether the canonical form is a prefix of more URLs than the typed text: it drops fragments, tracking and session
+    parameters, and parent steps."""
     path, _, fragment = typed.partition("#")
     path, asks, query = path.partition("?")
     kept, still_asks, rest = url.partition("?")
@@ -115,7 +116,7 @@ def take_down(
     folder: DataFolder, db: Database, settings: Settings, prefix: str, reason: str, now: float,
     progress: Progress = _silent,
 ) -> int:  # fmt: skip
-    """Take out what is meant by a prefix (see `covering`) and keep it out; returns how many URLs were known of it."""
+    """Take out what a prefix means (see `covering`) and keep it out; returns the number of known URLs."""
     what = covering(prefix, settings)
     urls = removing.remove(db, what, reason, now, _Handfuls(progress))
     _silence(db, [what])
@@ -124,7 +125,7 @@ def take_down(
 
 
 class Under(msgspec.Struct, frozen=True):
-    """How far a removal came."""
+    """Progress of a removal."""
 
     urls: int
     is_done: bool
@@ -133,7 +134,7 @@ class Under(msgspec.Struct, frozen=True):
 def take_down_within(
     folder: DataFolder, settings: Settings, prefix: str, reason: str, now: float, seconds: float
 ) -> Under:
-    """The same for those who cannot wait: what is not done by then goes on aside, on a connection of its own."""
+    """Like `take_down`, but returns in time: a thread with its own connection finishes the rest."""
     left = 0
     problem: Exception | None = None
 
@@ -146,12 +147,12 @@ def take_down_within(
         try:
             with contextlib.closing(folder.open_database()) as db:
                 take_down(folder, db, settings, prefix, reason, now, count)
-        except Exception as error:  # of whatever kind: whoever waits must not be told that all is done
+        except Exception as error:  # of any kind: the caller must not believe that all is done
             problem = error
             is_known = isinstance(error, GossamerError)
-            log.error("%s was not taken down to the end: %s", prefix, error, exc_info=None if is_known else error)
+            log.error("the takedown of %s did not finish: %s", prefix, error, exc_info=None if is_known else error)
 
-    covering(prefix, settings)  # what is wrong is said here and now
+    covering(prefix, settings)  # report errors of the first step here and now
     working = Thread(target=work, daemon=True)
     working.start()
     working.join(seconds)
@@ -161,18 +162,18 @@ def take_down_within(
 
 
 def restore(folder: DataFolder, db: Database, settings: Settings, prefix: str, now: float) -> int:
-    """Let in again what was taken down by this prefix; returns how many URLs are fetched anew."""
+    """Let URLs in again that were taken down by this prefix; returns how many are fetched again."""
     what = prefix if prefix in {one.what for one in removals.all_removals(db)} else covering(prefix, settings)
     urls = restoring.restore(db, what, now, _Handfuls())
     if urls is not None:
         return urls
     wider = removals.covered(db).by(what.lstrip("=")) if "//" in what else None
-    hint = f"it is out by {wider}: undo that" if wider else "`gossamer remove --list` tells what is out"
-    raise UsageError(f"{what} was not taken down by itself: {hint}")
+    hint = f"{wider} covers it: restore that" if wider else "`gossamer remove --list` lists what was taken down"
+    raise UsageError(f"{what} was not taken down on its own: {hint}")
 
 
 def carry_on(folder: DataFolder, db: Database, settings: Settings, now: float) -> int:
-    """Finish removals that broke off; returns how many URLs were left."""
+    """Finish interrupted removals; returns how many URLs were left."""
     left = removals.unfinished(db)
     urls = sum(removing.remove(db, what, reason, now, _Handfuls()) for what, reason in left.items())
     if left:
@@ -182,7 +183,7 @@ def carry_on(folder: DataFolder, db: Database, settings: Settings, now: float) -
 
 
 def _silence(db: Database, what: Sequence[str]) -> None:
-    """Messages of alerts that still wait tell nothing of it; they may wait for days."""
+    """Remove the URLs from messages of alerts that still wait, perhaps for days."""
     out = removals.Covered(what)
     for id in outbox.about_alerts(db):
         if _without(db, id, out) is not None:
@@ -190,13 +191,13 @@ def _silence(db: Database, what: Sequence[str]) -> None:
 
 
 def _without(db: Database, id: str, out: removals.Covered) -> Message | None:
-    """A message without what is covered; None where it names nothing of it."""
+    """A message without covered pages; None if nothing remains."""
     body = outbox.body_of(db, id)
     message = decoded(body) if body is not None else None
     kept = tuple(item for item in message.items if not out(item.url)) if message else ()
     if message is None or len(kept) == len(message.items):
         return None
-    # It goes on to say how many pages there were.
+    # The message still says how many pages there were.
     return msgspec.structs.replace(message, items=kept, more=message.more + len(message.items) - len(kept))
 
 
@@ -210,7 +211,7 @@ def _rewrite(db: Database, id: str, out: removals.Covered) -> None:
 
 
 def drop_from_index(folder: DataFolder, db: Database, settings: Settings, now: float) -> None:
-    """Delete from the index what left the table; where an indexer is at work, it does so by itself."""
+    """Delete pages from the index that left the table; an indexer that runs does so by itself."""
     place = index_place(folder, settings.shards)
     if IndexFolder(place.root).current() is None:
         return
@@ -224,15 +225,15 @@ def _drop(db: Database, place: IndexPlace, now: float) -> None:
     if generation is None:
         return
     with closing(IndexWriter(generations.tantivy(generation), generations.scratch(generation))) as writer:
-        # However far the index is behind, this does not wait: its position stays, and what it reads later is
-        # asked of the table.
+        # This does not wait for an index that is behind: its position stays, and it checks the table for pages that it
+        # reads later.
         gone = sorted(_departed(db, writer.position))
         for start in range(0, len(gone), _AT_ONCE):
             writer.apply({}, gone[start : start + _AT_ONCE], writer.position, now)
 
 
 def _departed(db: Database, position: int) -> set[int]:
-    """Keys of the pages that left since the index was at a position, and are no documents now."""
+    """Keys of pages that left since the index was at a position and are not documents now."""
     sites: dict[int, list[int]] = defaultdict(list)
     for site_id, key in changes.departed(db, position, changes.last_change(db)):
         sites[site_id].append(key)
@@ -240,7 +241,7 @@ def _departed(db: Database, position: int) -> set[int]:
 
 
 class Out(msgspec.Struct, frozen=True):
-    """Something that is out, for lists."""
+    """A removal, for lists."""
 
     what: str
     words: str
@@ -250,7 +251,7 @@ class Out(msgspec.Struct, frozen=True):
 
 
 def listed(db: Database) -> list[Out]:
-    """Everything that is out, the newest first."""
+    """All removals, the newest first."""
     return [
         Out(one.what, removals.words_of(one.what), one.reason, one.removed_at, one.unfinished)
         for one in removals.all_removals(db)

@@ -1,7 +1,7 @@
-"""Rules that somebody types are tried in a process of their own, which may take so much time and memory and no more.
+"""Tries rules that somebody types in a separate process with limited time and memory.
 
-A selector runs in C, where no thread can stop it and all others wait. What takes too long costs this process, and the
-server that asked goes on answering.
+A selector runs in C: no thread can stop it, and all others wait. So a slow rule costs this process only, and the server
+keeps answering.
 """
 
 from __future__ import annotations
@@ -21,54 +21,54 @@ from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule, RuleBook
 
 SECONDS = 2
-"""Processor time for a trial: a thousand times what one of an ordinary page takes."""
+"""Processor time for a trial: a thousand times what an ordinary page takes."""
 PATIENCE = 60.0
-"""Seconds after which a trial is ended though it had hardly any processor time, on a machine that has none left."""
+"""Seconds after which a trial ends even if it got hardly any processor time, on a busy machine."""
 _MEMORY = 2 << 30
 _NICE = 5
 
 
 class TrialError(GossamerError):
-    """A trial came to no end."""
+    """A trial did not finish."""
 
 
 class TrialJob(msgspec.Struct, frozen=True):
-    """What is to be tried on what."""
+    """Rules to try, and the URLs and page to try them on."""
 
     stored: tuple[DocumentRule, ...]
-    """Rules that the crawl has."""
+    """Stored rules."""
     draft: tuple[DocumentRule, ...]
-    """Rules that are tried, each in place of the stored one with its domain and name."""
+    """Rules to try, each in place of the stored one with its domain and name."""
     urls: list[str]
     limits: ParseLimits
     now: float
     page: str = ""
-    """The page that is cut; empty: none."""
+    """The page to cut; empty for none."""
     html: str = ""
     source: str = ""
 
 
 class TrialAnswer(msgspec.Struct):
-    """What came of it."""
+    """The result of a trial."""
 
     fitting: list[str] = []
-    """URLs that a rule of the draft takes."""
+    """URLs to which a rule of the draft applies."""
     taken: list[str] = []
-    """URLs that a rule of the draft fits, but a stored rule takes first."""
+    """URLs that a rule of the draft fits, but to which a stored rule applies first."""
     others: list[str] = []
     trial: Trial | None = None
 
 
 class Trials:
-    """Tries rules, one draft at a time: whoever asks meanwhile is told so and waits for nobody."""
+    """Tries one draft at a time, and refuses another one meanwhile instead of queueing it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
 
     def run(self, job: TrialJob) -> TrialAnswer:
-        """Do it in a process; `TrialError` where it came to no end."""
+        """Run a trial in a process; raises a `TrialError` if it does not finish."""
         if not self._lock.acquire(blocking=False):
-            raise TrialError("another rule is being tried at the moment: try again in a few seconds")
+            raise TrialError("another trial is running: try again in a few seconds")
         try:
             return _run(job)
         finally:
@@ -82,7 +82,9 @@ def _run(job: TrialJob) -> TrialAnswer:
             input=msgspec.msgpack.encode(job), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise TrialError(f"the trial took longer than {PATIENCE:.0f} seconds: the machine is busy, try again") from None
+        raise TrialError(
+            f"the trial took longer than {PATIENCE:.0f} seconds because the machine is busy: try again"
+        ) from None
     if done.returncode:
         raise TrialError(
             f"the trial took more than {SECONDS} seconds of computing or {_MEMORY >> 30} GB of memory: write simpler "
@@ -92,7 +94,7 @@ def _run(job: TrialJob) -> TrialAnswer:
 
 
 def try_draft(job: TrialJob) -> TrialAnswer:
-    """Hold URLs and a page against the rules of a draft together with those that are there."""
+    """Apply the rules of a draft, together with the stored ones, to URLs and a page."""
     book, draft = RuleBook([*job.stored, *job.draft]), RuleBook(job.draft)
     mine = {(rule.domain, rule.name) for rule in job.draft}
     found = TrialAnswer()
@@ -108,7 +110,7 @@ def try_draft(job: TrialJob) -> TrialAnswer:
 
 
 def main() -> None:
-    """One job from standard input, its answer to standard output."""
+    """Read one job from standard input and write its answer to standard output."""
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=TrialJob)
     give_way(_NICE)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
@@ -121,4 +123,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # taking trees apart takes longer than anybody should wait
+    os._exit(0)  # skip the slow clean-up of the trees

@@ -1,8 +1,8 @@
-"""What became of each seed: how many pages it brought, or why none, and what to type next.
+"""The result of each seed: how many pages it yielded, or why none, and the command to type next.
 
-`judge` is pure: what the table knows of a seed comes in, a verdict goes out. A seed that was not asked yet, because the
-crawl was stopped or is paused, is *pending* and no failure. Nor is one of which pages were kept at any time: the
-figures are those of the whole crawl. A seed *failed* where it was tried and nothing of its site was kept.
+`judge` is pure: it takes what the table knows of a seed and returns a verdict. A seed whose URL was not fetched yet,
+because the crawl was stopped or is paused, is *pending*, not failed. Neither did a seed fail if pages of its site were
+ever kept: the figures are those of the whole crawl. A seed *failed* if it was tried and nothing of its site was kept.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ _CERTIFICATE = "the certificate is not valid"
 
 
 class SeedVerdict(msgspec.Struct, frozen=True):
-    """What became of a seed."""
+    """The result of a seed."""
 
     url: str
     state: State
     pages: int = 0
     """Pages kept of its site, and of the sites it leads to."""
     leads_to: str = ""
-    """Where redirects and canonical links lead, where that is another URL."""
+    """The other URL to which redirects and canonical links lead, if any."""
     why: str = ""
-    """The cause in one word, for programs; empty where it brought pages."""
+    """The cause in one word, for programs; empty if the seed yielded pages."""
     cause: str = ""
     """The cause in a sentence without its full stop."""
     advice: str = ""
@@ -59,33 +59,33 @@ class SeedVerdict(msgspec.Struct, frozen=True):
     command: str = ""
     """What to type next."""
     tries_again_at: float | None = None
-    """When the crawl would ask again by itself."""
+    """When the crawl will try again by itself."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What became of a crawl: of the seeds that it is judged by, and of the others."""
+    """The result of a crawl: of the seeds that it is judged by, and of the others."""
 
     seeds: list[SeedVerdict]
-    """In the order in which they were named."""
+    """In the order of the command."""
     others: list[SeedVerdict] = []
-    """Seeds of earlier commands that failed; they do not count, where this one named its own."""
+    """Failed seeds of earlier commands; they do not count if this command named seeds."""
     pages: int = 0
     """Pages kept in all."""
 
     @property
     def failed(self) -> list[SeedVerdict]:
-        """The seeds that brought nothing."""
+        """Seeds that yielded nothing."""
         return [seed for seed in self.seeds if seed.state == "failed"]
 
     @property
     def ok(self) -> bool:
-        """Whether every seed brought something, or still may."""
+        """Whether every seed yielded pages, or still may."""
         brought = self.pages > 0 or any(seed.state == "pending" for seed in self.seeds)
         return not self.seeds or (brought and not self.failed)
 
     @property
     def headline(self) -> str:
-        """What is wrong, without the causes; empty where nothing is."""
+        """What is wrong, without the causes; empty if nothing is."""
         failed = self.failed
         if not failed:
             return self.sentence
@@ -95,12 +95,12 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What is wrong in a line, with the first cause and what to do; empty where nothing is."""
+        """What is wrong in a line, with the first cause and what to do; empty if nothing is."""
         if self.ok:
             return ""
         failed = self.failed
         if not failed:
-            return "nothing was kept: every seed was removed. Name another: gossamer crawl URL"
+            return "no page was kept, because every seed was removed. Add another: gossamer crawl URL"
         first = failed[0]
         return f"{self.headline}: {first.cause}. {next_step(first)}"
 
@@ -113,7 +113,7 @@ def next_step(seed: SeedVerdict) -> str:
 def verdict_of(
     db: Database, settings: Settings, commands: Commands, pages: int, named: Iterable[str] = ()
 ) -> Verdict:  # fmt: skip
-    """The verdict on the seeds that were named; where none were, on all of the crawl."""
+    """The verdict on the named seeds; on all seeds of the crawl if none were named."""
     judged = {seed.url: seed for seed in judge_all(seed_views(db, seed_urls(db)), settings, commands, db)}
     chosen = [judged.get(url, SeedVerdict(url, "pending")) for url in dict.fromkeys(named)]
     if not chosen:
@@ -126,8 +126,8 @@ def verdict_of(
 def judge_all(
     views: Sequence[SeedView], settings: Settings, commands: Commands, db: Database
 ) -> list[SeedVerdict]:  # fmt: skip
-    """Each seed. What was kept elsewhere counts for one that was read: for a feed or sitemap that names pages of the
-    crawl, any page; in a wider scope, those on sites that no seed leads to, in its domain or, where hosts are listed,
+    """Judge each seed. Pages kept elsewhere count for a seed that was read: for a feed or sitemap that names pages of
+    the crawl, any page; in a wider scope, those on sites that no seed leads to, in its domain or, if hosts are listed,
     on any host."""
     judge = Judge(settings, commands)
     verdicts = [judge(view) for view in views]
@@ -142,7 +142,7 @@ def judge_all(
 def _kept_elsewhere(
     views: Sequence[SeedView], read: Sequence[SeedView], mode: str, db: Database
 ) -> dict[str, int]:  # fmt: skip
-    """Pages that count for seeds of which no page was kept, though they were read."""
+    """Pages that count for seeds that were read, but of which no page was kept."""
     total = documents(db)
     found = {view.url: total for view in read if _names_pages(view)}
     if mode == "host":
@@ -187,10 +187,10 @@ class Judge:
         self._policy = AddressPolicy(settings.network.allow, settings.crawl.contact)
 
     def __call__(self, view: SeedView) -> SeedVerdict:
-        """What became of a seed."""
+        """Judge a seed."""
         end = view.end
         if end is None:
-            return SeedVerdict(view.url, "pending", cause="not asked yet")
+            return SeedVerdict(view.url, "pending", cause="not fetched yet")
         leads_to = end.url if end.url != view.url else ""
         found = self._judge(view, end)
         return msgspec.structs.replace(found, pages=view.site.documents, leads_to=leads_to or found.leads_to)
@@ -234,18 +234,18 @@ class Judge:
             return SeedVerdict(view.url, "kept")
         led = "" if end is view.chain[0] else f"it leads to {end.url}: "
         if view.site.waiting > (end.state == "waiting"):
-            return SeedVerdict(view.url, "pending", why="waiting", cause="not all of it was asked for yet",
+            return SeedVerdict(view.url, "pending", why="waiting", cause="not all of its URLs were fetched yet",
                                command=self._goes_on)  # fmt: skip
         if not end.reason.startswith(NEEDS_SCRIPTS):
             return SeedVerdict(
                 view.url, "failed", why="empty", cause=led + end.reason,
-                advice="See what was read", command=self._commands.verb("explain", end.url),
+                advice="See what Gossamer read", command=self._commands.verb("explain", end.url),
             )  # fmt: skip
         if self._modes.of(site_of(end.url)) != "off":
             return SeedVerdict(
                 view.url, "failed", why="scripts",
-                cause=f"{led}the page is {end.reason}; running its scripts added nothing",
-                advice="See what was read", command=self._commands.verb("explain", end.url),
+                cause=f"{led}the page is {end.reason}; running its scripts added no text",
+                advice="See what Gossamer read", command=self._commands.verb("explain", end.url),
             )  # fmt: skip
         return SeedVerdict(
             view.url, "failed", why="scripts", cause=f"{led}the page is {end.reason}",
@@ -254,15 +254,15 @@ class Judge:
         )  # fmt: skip
 
     def _unasked(self, view: SeedView, end: UrlState) -> SeedVerdict:
-        """A URL that has no outcome: its turn did not come, or robots.txt kept it from coming."""
+        """A URL without an outcome: it was not fetched yet, or robots.txt prevents it."""
         state = msgspec.msgpack.decode(view.robots, type=RobotsState) if view.robots is not None else None
         failing = state is not None and state.kind in (Kind.UNREACHABLE, Kind.DEFERRED) and not state.good_at
         if state is None or not failing or not _was_asked(state) or view.site.documents:
             return self._pending(view)
         outcome = Outcome(state.outcome) if state.outcome else Outcome.UNAVAILABLE
-        # Where no answer came, or one that leads nowhere, the detail says more than the sentence about robots.txt.
+        # If no answer came, or one that leads nowhere, the detail says more than the sentence about robots.txt.
         told = state.detail if outcome.meaning.unreached or outcome is Outcome.BAD_REDIRECT else ""
-        cause = told or state.reason + ", and no page is asked for without it"
+        cause = told or state.reason + ", and Gossamer fetches no page without it"
         why, advice, command = self._cures(end, outcome, state.detail)
         led = "" if end is view.chain[0] else f"it leads to {end.url}: "
         return SeedVerdict(
@@ -281,16 +281,16 @@ class Judge:
             return SeedVerdict(view.url, "pending", why="paused", cause=f"{site} is paused: {view.site.paused}",
                                command=self._commands.verb("resume", site))  # fmt: skip
         if view.site.at_limit:
-            return SeedVerdict(view.url, "pending", why="limit", cause=f"{site} had as many requests as you allowed",
+            return SeedVerdict(view.url, "pending", why="limit", cause=f"{site} is at the limit that you set",
                                command=self._commands.verb("limit", site))  # fmt: skip
         if view.site.documents:
             return SeedVerdict(view.url, "kept")
         if view.site.delay > LONGEST_PACE:
             return SeedVerdict(
                 view.url, "failed", why="delay", cause=f"{site} wants {view.site.delay:g} s between two requests",
-                advice="Only a crawl that watches waits that long", command=self._commands.crawl(crawl={"watch": True}),
+                advice="Only a crawl with --watch waits that long", command=self._commands.crawl(crawl={"watch": True}),
             )  # fmt: skip
-        return SeedVerdict(view.url, "pending", why="waiting", cause="not all of it was asked for yet",
+        return SeedVerdict(view.url, "pending", why="waiting", cause="not all of its URLs were fetched yet",
                            command=self._goes_on)  # fmt: skip
 
     def _lost(self, view: SeedView, end: UrlState) -> SeedVerdict:
@@ -299,7 +299,7 @@ class Judge:
         return SeedVerdict(
             view.url, "failed", leads_to=target, why="redirect",
             cause=f"it leads to {target}" + (f", and {said}" if said else ", which is not part of the crawl"),
-            advice="Begin there", command=self._commands.crawl(target),
+            advice="Start there", command=self._commands.crawl(target),
         )  # fmt: skip
 
     def _cures(self, end: UrlState, outcome: Outcome, reason: str) -> tuple[str, str, str]:
@@ -311,18 +311,22 @@ class Judge:
         if outcome is Outcome.UNSUPPORTED_TYPE and "gossamer[" in reason:
             extra = reason[reason.index("gossamer[") :].split()[0]
             again = self._commands.crawl(end.url)
-            return "extra", "Install what reads it and try again", f"pip install '{extra}' && {again}"
+            return "extra", "Install its parser and try again", f"pip install '{extra}' && {again}"
         if outcome is Outcome.RESOURCE and (host := _host_in(reason)):
             wider = self._commands.crawl(end.url, scope={"mode": "list", "hosts": [host]})
-            return "list", "Take the hosts it names into the crawl", wider
+            return "list", "Add the hosts it names to the crawl", wider
         why, advice, command = _CURES.get(outcome, _SEE)
         if outcome is Outcome.PARSE_FAILED and reason and not any(word in reason for word in _LIMITS):
-            advice, command = "See what is known of it", _explain
+            advice, command = "See what Gossamer knows about it", _explain
         if end.status in (401, 407):
             advice = "Put the login into gossamer.toml (docs/operate.md, Private networks) and try again"
         hung_up = outcome is Outcome.CONNECT_FAILED and "without an answer" in reason
         if end.url.startswith("http://") and (end.status == 400 or hung_up):
-            return why, "If the port speaks https, say so", self._commands.crawl(end.url.replace("http:", "https:", 1))
+            return (
+                why,
+                "If the port speaks https, use https",
+                self._commands.crawl(end.url.replace("http:", "https:", 1)),
+            )
         if command is _start and end.url == f"{origin_of(end.url)}/":
             advice, command = "Check the address, then", _again
         return why, advice, command(self._commands, end.url)
@@ -332,7 +336,7 @@ class Judge:
         refusal = self._policy.check(address) if address else None
         if refusal is not None and refusal.rule == "address.contact":
             contact = {"contact": "you@example.org"}
-            return "contact", "Say how webmasters can reach you", self._commands.crawl(end.url, crawl=contact)
+            return "contact", "Tell webmasters how to reach you", self._commands.crawl(end.url, crawl=contact)
         if refusal is None or refusal.allowed:
             return "address", "Try again", self._commands.crawl(end.url)
         allowed = {"allow": [network_of(address)]}
@@ -342,28 +346,28 @@ class Judge:
         plain = self._commands.crawl(end.url.replace("https:", "http:", 1))
         if _CERTIFICATE in reason:
             trusted = self._commands.crawl(end.url, fetch={"ca_file": "CA.pem"})
-            return "certificate", "Name the file of the authority that signed it, if you trust it", trusted
+            return "certificate", "If you trust the authority that signed it, name its certificate file", trusted
         if outcome is Outcome.TIMEOUT and ":" not in site_of(end.url):
-            return "timeout", "See whether this machine reaches it, then try again", self._commands.crawl(end.url)
-        return "tls", "If the port speaks plain http, say so", plain
+            return "timeout", "Check that this machine can reach it, then try again", self._commands.crawl(end.url)
+        return "tls", "If the port speaks plain http, use http", plain
 
 
 _LIMITS = ("took longer", "crashed", "memory")
-"""What the reason of a page says that was too much for its parser."""
+"""Words in the reason of a page that exceeded its parser's limits."""
 
 Next = Callable[[Commands, str], str]
 _again: Next = lambda commands, url: commands.crawl(url)  # noqa: E731 - a row of the table below
 _explain: Next = lambda commands, url: commands.verb("explain", url)  # noqa: E731 - the same
 _start: Next = lambda commands, url: commands.crawl(f"{origin_of(url)}/")  # noqa: E731 - the same
 
-_SEE: tuple[str, str, Next] = ("failed", "See what is known of it", _explain)
+_SEE: tuple[str, str, Next] = ("failed", "See what Gossamer knows about it", _explain)
 _CURES: dict[Outcome, tuple[str, str, Next]] = {
     Outcome.DNS_FAILED: ("name", "Check the spelling of the name, then", _again),
     Outcome.CONNECT_FAILED: ("connection", "Check host and port, and whether the server is up, then", _again),
-    Outcome.TIMEOUT: ("timeout", "See whether this machine reaches it, then", _again),
+    Outcome.TIMEOUT: ("timeout", "Check that this machine can reach it, then", _again),
     Outcome.FORBIDDEN: ("forbidden", "Ask the site's owner to let Gossamer in, then", _again),
-    Outcome.GONE: ("gone", "Begin at the site's start page", _start),
-    Outcome.CLIENT_ERROR: ("rejected", "See what is known of it", _explain),
+    Outcome.GONE: ("gone", "Start at the site's home page", _start),
+    Outcome.CLIENT_ERROR: ("rejected", "See what Gossamer knows about it", _explain),
     Outcome.RATE_LIMITED: ("unavailable", "Give the server some time, then", _again),
     Outcome.UNAVAILABLE: ("unavailable", "Give the server some time, then", _again),
     Outcome.SERVER_ERROR: ("unavailable", "Give the server some time, then", _again),
@@ -372,28 +376,27 @@ _CURES: dict[Outcome, tuple[str, str, Next]] = {
     Outcome.BOMB: ("large", "Allow larger answers (fetch.max_bytes, fetch.max_decoded), then", _again),
     Outcome.ROBOTS_DENIED: ("robots", "Ask the site's owner to allow Gossamer there, then", _again),
     Outcome.NOINDEX: ("noindex", "Ask the site's owner to allow indexing, then", _again),
-    Outcome.BAD_REDIRECT: ("redirect", "See what is known of it", _explain),
+    Outcome.BAD_REDIRECT: ("redirect", "See what Gossamer knows about it", _explain),
     Outcome.REFUSED: ("refused", "See which rule refuses it", _explain),
-    Outcome.RESOURCE: ("list", "See what is known of it", _explain),
+    Outcome.RESOURCE: ("list", "See what Gossamer knows about it", _explain),
     Outcome.PARSE_FAILED: (
         "unread",
         "Allow pages more time or memory (crawl.parse_timeout, crawl.parse_memory), then",
         _again,
     ),
-    Outcome.UNSUPPORTED_TYPE: ("type", "Begin at the site's start page", _start),
+    Outcome.UNSUPPORTED_TYPE: ("type", "Start at the site's home page", _start),
 }
 
 
 def _was_asked(state: RobotsState) -> bool:
-    """Whether robots.txt was asked for since a person named a URL of the site the last time (`robots.verdict`)."""
+    """Whether robots.txt was requested since a person last named a URL of the site (`robots.verdict`)."""
     return state.retry_at > 0 or not state.outcome
 
 
 def _failure(end: UrlState, outcome: Outcome) -> str:
-    """What happened to the URL, in a sentence."""
     said = end.reason or outcome.meaning.sentence
     if outcome is Outcome.NOINDEX:
-        said = "every page that was read asks not to be indexed (noindex)"
+        said = "every page that Gossamer read asks not to be indexed (noindex)"
     elif outcome is Outcome.RESOURCE:
         said = f"it is a feed or sitemap; {end.reason or 'it names no page, or none that was kept'}"
     if end.state == "scheduled" and end.attempts > 1:
@@ -402,7 +405,6 @@ def _failure(end: UrlState, outcome: Outcome) -> str:
 
 
 def _address_in(reason: str) -> str:
-    """The IP address that a refusal speaks of."""
     for word in _ADDRESS.findall(reason):
         try:
             return str(ip_address(word))
@@ -412,6 +414,5 @@ def _address_in(reason: str) -> str:
 
 
 def _host_in(reason: str) -> str:
-    """The host of the first URL that a sentence names."""
     found = re.search(r"https?://[^\s/]+/", reason)
     return host_of(site_of(found[0])) if found else ""

@@ -120,10 +120,10 @@ def do(*_done: object) -> None:
 
 Make = Callable[[World], None]
 FATES: dict[str, tuple[Make, str, str]] = {
-    "found": (lambda w: do(w.visited("p", Outcome.DOCUMENT, row=0), w.index("p")), "p", "This page can be found."),
+    "found": (lambda w: do(w.visited("p", Outcome.DOCUMENT, row=0), w.index("p")), "p", "Readers can find this page."),
     "unknown": (lambda w: w.index(), "p", "no seed, link, sitemap or feed points to it"),
     "unknown, and refused": (lambda w: w.index(), "https://b.org/", "points to it, and scope.host would refuse it"),
-    "mirror": (mirror, "https://mirror.org/p", "its site is a mirror, and https://a.org/p stands for it"),
+    "mirror": (mirror, "https://mirror.org/p", "its site is a mirror, and https://a.org/p represents it"),
     "refused": (
         lambda w: w.found("p.jpg", refusal=refuse("filter.not_document", "no document")), "p.jpg",
         "filter.not_document refused it: no document",
@@ -131,11 +131,11 @@ FATES: dict[str, tuple[Make, str, str]] = {
     "refused no longer": (
         lambda w: w.found("p", refusal=refuse("filter.old", "an old rule")), "p", "no rule refuses it any more",
     ),
-    "robots": (robots_forbid, "p", "a.org does not want it fetched: robots.txt forbids /p (Disallow: /p)"),
-    "waiting": (lambda w: w.found("p"), "p", "it was not fetched yet: in the queue; level"),
+    "robots": (robots_forbid, "p", "a.org forbids it: robots.txt forbids /p (Disallow: /p)"),
+    "waiting": (lambda w: w.found("p"), "p", "it has not been fetched yet: in the queue; level"),
     "resting": (
         lambda w: do(w.found("p"), w.frontier.block_until(SITE, NOW + 7200, "status 503")), "p",
-        "the site rests for 2 h (status 503)",
+        "the site waits for 2 h (status 503)",
     ),
     "paused site": (
         lambda w: do(w.found("p"), controls.pause_site(w.db, SITE, "they asked", NOW)), "p",
@@ -145,16 +145,16 @@ FATES: dict[str, tuple[Make, str, str]] = {
         lambda w: do(w.found("p"), controls.pause_crawl(w.db, "holidays", NOW)), "p", "the crawl is paused: holidays",
     ),
     "tried again": (
-        lambda w: w.visited("p", Outcome.TIMEOUT, retry_at=NOW + 600), "p", "tried once, to be tried again in 10 min",
+        lambda w: w.visited("p", Outcome.TIMEOUT, retry_at=NOW + 600), "p", "tried once, next try in 10 min",
     ),
     "failed": (lambda w: w.visited("p", Outcome.GONE, status=404), "p", "its last visit failed: gone: "),
     "redirect": (
         lambda w: do(w.visited("p", Outcome.REDIRECT, target=HOME + "q"), w.index("q")), "p",
-        "it redirects to https://a.org/q; that page can be found",
+        "it redirects to https://a.org/q; readers can find that page",
     ),
     "redirect to nowhere": (
         lambda w: do(w.visited("p", Outcome.REDIRECT, target=HOME + "q"), w.index()), "p",
-        "it redirects to https://a.org/q; that page cannot be found, either",
+        "it redirects to https://a.org/q; readers cannot find that page, either",
     ),
     "duplicate": (
         lambda w: do(*[w.visited(path, Outcome.DOCUMENT, content_hash="t", row=0) for path in ("p0", "p")]), "p",
@@ -180,10 +180,10 @@ FATES: dict[str, tuple[Make, str, str]] = {
     ),
     "index behind": (
         lambda w: do(w.visited("p", Outcome.DOCUMENT, row=0), w.index(position=0)), "p",
-        "it is stored, but the index is 1 change behind the crawl: `gossamer index` brings it up to date",
+        "it is stored, but the index is 1 change behind the crawl: run `gossamer index` to update it",
     ),
     "lost": (
-        lambda w: do(w.visited("p", Outcome.DOCUMENT, row=0), w.index()), "p", "the index has lost it: `gossamer",
+        lambda w: do(w.visited("p", Outcome.DOCUMENT, row=0), w.index()), "p", "the index has lost it: run `gossamer",
     ),
 }  # fmt: skip
 
@@ -194,15 +194,15 @@ def test_every_fate_has_its_sentence(world: World, fate: str) -> None:
     make(world)
     said = world.why(path)
     assert sentence in said
-    beginnings = {"found": "This page can be found", "unknown": "Not in this crawl: "}
-    assert said.startswith(beginnings.get(fate, "This page is not found, because "))
+    beginnings = {"found": "Readers can find this page", "unknown": "Not in this crawl: "}
+    assert said.startswith(beginnings.get(fate, "Readers cannot find this page: "))
     assert said.endswith(".") and "\n" not in said
 
 
 def test_one_of_several_near_copies_is_found_but_not_shown(world: World) -> None:
     near_copies(world)
     assert "results show https://a.org/p in its place" in world.why("p0")
-    assert world.why("p") == "This page can be found."
+    assert world.why("p") == "Readers can find this page."
 
 
 def test_a_page_that_was_taken_down_while_the_index_still_holds_it(world: World) -> None:
@@ -210,7 +210,7 @@ def test_a_page_that_was_taken_down_while_the_index_still_holds_it(world: World)
     world.index("p")
     with indexer_lock(world.folder):  # as an indexer that is about to follow
         take_down(world.folder, world.db, world.settings, f"={HOME}p", "a court", NOW)
-        assert "can still be found for a moment" in world.why("p")
+        assert "can find it for another moment" in world.why("p")
     take_down(world.folder, world.db, world.settings, f"={HOME}p", "a court", NOW)
     assert "it was taken down" in world.why("p")
 

@@ -233,8 +233,8 @@ def test_any_text_is_a_configuration_or_a_sentence(text: str) -> None:
         ({"seeds": ["http://a.org/", "http://a.org/"]}, "twice"),
         ({"rules": [{"domain": "a.org", "urls": ["/x/*"], "title": ["[["]}]}, "title"),
         ({"alerts": [{"name": "x", "request": "{}", "channels": ["nowhere"]}]}, "nowhere"),
-        ({"alerts": [{"name": "x", "request": "otter"}]}, "alert x: its request cannot be read"),
-        ({"alerts": [{"name": "x", "request": '{"query": ""}'}]}, "nothing to look for"),
+        ({"alerts": [{"name": "x", "request": "otter"}]}, "alert x: its query cannot be read"),
+        ({"alerts": [{"name": "x", "request": '{"query": ""}'}]}, "its query is empty"),
         ({"alerts": [{"name": name, "request": '{"query": "a"}', "id": "1"} for name in "xy"]}, "the same id"),
     ],
 )

@@ -180,7 +180,7 @@ def test_a_missing_contact_address_is_told(data: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_told() -> None:
     found = only(Path("/proc/self"), doctor_machine.data_folder)
-    assert found.state == "bad" and "nothing can be written" in found.sentence
+    assert found.state == "bad" and "cannot be written" in found.sentence
 
 
 def test_a_disk_that_is_low_is_told_before_it_is_too_low(data: Path) -> None:
@@ -297,7 +297,7 @@ def test_an_index_that_is_missing_damaged_or_of_another_crawl_is_told(data: Path
     database.commit()
     database.close()
     found = only(data, doctor_crawl.index)
-    assert found.state == "bad" and "of another crawl" in found.sentence
+    assert found.state == "bad" and "belongs to another crawl" in found.sentence
     (meta,) = (data / "index").rglob("meta.json")
     meta.write_text("{}")
     assert only(data, doctor_crawl.index).state in ("warn", "bad")
@@ -328,7 +328,7 @@ def test_a_large_index_is_read_whole_only_when_asked_to(data: Path, monkeypatch:
     monkeypatch.setattr(doctor_crawl, "_QUICK", 100)
     flip_a_bit(data)
     found = only(data, doctor_crawl.index)
-    assert found.state == "ok" and "only read whole with --deep" in found.sentence
+    assert found.state == "ok" and "use --deep to read all" in found.sentence
     assert only(data, doctor_crawl.index, deep=True).state == "bad"
 
 

@@ -219,7 +219,7 @@ def test_a_crawl_stalls_where_workers_could_ask_and_nothing_is_stored(
     db, later = frontier.db, NOW + 1000
     db.execute("UPDATE workers SET expires_at = ?", (later + 60,))
     # The new one, and the other, whose start page is due again.
-    assert "the crawl stalls: nothing was stored for 17 min while sites could be asked (2)" in said(folder, db, later)
+    assert "the crawl stalls: it stored nothing for 17 min although 2 sites can get requests" in said(folder, db, later)
     assert "the crawl stalls" not in said(folder, db, NOW + 800)
     controls.pause_crawl(db, "maintenance", NOW)
     assert "the crawl stalls" not in said(folder, db, later)

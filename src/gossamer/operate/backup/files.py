@@ -1,11 +1,11 @@
-"""What a backup consists of, and how its files are copied, named and checked.
+"""The files of a backup: how they are named, copied and checked.
 
-    manifest.json             what belongs to it, with sizes and checksums: written last, by one rename
-    snapshots/<time>/         database, settings and models of one moment; the index where it was asked for
-    segments/<id>/            what was downloaded; a segment never changes, so backups to one place share them
+    manifest.json             lists all files with sizes and checksums: written last, by one rename
+    snapshots/<time>/         database, settings and models of one moment; the index if you asked for it
+    segments/<id>/            the downloads; a segment never changes, so backups to one place share them
 
-What no manifest names does not count. So an earlier backup is whole until the next one is, and a place without a
-manifest is not a backup.
+A file that no manifest names does not count. So an earlier backup stays complete until the next one is, and a place
+without a manifest is not a backup.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ VERSION = 1
 _PIECE = 1 << 20
 
 Step = Callable[[], None]
-"""Called after every piece that was read or copied: it is a sign of life."""
+"""Called after each piece that was read or copied, as a sign of life."""
 
 
 def _no_step() -> None:
@@ -41,33 +41,33 @@ def _no_step() -> None:
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One file of a backup."""
+    """A file of a backup."""
 
     path: str
-    """From the backup's folder on."""
+    """Relative to the backup's folder."""
     bytes: int
     sha256: str
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """All of a backup."""
+    """All files of a backup."""
 
     version: int
     made_at: float
     crawl: str
-    """Which crawl it is a backup of."""
+    """The crawl that was backed up."""
     schema: int
-    """The version of its database."""
+    """The schema version of its database."""
     snapshot: str
-    """The folder of what was of one moment, under `snapshots`."""
+    """The folder with the files of one moment, under `snapshots`."""
     segments: tuple[str, ...]
     items: tuple[Item, ...]
     missing: tuple[str, ...] = ()
-    """Segments that the database names but that were not there, when the backup was made."""
+    """Segments that the database named but that were missing when the backup was made."""
 
     @property
     def bytes(self) -> int:
-        """How much it holds."""
+        """The size of all files."""
         return sum(item.bytes for item in self.items)
 
 
@@ -77,16 +77,20 @@ def read_manifest(place: Path) -> Manifest:
         found = msgspec.json.decode((place / MANIFEST).read_bytes(), type=Manifest)
     except FileNotFoundError as error:
         raise UsageError(
-            f"{place} is not a finished backup: it has no {MANIFEST}; run `gossamer backup {place}` to the end"
+            f"{place} is not a finished backup: it has no {MANIFEST}. Run `gossamer backup {place}` and let it finish"
         ) from error
     except (OSError, msgspec.DecodeError) as error:
-        raise CorruptError(f"{place / MANIFEST} cannot be read ({error}): use another backup") from error
+        raise CorruptError(f"{place / MANIFEST} cannot be read ({error}). Use another backup") from error
     if found.version != VERSION:
-        raise UsageError(f"{place} was made by another version of Gossamer ({found.version}): restore it with that one")
+        raise UsageError(
+            f"{place} was made by another version of Gossamer ({found.version}): restore it with that version"
+        )
     for name in (*(item.path for item in found.items), *found.segments, found.snapshot):
-        # A backup may come from a stranger: it says nothing about what lies beside it.
+        # A backup may come from a stranger: it must not name files outside its folder.
         if not _is_inside(name) or (name in (*found.segments, found.snapshot) and "/" in name):
-            raise CorruptError(f"{place / MANIFEST} names {name!r}, which is not in a backup: use another one")
+            raise CorruptError(
+                f"{place / MANIFEST} names {name!r}, which is not a file of a backup. Use another backup"
+            )
     return found
 
 
@@ -96,7 +100,7 @@ def _is_inside(path: str) -> bool:
 
 
 def write_manifest(place: Path, manifest: Manifest) -> None:
-    """Make a backup count."""
+    """Write the manifest, which makes the backup count."""
     path = place / MANIFEST
     with durable.storing(path):
         temporary = path.with_suffix(".new")
@@ -107,7 +111,7 @@ def write_manifest(place: Path, manifest: Manifest) -> None:
 
 
 def checksum(path: Path, step: Step = _no_step) -> str:
-    """The SHA-256 of a file."""
+    """SHA-256."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
@@ -117,13 +121,13 @@ def checksum(path: Path, step: Step = _no_step) -> str:
 
 
 def item_of(place: Path, path: Path, step: Step = _no_step) -> Item:
-    """A file of a backup, read to its end."""
+    """Read a file to its end and describe it."""
     with durable.reading(path):
         return Item(path.relative_to(place).as_posix(), path.stat().st_size, checksum(path, step))
 
 
 def size_of(folder: Path) -> int:
-    """Bytes in a folder that is being written; nothing where there is none yet."""
+    """Bytes in a folder that is being written; 0 if it does not exist yet."""
     size = 0
     for root, _, names in os.walk(folder):
         for name in names:
@@ -133,7 +137,7 @@ def size_of(folder: Path) -> int:
 
 
 def copy_file(source: Path, target: Path, step: Step = _no_step) -> str:
-    """Copy a file; returns its checksum."""
+    """Copy a file and return its checksum."""
     digest = hashlib.sha256()
     with source.open("rb") as old, durable.storing(target), target.open("xb") as new:
         while piece := _read(old, source):
@@ -147,15 +151,15 @@ def _read(file: BinaryIO, path: Path) -> bytes:
     try:
         return file.read(_PIECE)
     except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}: check the disk and start again") from error
+        raise StorageError(f"cannot read {path}: {error.strerror}: check the disk and run the backup again") from error
 
 
 def copy_segment(
     source: Segments, target: Segments, segment_id: str, link: bool = False, step: Step = _no_step
 ) -> dict[str, str]:
-    """Copy a segment that is not there yet, or link its files; returns the checksum of each file.
+    """Copy or link a segment that the target does not have, and return the checksum of each file.
 
-    Raises a `SegmentMissingError` where it is gone, and leaves nothing half done."""
+    Raises a `SegmentMissingError` if the segment is gone, and leaves nothing half done."""
     found: dict[str, str] = {}
     target.discard_unfinished(segment_id)
     with durable.storing(str(target)):
@@ -194,7 +198,7 @@ def _copy_or_link(source: Segments, segment_id: str, name: str, target: Path, li
 
 
 def problems(place: Path, items: Iterable[Item]) -> list[str]:
-    """Which files of a backup are not what they were, a sentence each."""
+    """Files of a backup that are missing or have changed, a sentence each."""
     found = []
     for item in items:
         path = place / item.path
@@ -202,7 +206,7 @@ def problems(place: Path, items: Iterable[Item]) -> list[str]:
             if path.stat().st_size != item.bytes:
                 found.append(f"{path} has {path.stat().st_size} bytes instead of {item.bytes}")
             elif checksum(path) != item.sha256:
-                found.append(f"{path} has another content than it had")
+                found.append(f"{path} has changed since the backup")
         except FileNotFoundError:
             found.append(f"{path} is missing")
         except OSError as error:

@@ -1,4 +1,4 @@
-"""A copy of an index that is being written: the commit that counts now, by links first, so the indexer may go on."""
+"""Copies an index that is being written. It links the files of the last commit first, so the indexer need not wait."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gossamer.store import durable
 
 _LINKS = ".backup"
 _TRIES = 3
-"""How often it is begun anew, where a merge replaced files in between."""
+"""How often the copy starts over because a merge replaced files."""
 
 
 def copy_index(root: Path, target_root: Path) -> None:
-    """Copy the current generation of an index to a new folder; nothing where there is none yet."""
+    """Copy the current generation of an index to a new folder; copies nothing if there is no index yet."""
     source, target = IndexFolder(root), IndexFolder(target_root)
     generation = source.current()
     if generation is None:
@@ -36,7 +36,7 @@ def copy_index(root: Path, target_root: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(root: Path) -> Iterator[None]:
-    """One copy at a time; the kernel frees the lock, however the process ends."""
+    """One copy at a time; the kernel frees the lock even if the process is killed."""
     with durable.storing(root), (root / f"{_LINKS}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -46,7 +46,7 @@ def _copy(source: IndexFolder, generation: str, target: IndexFolder, own: Path) 
     _link(source.tantivy(generation), own)
     with durable.storing(target.root):
         target.tantivy(generation).parent.mkdir(parents=True)
-    # Texts of links may be newer than the pages: they are read again with them.
+    # Link texts may be newer than the pages: they are read again together with the pages.
     if source.anchors(generation).exists():
         copy_sqlite(source.anchors(generation), target.anchors(generation))
     with durable.storing(target.root):
@@ -55,7 +55,7 @@ def _copy(source: IndexFolder, generation: str, target: IndexFolder, own: Path) 
 
 
 def _link(source: Path, target: Path) -> None:
-    """A second home for the files of the commit that counts, on the same disk."""
+    """Hard links to the files of the last commit."""
     for attempt in range(_TRIES):
         try:
             commit = commits.read(source)

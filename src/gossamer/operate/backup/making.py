@@ -1,8 +1,8 @@
-"""A backup of a data folder while it is used.
+"""Makes a backup of a data folder that is in use.
 
-The order makes it consistent. A hold (`frontier.holds`) first: from then on no segment that the database names is
-merged away. Then the index, where it is wanted: it may be older than the database, never newer. Then the database, of
-one moment. Then the segments that this copy names, as far as the place does not have them. The manifest last.
+The order makes it consistent. First a hold (`frontier.holds`): from then on no segment that the database names is
+merged away. Then the index, if wanted: it may be older than the database, never newer. Then the database, as of one
+moment. Then the segments that this copy names and the place does not have. The manifest comes last.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from gossamer.store.segment_folder import LocalSegments
 log = logging.getLogger(__name__)
 
 _TRIES = 3
-"""How often it is begun anew, where the hold was lost."""
+"""How often the backup starts over because it lost its hold."""
 _LOCK = "backup.lock"
 
 
@@ -53,11 +53,11 @@ class Copied(msgspec.Struct, frozen=True):
 
 
 class _HoldLostError(Exception):
-    """It stood still for so long that segments were merged: what was copied may not fit together."""
+    """The backup stood still for so long that segments were merged: the copied files may not fit together."""
 
 
 def back_up(folder: DataFolder, place: Path, clock: Clock, index: bool = False, link: bool = False) -> Copied:
-    """Make a backup at a place, or bring the one there up to date."""
+    """Make a backup at a place, or update the one that is there."""
     _check_place(folder, place)
     with durable.storing(place):
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -66,11 +66,13 @@ def back_up(folder: DataFolder, place: Path, clock: Clock, index: bool = False, 
         for _ in range(_TRIES):
             with contextlib.suppress(_HoldLostError):
                 return _Backup(folder, place, clock, link).run(index)
-        raise OperationError("the backup was interrupted for too long, several times: run it again when there is time")
+        raise OperationError(
+            "the backup was interrupted for too long, several times: run it again when the machine is less busy"
+        )
 
 
 def verify(place: Path) -> Manifest:
-    """Read everything a backup names; a `CorruptError` says what is not as it was."""
+    """Read all files that a backup names; a `CorruptError` names the ones that are missing or have changed."""
     manifest = files.read_manifest(place)
     found = files.problems(place, manifest.items)
     database = place / files.SNAPSHOTS / manifest.snapshot / files.DATABASE
@@ -78,13 +80,11 @@ def verify(place: Path) -> Manifest:
         found.append(f"{database} is damaged: {damage}")
     if found:
         more = f" (and {counted(len(found) - 1, 'file')} more)" if len(found) > 1 else ""
-        raise CorruptError(f"{found[0]}{more}: run `gossamer backup` again to a new place, or use another backup")
+        raise CorruptError(f"{found[0]}{more}: run `gossamer backup` with a new place, or use another backup")
     return manifest
 
 
 class _Backup:
-    """One run."""
-
     def __init__(self, folder: DataFolder, place: Path, clock: Clock, link: bool) -> None:
         self._folder, self._place, self._clock, self._link = folder, place, clock, link
         self._earlier = self._known_items()
@@ -93,13 +93,13 @@ class _Backup:
         self._new_segments = self._new_bytes = self._steps = 0
 
     def run(self, index: bool) -> Copied:
-        """All of it."""
+        """Make the backup."""
         self._clear_unfinished()
         try:
             with held(self._folder, self._clock, self._progress) as is_held:
                 with durable.storing(self._snapshot):
                     self._snapshot.parent.mkdir(exist_ok=True)
-                    self._snapshot.mkdir(mode=0o700)  # passwords are in it, and the place may have been there before
+                    self._snapshot.mkdir(mode=0o700)  # it holds passwords, and the folder may have existed before
                 if index:
                     copy_index(self._folder.index, self._snapshot / files.INDEX)
                 manifest = self._copy_all()
@@ -116,7 +116,7 @@ class _Backup:
         self._steps += 1
 
     def _progress(self) -> tuple[int, int]:
-        """Database and index are copied by others, who do not tell: their files grow."""
+        """SQLite and the index copy report no progress, so watch their files grow."""
         return self._steps, files.size_of(self._snapshot)
 
     def _copy_all(self) -> Manifest:
@@ -162,15 +162,17 @@ class _Backup:
         return items
 
     def _kept(self, target: LocalSegments, segment_id: str) -> list[Item]:
-        """A segment that an earlier backup brought, or one that was killed: then it is read. What was lost or cut
-        since is copied once more: it must not count because of what is left of it."""
+        """Whether the place has a segment already.
+
+        It is read unless the last finished backup lists it, and copied again if it is damaged: a remnant must not
+        count."""
         named = self._earlier.get(segment_id)
         if named is None:
             found = sorted((target.root / segment_id).iterdir())
             return [files.item_of(self._place, path, self._step) for path in found]
         if all(self._is_whole(item) for item in named):
             return named
-        log.warning("segment %s at %s is damaged, and is copied once more", segment_id, self._place)
+        log.warning("segment %s at %s is damaged and will be copied again", segment_id, self._place)
         if self._folder.segments.size(segment_id, layout.PAGES) is not None:
             target.discard(segment_id)
         return self._added(target, segment_id)
@@ -186,7 +188,7 @@ class _Backup:
         return path.relative_to(self._place).as_posix()
 
     def _known_items(self) -> dict[str, list[Item]]:
-        """The files of each segment that the last finished backup at this place has."""
+        """The files of each segment in the last finished backup at this place."""
         try:
             items = files.read_manifest(self._place).items
         except GossamerError:
@@ -203,7 +205,7 @@ class _Backup:
             target.discard_unfinished(segment_id)
 
     def _clear_unnamed(self, manifest: Manifest) -> None:
-        """What only earlier backups needed, or those that were killed."""
+        """Delete files that only earlier or killed backups needed."""
         target = files.stored_segments(self._place)
         for segment_id in set(target.ids()) - set(manifest.segments):
             target.discard(segment_id)
@@ -213,36 +215,36 @@ class _Backup:
 
 
 def _named(database: Path) -> tuple[str, int, list[str]]:
-    """What a copied database says of itself: which crawl, which version, which segments."""
+    """The crawl, version and segments that a copied database names."""
     with closing(read_database(database)) as db:
         return meta.crawl_id(db), int(meta.noted(db, meta.SCHEMA) or 0), sorted(segment_ids(db))
 
 
 def _check_place(folder: DataFolder, place: Path) -> None:
-    """A backup must not lie where it would be in the way of what it is a backup of, or of something else."""
+    """A backup must not overwrite the data folder or foreign files."""
     there, root = place.absolute().resolve(), folder.root.absolute().resolve()
     if there == root or root in there.parents:
-        raise UsageError(f"{place} lies in the data folder itself: name a place on another disk")
+        raise UsageError(f"{place} is inside the data folder: choose a place on another disk")
     if (place / FILE_NAME).exists() or (place / "frontier.db").exists():
-        raise UsageError(f"{place} is a data folder: name another place for the backup")
+        raise UsageError(f"{place} is a data folder: choose another place for the backup")
     if not place.exists():
         return
     if not place.is_dir():
-        raise UsageError(f"{place} is a file: name a folder for the backup")
+        raise UsageError(f"{place} is a file: choose a folder for the backup")
     if any(place.iterdir()) and not (place / _LOCK).exists() and not (place / files.MANIFEST).exists():
-        raise UsageError(f"{place} holds other files: name an empty folder, or one with an earlier backup")
+        raise UsageError(f"{place} holds other files: choose an empty folder, or one with an earlier backup")
 
 
 def _check_whose(folder: DataFolder, place: Path) -> None:
-    """What another crawl needs of its backup would be deleted as what nobody names."""
+    """A backup deletes files that its manifest does not name, so it would delete another crawl's backup."""
     try:
         theirs = files.read_manifest(place).crawl
-    except GossamerError:  # there is none, or none that anybody could use
+    except GossamerError:  # there is no backup, or an unusable one
         return
     with closing(folder.read()) as db:
         own = meta.crawl_id(db)
     if theirs != own:
-        raise UsageError(f"{place} holds the backup of another crawl ({theirs}): name another place for this one")
+        raise UsageError(f"{place} holds the backup of another crawl ({theirs}): choose another place")
 
 
 @contextlib.contextmanager
@@ -253,7 +255,7 @@ def _only_one(place: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise BusyError(f"another backup to {place} is under way: wait for it") from error
+            raise BusyError(f"another backup to {place} is running: wait until it ends") from error
         yield
     finally:
         os.close(descriptor)

@@ -1,8 +1,7 @@
-"""A data folder from a backup: checked while it is copied, in place by one rename.
+"""Restores a data folder from a backup: checks files while it copies them, and puts the folder in place by one rename.
 
-What was somebody's at the time of the backup is nobody's now: workers are dead and count as having asked their sites
-just now, so no site is asked sooner than it would have been. Logins are over. The crawl keeps its name, and all times
-at which something is due.
+Leases of the backup's time are void: its workers are dead and count as having sent a request just now, so no site gets
+a request too early. Logins end. The crawl keeps its name and the times at which visits are due.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from gossamer.store.segment_folder import Segments
 from gossamer.tables import holds, logins
 
 _UNFINISHED = ".restoring"
-"""Ends the name of a folder that is not whole yet."""
+"""Suffix of a folder that is not complete yet."""
 
 
 def restore(place: Path, root: Path, clock: Clock, database: str = "", segments: str = "") -> Manifest:
-    """Make a data folder from a backup; `database` and `segments` say where those go, if not into the folder."""
+    """Make a data folder from a backup. `database` and `segments` may place those outside the folder."""
     manifest = files.read_manifest(place)
     storage = StorageConfig(database, segments)
     storage.check()
@@ -58,13 +57,13 @@ def restore(place: Path, root: Path, clock: Clock, database: str = "", segments:
 
 def _check_empty(root: Path) -> None:
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise UsageError(f"{root} is not empty: restore into a new folder, and move it where it belongs afterwards")
+        raise UsageError(f"{root} is not empty: restore into a new folder and move it into place afterwards")
     if root.is_mount():
-        raise UsageError(f"{root} is where a disk is mounted: restore into a folder on it, such as {root / 'crawl'}")
+        raise UsageError(f"{root} is a mount point: restore into a folder on it, such as {root / 'crawl'}")
 
 
 class _Restore:
-    """One run, into a folder that has another name until it is whole."""
+    """One restore, into a folder with a temporary name."""
 
     def __init__(self, place: Path, manifest: Manifest, root: Path, storage: StorageConfig, clock: Clock) -> None:
         self._place, self._manifest, self._root = place, manifest, root
@@ -72,11 +71,11 @@ class _Restore:
         self._folder = DataFolder(root, storage)
 
     def run(self) -> None:
-        """All of it."""
+        """Restore."""
         self._copy_moment()
         self._copy_segments()
         with durable.storing(self._root):
-            # Always written: the settings of the backup may name the database it came from.
+            # Always written: the settings of the backup may name the original's database.
             path = self._root / "storage.json"
             path.touch(0o600)
             path.write_bytes(msgspec.json.encode(self._storage))
@@ -88,7 +87,6 @@ class _Restore:
         self._clear_journal()
 
     def _copy_moment(self) -> None:
-        """Database, settings, models, index."""
         start = f"{files.SNAPSHOTS}/{self._manifest.snapshot}/"
         for item in self._manifest.items:
             if item.path.startswith(start):
@@ -103,12 +101,12 @@ class _Restore:
         try:
             return files.copy_file(self._place / item.path, target)
         except FileNotFoundError as error:
-            raise CorruptError(f"{self._place / item.path} is missing: use another backup") from error
+            raise CorruptError(f"{self._place / item.path} is missing. Use another backup") from error
 
     def _check(self, item: Item, digest: str) -> None:
         if digest != item.sha256:
             raise CorruptError(
-                f"{self._place / item.path} is damaged: its content is not what was backed up; use another backup"
+                f"{self._place / item.path} is damaged: it has changed since the backup. Use another backup"
             )
 
     def _copy_segments(self) -> None:
@@ -116,10 +114,10 @@ class _Restore:
         target.create()
         there = set(target.ids())
         if others := there - set(self._manifest.segments):
-            # Nobody's in the restored database, so the crawl would delete them.
+            # No database row would name them, so the crawl would delete them.
             raise UsageError(
                 f"{target.url} holds {counted(others, 'segment')} that "
-                f"{noun(len(others), 'is')} not of this backup: name an empty place for them"
+                f"{noun(len(others), 'is')} not part of this backup: choose an empty place for them"
             )
         items: dict[str, dict[str, Item]] = {}
         for item in self._manifest.items:
@@ -127,7 +125,7 @@ class _Restore:
                 _, segment_id, name = item.path.split("/")
                 items.setdefault(segment_id, {})[name] = item
         for segment_id in self._manifest.segments:
-            if segment_id in there:  # a restore to a store elsewhere that was interrupted, or the original's own
+            if segment_id in there:  # left by an interrupted restore to a remote store, or the original's own
                 self._check_there(target, segment_id, items[segment_id])
                 continue
             sums = files.copy_segment(source, target, segment_id)
@@ -137,16 +135,16 @@ class _Restore:
                     self._check(item, sums.get(name, ""))
 
     def _check_there(self, target: Segments, segment_id: str, items: dict[str, Item]) -> None:
-        """What is there already stays, and must be what the backup has: it may be somebody's only copy."""
+        """A segment that is already there stays and must equal the backup's: it may be somebody's only copy."""
         for name, item in items.items():
             size = target.size(segment_id, name)
             if size != item.bytes or files.checksum(target.file(segment_id, name)) != item.sha256:
                 raise UsageError(
-                    f"{target.url} holds a segment {segment_id} with another content: name an empty place for them"
+                    f"{target.url} holds a segment {segment_id} with other content: choose an empty place for them"
                 )
 
     def _free(self) -> None:
-        """Nobody is at work on the copy, whoever was on the original."""
+        """End all leases: no worker of the original works on the copy."""
         settings, now = load(self._root), self._clock.now()
         with closing(self._folder.open_database()) as database:
             mark_segments(self._folder, database)
@@ -160,5 +158,5 @@ class _Restore:
             frontier.db.close()
 
     def _clear_journal(self) -> None:
-        """Closing a database writes its journal back; what is left is empty, and locks of this run are nobody's."""
+        """Closing the database has written its journal back; remove the empty files and this run's locks."""
         shutil.rmtree(self._root / "run", ignore_errors=True)

@@ -1,7 +1,7 @@
-"""Brings a data folder to a configuration: everything is checked before anything is changed.
+"""Applies a configuration to a data folder: checks all of it before it changes anything.
 
-Each part goes the way an operator would have gone: rules are held against what is known, removals take pages down,
-seeds enter the queue. An import that breaks off can be repeated; what is there already is left as it is.
+Each part is applied as an operator would have done it by hand: rules are tested against known URLs, removals take
+pages down, seeds enter the queue. You can repeat an import that failed half-way; parts that already match stay.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ T = TypeVar("T")
 
 
 def check(wanted: Configuration) -> None:
-    """A `UsageError` for what cannot be brought in."""
+    """Raise a `UsageError` if the configuration cannot be applied."""
     for name, key in KEYS.items():
         keys = [key(one) for one in getattr(wanted, name)]
         if len(set(keys)) < len(keys):
             twice = next(one for one in keys if keys.count(one) > 1)
-            raise UsageError(f"{name}: {twice} is named twice")
+            raise UsageError(f"{name}: {twice} appears twice")
     for rule in wanted.rules:
         check_rule(rule, f"rule {rule.label}")
     _check_alerts(wanted.alerts)
@@ -72,9 +72,9 @@ def _check_alerts(wanted: Sequence[SavedAlert]) -> None:
         try:
             request = msgspec.json.decode(one.request, type=Request)
         except msgspec.MsgspecError as error:
-            raise UsageError(f"alert {one.name}: its request cannot be read: {error}") from error
+            raise UsageError(f"alert {one.name}: its query cannot be read: {error}") from error
         if parse(request.query).is_empty:
-            raise UsageError(f"alert {one.name}: its request has nothing to look for")
+            raise UsageError(f"alert {one.name}: its query is empty")
 
 
 def _checked_settings(tables: Mapping[str, Any]) -> Settings:
@@ -87,7 +87,7 @@ def _checked_settings(tables: Mapping[str, Any]) -> Settings:
 
 
 def save_settings(root: Path, tables: Mapping[str, Any]) -> Settings:
-    """Write `gossamer.toml` once its settings are found to be right; a `UsageError` says what is wrong with them."""
+    """Check settings and write them to `gossamer.toml`; a `UsageError` says what is wrong with them."""
     checked = _checked_settings(tables)
     _write_settings(root, tables)
     return checked
@@ -107,7 +107,7 @@ def bring(folder: DataFolder, present: Configuration, wanted: Configuration, now
 
 
 def _write_settings(root: Path, tables: Mapping[str, Any]) -> None:
-    """Comments stay where they can; the file before is kept beside it."""
+    """Keeps comments where possible, and the previous file beside the new one."""
     if read_tables(root) == tables:
         return
     path = root / FILE_NAME
@@ -127,7 +127,7 @@ def _write_settings(root: Path, tables: Mapping[str, Any]) -> None:
 
 
 class _Bringer:
-    """One import, past its checks."""
+    """One import that has passed its checks."""
 
     def __init__(
         self, folder: DataFolder, frontier: CrawlFrontier, settings: Settings, present: Configuration,
@@ -138,7 +138,7 @@ class _Bringer:
         self._present, self._wanted, self._now = present, wanted, now
 
     def run(self) -> None:
-        """Part by part."""
+        """Apply all parts."""
         self._rules()
         self._filters()
         self._mirrors()
@@ -193,7 +193,7 @@ class _Bringer:
 
     def _control(self, one: SiteControl) -> None:
         if not configured.is_known(self._db, one.site):
-            # A site that nobody met yet is made by borrowing it for a moment, as for whoever sends requests of his own.
+            # To create the row of an unknown site, borrow the site for a moment.
             self._frontier.register(_BORROWER, self._now)
             self._frontier.borrow(_BORROWER, one.site, self._now)
             self._frontier.retire(_BORROWER, self._now)
@@ -219,7 +219,7 @@ class _Bringer:
         for before in self._present.alerts:
             after = wanted.get(before.name)
             if after is not None and replace(after, paused=before.paused) == before:
-                del wanted[before.name]  # what it found so far stays
+                del wanted[before.name]  # filters it has found so far stay
                 if after.paused != before.paused:
                     (alerts.pause if after.paused else alerts.resume)(self._db, before.id)
             else:
@@ -248,7 +248,7 @@ class _Bringer:
 
 
 def _gone(present: Sequence[T], wanted: Sequence[T]) -> list[T]:
-    """What is there and not wanted as it is."""
+    """Rows in the database that the new configuration does not contain."""
     return [one for one in present if one not in wanted]
 
 

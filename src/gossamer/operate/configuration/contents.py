@@ -1,8 +1,9 @@
-"""What people decided about a crawl, as one file: settings, rules, filters, mirrors, seeds, limits, removals, alerts.
+"""The decisions of people about a crawl, as one file: settings, rules, filters, mirrors, seeds, limits, removals,
+alerts.
 
-It holds no pages and nothing that the crawler finds out by itself, so it can be read, kept under version control, and
-taken to another data folder. Reading what was written gives the same again. Secrets stay at home unless they are asked
-for: passwords, webhooks, and the unguessable names of feeds.
+It holds no pages and nothing that the crawler finds out by itself, so you can read it, keep it under version control,
+and apply it to another data folder. An export that you import again changes nothing. It contains no secrets unless you
+ask for them: passwords, webhooks, and the unguessable names of feeds.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from gossamer.tables import alerts, rulebook, schedules
 FORMAT = 1
 
 SECRETS = frozenset({"smtp_password", "secret", "key", "basic_auth", "cookies", "headers", "password", "token"})
-"""Names of settings whose values are nobody's business."""
+"""Settings whose values are secret."""
 _WITH_PASSWORD = re.compile(r"://[^/\s:@]*:[^/\s]*@|://\S*[?&](?:ssl)?password=", re.I)
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is decided about two sites (`gossamer mirrors`)."""
+    """A decision about two sites (`gossamer mirrors`)."""
 
     site: str
     main: str
@@ -58,7 +59,7 @@ class SavedAlert(msgspec.Struct, frozen=True, omit_defaults=True):
     again: bool = False
     paused: bool = False
     id: str = ""
-    """Who knows it can read the feed: only among secrets."""
+    """Anyone who knows it can read the feed, so it is a secret."""
 
 
 class SiteControl(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -71,22 +72,22 @@ class SiteControl(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Removed(msgspec.Struct, frozen=True):
-    """Something that was taken down."""
+    """A removal."""
 
     what: str
     reason: str
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All of it."""
+    """All decisions."""
 
     gossamer: int = FORMAT
     paused: str = ""
-    """Why the whole crawl is paused; empty: it is not."""
+    """Why the whole crawl is paused; empty if it is not."""
     seeds: tuple[str, ...] = ()
     paused_schedules: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
-    """The tables of `gossamer.toml`; schedules are among them."""
+    """The tables of `gossamer.toml`, schedules included."""
     sites: tuple[SiteControl, ...] = ()
     removals: tuple[Removed, ...] = ()
     rules: tuple[DocumentRule, ...] = ()
@@ -105,7 +106,7 @@ KEYS: dict[str, Callable[[Any], str]] = {
     "mirrors": lambda one: f"{one.site} → {one.main or 'any'}",
     "alerts": lambda one: one.name,
 }
-"""The lists of a configuration, and by what their parts are told apart."""
+"""The lists of a configuration, and the key of their entries."""
 
 T = TypeVar("T")
 
@@ -137,7 +138,7 @@ def _by_what(one: Removed) -> str:
 
 
 def read_tables(root: Path) -> dict[str, Any]:
-    """The settings of a data folder as they stand in its file."""
+    """The settings in the file of a data folder."""
     path = root / FILE_NAME
     try:
         return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -169,14 +170,14 @@ def _open_part(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_secret(key: str, value: Any) -> bool:
-    """Whether a setting is left out unless it is asked for."""
+    """Whether a setting is exported only on request."""
     texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
     hook = key == "operators" and any(not is_mail(text) for text in texts)
     return key in SECRETS or hook or any(_WITH_PASSWORD.search(text) for text in texts)
 
 
 def with_secrets_of(given: Configuration, present: Configuration) -> Configuration:
-    """What was exported without secrets, with those that are here already."""
+    """Fill the gaps of an export without secrets with the secrets of this data folder."""
     known = {one.name: one for one in present.alerts}
     merged = []
     for one in given.alerts:
@@ -205,7 +206,7 @@ def _secret_part(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged(present: Configuration, given: Configuration) -> Configuration:
-    """Both; where they speak of the same, what is given counts."""
+    """Both; if they disagree, `given` wins."""
     lists = {name: _union(getattr(present, name), getattr(given, name), key) for name, key in KEYS.items()}
     settings = merged_tables(present.settings, given.settings)
     off = tuple(one for one in present.filters if one.state == filters.OFF)
@@ -219,7 +220,7 @@ def _union(present: Sequence[T], given: Sequence[T], key: Callable[[T], str]) ->
 
 
 def merged_tables(present: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables over tables; whatever is not a table replaces."""
+    """Merge tables key by key; other values replace."""
     both = dict(present)
     for key, value in given.items():
         before = both.get(key)
@@ -230,7 +231,7 @@ def merged_tables(present: Mapping[str, Any], given: Mapping[str, Any]) -> dict[
 
 
 def differences(before: Configuration, after: Configuration) -> list[str]:
-    """What an import changes, a line each: `+` comes, `-` goes, `~` is changed."""
+    """The changes an import makes, a line each: `+` added, `-` removed, `~` changed."""
     lines = _changes("settings", _flat(before.settings), _flat(after.settings))
     for name, key in KEYS.items():
         old, new = ({key(one): one for one in getattr(side, name)} for side in (before, after))
@@ -266,7 +267,7 @@ def _paused(one: Configuration) -> str:
 
 
 def as_text(configuration: Configuration, toml: bool) -> str:
-    """For a file: TOML, or JSON."""
+    """As TOML or JSON, for a file."""
     value = msgspec.to_builtins(configuration)
     if toml:
         return toml_text({key: one for key, one in value.items() if one not in ((), [], {}, "")})
@@ -274,7 +275,7 @@ def as_text(configuration: Configuration, toml: bool) -> str:
 
 
 def from_text(text: str, source: str) -> Configuration:
-    """What `as_text` wrote, in either form; a `UsageError` says what is wrong with it."""
+    """Read what `as_text` wrote, in either form; a `UsageError` says what is wrong with it."""
     try:
         is_json = text.lstrip().startswith("{")
         value = msgspec.json.decode(text) if is_json else tomllib.loads(text)
@@ -283,5 +284,7 @@ def from_text(text: str, source: str) -> Configuration:
         problem = str(error).replace("`$.", "`")
         raise UsageError(f"{source} is not a configuration of `gossamer config export`: {problem}") from error
     if found.gossamer != FORMAT:
-        raise UsageError(f"{source} is of another version of Gossamer (format {found.gossamer}, this one has {FORMAT})")
+        raise UsageError(
+            f"{source} was exported by another version of Gossamer (format {found.gossamer}, this one reads {FORMAT})"
+        )
     return found

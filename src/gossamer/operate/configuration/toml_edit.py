@@ -1,7 +1,7 @@
-"""Changes values in a TOML file that a person wrote, and leaves the rest as it is: comments, order, blank lines.
+"""Changes values in a TOML file that a person wrote and keeps the rest: comments, order, blank lines.
 
-Only values that differ are touched. The result is read again: where it does not say what is wanted, the whole file is
-written anew instead. TOML has no null: a key whose value is None is left out, and reads back as its default.
+Only values that differ are touched. The result is read again; if it does not say what is wanted, the whole file is
+written anew. TOML has no null: a key whose value is None is left out, and reads back as its default.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def toml_text(tables: Mapping[str, Any]) -> str:
 
 
 def edited(text: str, wanted: Mapping[str, Any]) -> str:
-    """The text with other values."""
+    """The text with the new values."""
     present, tables = tomllib.loads(text), _without_null(wanted)
     try:
         made = _changed(_with_places(text, present, tables), tables)
-    except Exception:  # an IndexError of the library, say, where a table is written in two places
+    except Exception:  # tomlkit raises an IndexError, say, if a table is written in two places
         return toml_text(tables)
     return made if text.strip() and _says(made, tables) else toml_text(tables)
 
@@ -41,7 +41,7 @@ def _changed(text: str, wanted: dict[str, Any]) -> str:
 
 
 def _with_places(text: str, present: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """A file that `gossamer init` wrote has every default as a comment: a new value gets a line below its own."""
+    """`gossamer init` writes every default as a comment: a new value gets a line below its default."""
     lines: list[str] = []
     missing: set[str] = set()
     for line in text.split("\n"):
@@ -65,14 +65,14 @@ def _change(table: Any, wanted: Mapping[str, Any]) -> None:
 
 
 def _drop_uncommented(document: Any, emptied: list[str]) -> None:
-    """A section that is not wanted stays, without its values, where there are comments in it."""
+    """A section that is not wanted keeps its comments and loses its values."""
     for name in emptied:
         if "#" not in tomlkit.dumps(document[name]):
             del document[name]
 
 
 def _item(value: Any) -> Any:
-    """A list of tables as a line for each, where it stands: as [[headers]] it would end the section."""
+    """A list of tables inline, a line for each: [[headers]] would end the section."""
     if not (isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value)):
         return value
     rows = tomlkit.array()
@@ -89,7 +89,7 @@ def _says(text: str, wanted: Mapping[str, Any]) -> bool:
 
 
 def _filled(tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Without sections that say nothing."""
+    """Drop empty sections."""
     return {name: table for name, table in tables.items() if table != {}}
 
 

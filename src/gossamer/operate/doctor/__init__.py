@@ -1,1 +1,1 @@
-"""Checks of the machine and of the crawl, each with what to do."""
+"""Checks of the machine and of the crawl, each with advice."""

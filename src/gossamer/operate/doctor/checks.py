@@ -1,7 +1,7 @@
-"""`gossamer doctor`: everything that can be wrong around a crawl, looked at one by one. Nothing is changed.
+"""`gossamer doctor`: checks everything that can be wrong around a crawl, and changes nothing.
 
-A check is a small function that looks at one thing and gives findings: ok, warn or bad, a sentence, and what to do.
-A check that fails itself is a finding, too: what cannot be looked at cannot be trusted.
+A check is a small function that looks at one thing and yields findings: ok, warn or bad, a sentence, and advice. A
+check that crashes is a finding, too.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ State = Literal["ok", "warn", "bad"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What a check found."""
+    """The result of a check."""
 
     check: str
     state: State
     sentence: str
     advice: str = ""
-    """What to do; empty where all is well."""
+    """What to do; empty if all is well."""
 
 
 class Patient:
-    """What is examined: a data folder, its settings and its database, as far as they can be opened."""
+    """The data folder to check, its settings and its database, as far as they can be opened."""
 
     def __init__(
         self, data: Path, load: Callable[[Path], Settings], clock: Clock, deep: bool = False, network: bool = False
     ) -> None:
-        """`load`: the settings in force in a folder. `deep`: read all that is stored; `network`: ask other machines."""
+        """`load` reads a folder's settings. `deep`: read all stored files; `network`: connect to other machines."""
         self.data, self.clock, self.deep, self.network = data, clock, deep, network
         self._load = load
 
     @cached_property
     def loaded(self) -> Settings | GossamerError:
-        """The settings, or why there are none."""
+        """The settings, or the error that keeps them from being read."""
         try:
             return self._load(self.data)
         except GossamerError as error:
@@ -53,12 +53,12 @@ class Patient:
 
     @property
     def settings(self) -> Settings:
-        """The settings; the defaults where they cannot be read, which is a finding of its own."""
+        """The settings, or the defaults if they cannot be read; another check reports that."""
         return self.loaded if isinstance(self.loaded, Settings) else Settings()
 
     @cached_property
     def folder(self) -> DataFolder:
-        """The folder; where its settings do not say where the crawl lies, it lies in the folder."""
+        """The folder; if the settings do not say where the crawl is, the folder itself."""
         try:
             return DataFolder(self.data)
         except GossamerError:
@@ -66,7 +66,7 @@ class Patient:
 
     @cached_property
     def opened(self) -> Database | GossamerError | None:
-        """The database for reading, why it cannot be read, or None where there is no crawl yet."""
+        """The database for reading, the error if it cannot be read, or None if there is no crawl yet."""
         try:
             return self.folder.read() if self.folder.has_crawl() else None
         except GossamerError as error:
@@ -74,11 +74,11 @@ class Patient:
 
     @property
     def database(self) -> Database | None:
-        """The database, where it can be read."""
+        """The database, if it can be read."""
         return self.opened if isinstance(self.opened, Database) else None
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         if self.database is not None:
             self.database.close()
 
@@ -87,16 +87,16 @@ Check = Callable[[Patient], Iterable[Finding]]
 
 
 def examine(patient: Patient, checks: Iterable[Check]) -> Iterator[Finding]:
-    """All findings, one after the other."""
+    """Run all checks."""
     for check in checks:
         name = check.__name__.replace("_", " ").strip()
         try:
             yield from check(patient)
         except GossamerError as error:
-            yield Finding(name, "bad", str(error), "put that right and run this again")
-        except Exception as error:  # a check must not keep the others from being made
-            sentence = f"this check failed itself: {type(error).__name__}: {error}"
-            yield Finding(name, "bad", " ".join(sentence.split()), "look at what it names; else report it as a bug")
+            yield Finding(name, "bad", str(error), "fix that and run this again")
+        except Exception as error:  # a check that fails must not stop the others
+            sentence = f"this check crashed: {type(error).__name__}: {error}"
+            yield Finding(name, "bad", " ".join(sentence.split()), "fix what the error names, or report it as a bug")
 
 
 def ok(check: str, sentence: str) -> Finding:
@@ -105,7 +105,7 @@ def ok(check: str, sentence: str) -> Finding:
 
 
 def warn(check: str, sentence: str, advice: str) -> Finding:
-    """It works, but somebody should look."""
+    """It works, but an operator should look."""
     return Finding(check, "warn", sentence, advice)
 
 

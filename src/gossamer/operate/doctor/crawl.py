@@ -1,4 +1,4 @@
-"""Checks of what a crawl has stored: database, segments, index, locks, and who is told when something is wrong."""
+"""Checks of a crawl's data: database, segments, index, locks, accounts, alarms, seeds."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ from gossamer.tables.measures import newest_stored
 from gossamer.tables.rulebook import load_rules
 
 _SLACK = 120.0
-"""Seconds that clocks are corrected by all the time."""
+"""Seconds of difference between clocks that are corrected silently."""
 _CLOCKS = 300.0
-"""Seconds of difference to the database's clock above which machines are refused."""
+"""Seconds of difference to the database's clock above which a machine is refused."""
 _QUICK = 2 * 1024**3
-"""Bytes of a database or an index up to which it is read whole without being asked to."""
+"""Bytes up to which a database or an index is read whole without --deep."""
 _OLDEST_SERVER = 140_000
 _SEEDS = 10
-"""Seeds that brought nothing and are named."""
+"""Failed seeds that are named."""
 _NAMED = 3
 """Names in one sentence."""
 
 
 def database(patient: Patient) -> Iterator[Finding]:
-    """Whether the database opens, is of this version, and whole."""
+    """Whether the database opens, has this version's schema, and is undamaged."""
     if patient.opened is None:
         yield warn("database", f"there is no crawl in {patient.data} yet", "start one with `gossamer crawl SEED`")
     elif isinstance(patient.opened, GossamerError):
-        yield bad("database", str(patient.opened), "restore a backup where it is damaged")
+        yield bad("database", str(patient.opened), "if it is damaged, restore a backup")
     elif patient.folder.is_shared:
         yield from _server(patient, patient.opened)
     else:
@@ -68,38 +68,42 @@ def _server(patient: Patient, db: Database) -> Iterator[Finding]:
         yield ok("database", f"PostgreSQL {name}, schema {schema.VERSION}")
     ahead = db.clock_ahead(patient.clock.now)
     if abs(ahead) > _CLOCKS:
-        yield bad("database", f"this machine's clock is {ahead:+.0f} s off the database's", "set it right, best by NTP")
+        yield bad(
+            "database",
+            f"this machine's clock differs from the database's by {ahead:+.0f} s",
+            "set the clock, preferably with NTP",
+        )
 
 
 def _file(patient: Patient, db: Database) -> Iterator[Finding]:
     path = Path(db.where)
     if path.stat().st_size > _QUICK and not patient.deep:
-        yield ok("database", f"schema {schema.VERSION}; the file is large and only read whole with --deep")
+        yield ok("database", f"schema {schema.VERSION}; the file is large: use --deep to read all of it")
         return
     if found := condition.file_damage(db):
         yield bad("database", f"{path} is damaged: {' '.join(found.split())[:200]}", "restore a backup")
     else:
-        yield ok("database", f"{path} is whole, schema {schema.VERSION}")
+        yield ok("database", f"{path} is undamaged, schema {schema.VERSION}")
 
 
 def time_of_crawl(patient: Patient) -> Iterator[Finding]:
-    """Whether the clock is behind what the crawl has written."""
+    """Whether the clock is behind the times that the crawl has stored."""
     last = meta.noted(patient.database, meta.LAST_SEEN) if patient.database else None
     behind = float(last) - patient.clock.now() if last else 0.0
     if behind > _SLACK:
-        advice = "set it right; or `gossamer crawl --accept-clock`, where the earlier time was the wrong one"
+        advice = "set the clock; if the earlier time was wrong, run `gossamer crawl --accept-clock`"
         yield bad("time", f"the clock of this machine is {behind:.0f} s behind the last crawl", advice)
 
 
 def segments(patient: Patient) -> Iterator[Finding]:
-    """Whether every segment that counts is there; with --deep, whether it can be read."""
+    """Whether every segment is there; with --deep, whether it can be read."""
     if patient.database is None:
         return
     store, counted = patient.folder.segments, segment_ids(patient.database)
     missing = [name for name in counted if not store.size(name, layout.PAGES)]
     if missing:
         yield bad("segments", f"{len(missing)} of {len(counted)} are missing: {_some(missing)}",
-                  "mount the disk they lie on, or `gossamer recrawl --segment NAME` for each")  # fmt: skip
+                  "mount the disk they are on, or run `gossamer recrawl --segment NAME` for each")  # fmt: skip
     damaged = [] if missing else _cut_short(patient.database, store)
     for name in counted if patient.deep else ():
         try:
@@ -110,11 +114,11 @@ def segments(patient: Patient) -> Iterator[Finding]:
     for sentence in damaged[:_NAMED]:
         yield bad("segments", sentence, "`gossamer recrawl --segment NAME` fetches its pages again")
     if not missing and not damaged:
-        yield ok("segments", f"all {len(counted)} are there{' and whole' if patient.deep else ''}")
+        yield ok("segments", f"all {len(counted)} are there{' and undamaged' if patient.deep else ''}")
 
 
 def _cut_short(db: Database, store: Segments) -> list[str]:
-    """Segments with less in them than was written."""
+    """Segments with fewer bytes than were written."""
     sizes = ((one.id, one.bytes, segment_bytes(store, one.id)) for one in live_segments(db))
     return [
         f"segment {name} has {counted(found, 'byte')}, {expected:,} were written"
@@ -124,7 +128,7 @@ def _cut_short(db: Database, store: Segments) -> list[str]:
 
 
 def index(patient: Patient) -> Iterator[Finding]:
-    """Whether the index opens, is one of this crawl, whole, and follows it."""
+    """Whether the index opens, belongs to this crawl, is undamaged and up to date."""
     db, settings = patient.database, patient.settings
     if db is None or not settings.crawl.index:
         return
@@ -138,26 +142,28 @@ def index(patient: Patient) -> Iterator[Finding]:
         return
     except (ValueError, OSError) as error:
         yield bad("index", f"the index in {place} cannot be opened: {' '.join(str(error).split())[:200]}",
-                  "`gossamer index --rebuild` makes a new one")  # fmt: skip
+                  "`gossamer index --rebuild` builds a new one")  # fmt: skip
         return
     if payload.crawl != meta.crawl_id(db):
-        yield bad("index", f"the index in {place} is one of another crawl", "`gossamer index` builds one of this crawl")
+        yield bad(
+            "index", f"the index in {place} belongs to another crawl", "`gossamer index` builds one for this crawl"
+        )
         return
     readable = patient.deep or checksums.size(folder) <= _QUICK
     damaged = [path.name for path in checksums.damaged(folder)] if readable else []
     if damaged:
-        yield bad("index", f"the index in {place} is damaged: {_some(damaged)} missing or not as written",
-                  "`gossamer index --rebuild` makes a new one; then see to the disk")  # fmt: skip
+        yield bad("index", f"the index in {place} is damaged: {_some(damaged)} missing or changed",
+                  "`gossamer index --rebuild` makes a new one; also check the disk")  # fmt: skip
         return
-    yield _following(patient, db, "" if readable else "; its files are large and only read whole with --deep")
+    yield _following(patient, db, "" if readable else "; its files are large: use --deep to read all of them")
 
 
 def _following(patient: Patient, db: Database, remark: str) -> Finding:
     standing = index_standing(patient.folder, db)
     lag = index_lag(db, standing, patient.clock.now())
     if lag > LONGEST_LAG:
-        return warn("index", f"{standing.behind} changes are not in the index, the oldest for {lag / 60:.0f} min",
-                    "`gossamer index` takes them in; while a crawl runs, see the log of its indexer")  # fmt: skip
+        return warn("index", f"{standing.behind} changes are not in the index yet, the oldest for {lag / 60:.0f} min",
+                    "`gossamer index` indexes them; while a crawl runs, see the log of its indexer")  # fmt: skip
     return ok(
         "index",
         f"{counted(standing.documents, 'page')} can be searched, {counted(standing.behind, 'change')} behind{remark}",
@@ -165,15 +171,15 @@ def _following(patient: Patient, db: Database, remark: str) -> Finding:
 
 
 def locks(patient: Patient) -> Iterator[Finding]:
-    """Whether workers died and left something behind."""
+    """Whether dead workers left something behind."""
     run = patient.data / "run"
     workers = sorted(path.stem for path in run.glob("w*.lock"))
     left = [name for name in workers if not is_locked(patient.folder, name)]
     if left:
-        yield warn("locks", f"workers ended without tidying up: {_some(left)}",
+        yield warn("locks", f"workers were killed and still hold sites: {_some(left)}",
                    "nothing is lost: the next `gossamer crawl` frees their sites")  # fmt: skip
     else:
-        yield ok("locks", "nothing is left of dead workers")
+        yield ok("locks", "no dead worker holds sites")
 
 
 def privacy(patient: Patient) -> Iterator[Finding]:
@@ -185,7 +191,7 @@ def privacy(patient: Patient) -> Iterator[Finding]:
 
 
 def patterns(patient: Patient) -> Iterator[Finding]:
-    """Whether filters and document rules can be used that were written for an earlier version."""
+    """Whether this version can use filters and document rules that were written for an earlier one."""
     try:
         Filters(patient.settings.scope.filters)
     except GossamerError as error:
@@ -200,7 +206,7 @@ def patterns(patient: Patient) -> Iterator[Finding]:
 
 
 def console_accounts(patient: Patient) -> Iterator[Finding]:
-    """Whether somebody can log in."""
+    """Whether anyone can log in."""
     if patient.database is None or not patient.settings.console.enabled:
         return
     known = accounts(patient.database)
@@ -212,30 +218,34 @@ def console_accounts(patient: Patient) -> Iterator[Finding]:
 
 
 def messages(patient: Patient) -> Iterator[Finding]:
-    """Whether mail and webhooks that somebody wants can be sent."""
+    """Whether mail and webhooks that alerts or alarms need can be sent."""
     alerts = patient.settings.alerts
     saved = [channel for alert in active(patient.database) for channel in alert.channels] if patient.database else []
     channels = [*alerts.operators, *saved]
     mails = [channel for channel in channels if is_mail(channel)]
     if mails and not alerts.smtp_host:
-        yield bad("messages", f"mail is wanted by {len(mails)}, but there is no mail server", "set alerts.smtp_host")
+        yield bad("messages", f"mail goes to {len(mails)}, but no mail server is set", "set alerts.smtp_host")
     if len(mails) < len(channels) and not alerts.secret:
-        yield bad("messages", "webhooks are wanted, but there is no key to sign them with", "set alerts.secret")
+        yield bad("messages", "webhooks are set, but no key to sign them with", "set alerts.secret")
     if not alerts.operators:
-        yield warn("messages", "nobody is told when something goes wrong", "set alerts.operators, and see the console")
+        yield warn(
+            "messages",
+            "nobody gets alarms when something goes wrong",
+            "set alerts.operators; the console shows alarms, too",
+        )
     elif (not mails or alerts.smtp_host) and (len(mails) == len(channels) or alerts.secret):
         yield ok("messages", f"alarms go to {len(alerts.operators)}")
 
 
 def last_results(patient: Patient) -> Iterator[Finding]:
-    """When the crawl last did something: no judgement, only the fact."""
+    """When the crawl last stored results: a fact, no verdict."""
     newest = newest_stored(patient.database) if patient.database else None
     if newest is not None:
         yield ok("crawl", f"results were last stored at {datetime.fromtimestamp(newest, UTC):%Y-%m-%d %H:%M} UTC")
 
 
 def seeds(patient: Patient) -> Iterator[Finding]:
-    """Whether each seed brought something."""
+    """Whether each seed yielded pages."""
     db = patient.database
     if db is None:
         return
@@ -247,7 +257,7 @@ def seeds(patient: Patient) -> Iterator[Finding]:
     for seed in failed[:_SEEDS]:
         yield bad("seeds", f"{seed.url} brought nothing: {seed.cause}", next_step(seed))
     if len(failed) > _SEEDS:
-        yield bad("seeds", f"{len(failed) - _SEEDS} more brought nothing", "`gossamer status --json` names them all")
+        yield bad("seeds", f"{len(failed) - _SEEDS} more brought nothing", "`gossamer status --json` lists all of them")
     elif not failed and verdict.seeds:
         kept = sum(seed.state == "kept" for seed in verdict.seeds)
         yield ok("seeds", f"{kept} of {len(verdict.seeds)} brought pages, none failed")

@@ -22,30 +22,30 @@ from gossamer.operate.doctor.checks import Check, Finding, Patient, bad, ok, war
 from gossamer.settings import FILE_NAME, Settings
 
 _UNSYNCHRONISED = 5
-"""What the kernel answers where nobody sets its clock right (TIME_ERROR)."""
+"""The kernel's state of a clock that is not synchronised (TIME_ERROR)."""
 _EARLIEST = 1_735_689_600.0
-"""The year 2025: an earlier clock was never set."""
+"""The year 2025: a clock before it was never set."""
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?")
-"""A library and what of it is wanted, as the package's own data name it."""
+"""A requirement in the package's own metadata: library and version."""
 _SECONDS = 5.0
-"""How long another machine is waited for."""
+"""Seconds to wait for another machine."""
 _HOSTS = 3
 """Seeds whose servers are tried."""
 
 
 def libraries(patient: Patient) -> Iterator[Finding]:
-    """Whether everything is installed that the program needs, in a version that fits."""
+    """Whether all libraries are installed in versions that fit."""
     wrong = [problem for text in metadata.requires("gossamer") or () if (problem := _wrong(text))]
     if wrong:
-        advice = "install Gossamer anew, in an environment of its own"
-        yield bad("libraries", f"they do not fit: {', '.join(wrong)}", advice)
+        advice = "reinstall Gossamer, in an environment of its own"
+        yield bad("libraries", f"wrong versions: {', '.join(wrong)}", advice)
     else:
         version = metadata.version("gossamer")
-        yield ok("libraries", f"Gossamer {version} on Python {platform.python_version()}, with all it needs")
+        yield ok("libraries", f"Gossamer {version} on Python {platform.python_version()}, with all libraries it needs")
 
 
 def _wrong(text: str) -> str:
-    """What is wrong with a library that is asked for like this; empty where nothing is."""
+    """What is wrong with the library of a requirement; empty if nothing is."""
     wanted, _, marker = text.partition(";")
     match = _REQUIREMENT.match(wanted)
     if match is None or "extra" in marker:
@@ -60,15 +60,15 @@ def _wrong(text: str) -> str:
 
 
 def _numbers(version: str) -> list[int]:
-    """A version that can be compared, without what follows its numbers."""
+    """The numbers of a version, comparable."""
     found = [int(part) for part in re.findall(r"[0-9.]*", version)[0].strip(".").split(".") if part]
-    while found and not found[-1]:  # 2.0 is 2
+    while found and not found[-1]:  # 2.0 equals 2
         found.pop()
     return found
 
 
 def extras(patient: Patient) -> Iterator[Finding]:
-    """Optional parts that the settings ask for."""
+    """Whether optional libraries that the settings need are installed."""
     settings = patient.settings
     wanted = {
         "postgres": ("psycopg", bool(settings.storage.database)),
@@ -87,7 +87,7 @@ def extras(patient: Patient) -> Iterator[Finding]:
 
 
 def browser(patient: Patient) -> Iterator[Finding]:
-    """Chromium, where pages are to be rendered."""
+    """Whether Chromium is there, if pages are to be rendered."""
     if not _renders(patient.settings):
         return
     try:
@@ -102,36 +102,36 @@ def _renders(settings: Settings) -> bool:
 
 
 def settings_file(patient: Patient) -> Iterator[Finding]:
-    """Whether the settings can be read, and make sense."""
+    """Whether the settings can be read and make sense."""
     path = patient.data / FILE_NAME
     if isinstance(patient.loaded, GossamerError):
-        yield bad("settings", str(patient.loaded), f"put {path} right; docs/settings.md lists every setting")
+        yield bad("settings", str(patient.loaded), f"correct {path}; docs/settings.md lists every setting")
     elif path.exists():
-        yield ok("settings", f"{path} is in order")
+        yield ok("settings", f"{path} is valid")
     else:
-        yield ok("settings", f"there is no {path}: all settings have their defaults")
+        yield ok("settings", f"there is no {path}: every setting has its default")
 
 
 def contact(patient: Patient) -> Iterator[Finding]:
-    """Whom webmasters can write to."""
+    """Whether webmasters can reach the operator."""
     address = patient.settings.crawl.contact
     if address:
-        yield ok("contact", f"servers are told to write to {address}")
+        yield ok("contact", f"every request names {address} as contact")
     else:
-        yield warn("contact", "no contact address is set, so only this machine is crawled",
+        yield warn("contact", "no contact address is set, so Gossamer crawls this machine only",
                    'set crawl.contact = "you@example.org" in gossamer.toml')  # fmt: skip
 
 
 def data_folder(patient: Patient) -> Iterator[Finding]:
-    """Whether the folder can be written, and what is written is safe."""
+    """Whether the folder can be written and synced."""
     folder = patient.data
     if not folder.is_dir():
-        yield warn("folder", f"{folder} is not there yet", "`gossamer init` or `gossamer crawl` make it")
+        yield warn("folder", f"{folder} does not exist yet", "`gossamer init` or `gossamer crawl` creates it")
         return
     try:
         descriptor, name = tempfile.mkstemp(".doctor", ".gossamer-", folder)
     except OSError as error:
-        yield bad("folder", f"nothing can be written in {folder}: {error.strerror}",
+        yield bad("folder", f"{folder} cannot be written: {error.strerror}",
                   "check owner and permissions, and whether the disk is mounted read-only")  # fmt: skip
         return
     try:
@@ -140,7 +140,9 @@ def data_folder(patient: Patient) -> Iterator[Finding]:
         yield ok("folder", f"{folder} can be written")
     except OSError as error:
         yield bad(
-            "folder", f"what is written in {folder} is not safe: {error.strerror}", "check the disk, and its room"
+            "folder",
+            f"files in {folder} cannot be synced to disk: {error.strerror}",
+            "check the disk and its free space",
         )
     finally:
         os.close(descriptor)
@@ -149,7 +151,7 @@ def data_folder(patient: Patient) -> Iterator[Finding]:
 
 
 def disk(patient: Patient) -> Iterator[Finding]:
-    """Room for more, and for more files."""
+    """Whether there is space, and inodes, for more files."""
     settings = patient.settings
     place = patient.data if patient.data.is_dir() else Path.cwd()
     free = _free_mebibytes(patient, place)
@@ -162,7 +164,9 @@ def disk(patient: Patient) -> Iterator[Finding]:
         yield ok("disk", f"{free} MiB are free")
     found = os.statvfs(place)
     if found.f_files and found.f_favail < found.f_files // 50:
-        yield bad("disk", f"only {found.f_favail} more files fit on the disk (inodes)", "delete what is not needed")
+        yield bad(
+            "disk", f"only {found.f_favail} more files fit on the disk (inodes)", "delete files that you do not need"
+        )
 
 
 def _free_mebibytes(patient: Patient, place: Path) -> int:
@@ -174,9 +178,9 @@ def _free_mebibytes(patient: Patient, place: Path) -> int:
 
 
 def open_files(patient: Patient) -> Iterator[Finding]:
-    """How many files and connections a process may have open."""
+    """Whether a process may open enough files and connections."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # A download has a connection and at times a file; parsers, database and index need some hundred.
+    # A download has a connection and sometimes a file; parsers, database and index need a few hundred.
     needed = 2 * patient.settings.crawl.downloads + 256
     if soft != resource.RLIM_INFINITY and soft < needed:
         yield warn("open files", f"a process may open {soft} files, a worker may need {needed}",
@@ -186,10 +190,14 @@ def open_files(patient: Patient) -> Iterator[Finding]:
 
 
 def clock(patient: Patient) -> Iterator[Finding]:
-    """Whether the machine knows the time."""
+    """Whether the system clock is set."""
     now = patient.clock.now()
     if now < _EARLIEST:
-        yield bad("clock", "the clock of this machine was never set", "set it, best by NTP (systemd-timesyncd, chrony)")
+        yield bad(
+            "clock",
+            "the clock of this machine was never set",
+            "set it, preferably with NTP (systemd-timesyncd, chrony)",
+        )
         return
     if _kernel_clock() == _UNSYNCHRONISED:
         yield warn("clock", "the system clock is not synchronised",
@@ -199,7 +207,7 @@ def clock(patient: Patient) -> Iterator[Finding]:
 
 
 def _kernel_clock() -> int:
-    """What the kernel says of its clock; -1 where it cannot be asked."""
+    """The kernel's state of the clock; -1 if it cannot be read."""
     try:
         return int(ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.create_string_buffer(512)))
     except (OSError, AttributeError):
@@ -207,7 +215,7 @@ def _kernel_clock() -> int:
 
 
 def names_and_servers(patient: Patient) -> Iterator[Finding]:
-    """Whether names resolve and servers answer; only where the network is to be asked."""
+    """Whether names resolve and servers answer; only with --network."""
     db = patient.database
     if not patient.network:
         return
@@ -218,7 +226,7 @@ def names_and_servers(patient: Patient) -> Iterator[Finding]:
         if parts.hostname:
             hosts.setdefault((parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)), seed)
     if not hosts:
-        yield warn("network", "there are no seeds whose servers could be tried", "crawl something first")
+        yield warn("network", "there are no seeds whose servers to try", "crawl something first")
     for host, port in list(hosts)[:_HOSTS]:
         yield _reached(host, port, patient.settings.network.resolve.get(host, host))
 

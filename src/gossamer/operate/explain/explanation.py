@@ -1,4 +1,4 @@
-"""Everything that is known about a URL, as `gossamer explain` and the console's URL page show it."""
+"""The explanation of a URL, as `gossamer explain` and the console's URL page show it."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ class Explanation(msgspec.Struct):
     """fetched, duplicate, redirect, failed, waiting, scheduled, refused, removed or unknown."""
     reason: str
     rules: list[Decision]
-    """What every rule of the scope says now, in order."""
+    """The verdict of every scope rule now, in order."""
     robots: str
     record: UrlRecord | None
     waits_until: float | None = None
-    """When the site may be asked again, if that is in the future."""
+    """The time before which the site gets no request, if it is in the future."""
     ahead: int | None = None
-    """URLs of the site that come first."""
+    """Number of URLs of the site that come first."""
     index: str = ""
-    """Whether it can be searched."""
+    """Whether readers can find it."""
     document_rule: str = ""
     """The document rule that the URL fits, and by which pattern."""
     copies: str = ""
-    """What pages of the URL's shape have brought, and what that does to its priority."""
+    """Counts of copies among pages of the URL's shape, and the effect on its priority."""
     cluster: str = ""
-    """Its near duplicates, and which page represents them."""
+    """Its near-duplicates, and the page that represents them."""
     maps_to: str = ""
-    """The same page on the main site, where the URL's site is a mirror."""
+    """The same page on the main site, if the URL's site is a mirror."""
     priority: list[Factor] = []
-    """What its level is made of."""
+    """The factors of its level."""
     revisit: list[Factor] = []
-    """What the time of its next visit is made of."""
+    """The factors of its next visit's time."""
     removal: str = ""
-    """Why it was taken down, and what covers it; also where it was never seen."""
+    """Why it was taken down, and the removal that covers it; also for a URL that was never seen."""
     rests: str = ""
-    """What an operator said that keeps its site from being asked."""
+    """A pause or limit of an operator that keeps the site from getting requests."""
     filters: list[str] = []
     """Automatic filters that match it, each with its state and evidence."""
     collapsed_under: str = ""
-    """The page that results show in its place, of those with nearly the same text."""
+    """The page that results show in its place, because the texts are nearly the same."""
     target_problem: str = ""
-    """Where it leads to another page, why that one could not be fetched."""
+    """If it leads to another page: why that one could not be fetched."""
     nofollow_on: list[str] = []
-    """Of a URL that is in no table: pages that link to it in a way that is not followed."""
+    """For a URL that is in no table: pages with links to it that are not followed."""
     found: bool = False
     verdict: str = ""
-    """Whether it can be found, and if not, why not: one sentence. Only where the index was asked."""
+    """Whether readers can find it, and if not, why: one sentence. Only if the index was searched."""

@@ -1,4 +1,4 @@
-"""Why a URL waits where it waits, and why it is visited again when it is: each factor with its value."""
+"""Why a URL has its place in the queue, and why its next visit is when it is: each factor with its value."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from gossamer.revisit.freshness import age, freshness
 
 
 class Factor(msgspec.Struct, frozen=True):
-    """One thing that counted."""
+    """A factor and its value."""
 
     name: str
     value: float
     sentence: str
     unit: str = ""
-    """`s` for seconds; empty: a mere number."""
+    """`s` for seconds; empty for a plain number."""
 
 
 def priority_factors(db: Database, guidance: Guidance, record: UrlRecord) -> list[Factor]:
-    """What the level of a URL is made of: the scores of the strategies, their product cut into levels, and what
-    moved it since."""
+    """The factors of a URL's level: the scores of the strategies, their product cut into levels, and later changes."""
     if record.kind != Kind.PAGE.value or record.via == Via.SEED.value:
         what = "a seed" if record.kind == Kind.PAGE.value else f"a {record.kind}"
         return [Factor("level", 0, f"{what} is fetched first")]
@@ -44,12 +43,12 @@ def priority_factors(db: Database, guidance: Guidance, record: UrlRecord) -> lis
     level = int(levels_of(np.array([score]))[0])
     factors.append(Factor("score", score, f"their product: level {level} of {LEVELS}"))
     if record.lowered:
-        factors.append(Factor("lowered", record.lowered, "levels, because pages of its shape were copies"))
+        factors.append(Factor("lowered", record.lowered, "levels, because pages of its shape were copies of others"))
     return factors
 
 
 def revisit_factors(db: Database, guidance: Guidance, record: UrlRecord, now: float) -> list[Factor]:
-    """What the time of the next visit is made of; empty where the page has no rate of change."""
+    """The factors of the next visit's time; empty if the page has no rate of change."""
     if record.checked_at is None or record.change_a is None or record.change_b is None:
         return []
     config = guidance.revisit
@@ -59,15 +58,15 @@ def revisit_factors(db: Database, guidance: Guidance, record: UrlRecord, now: fl
     fresh = float(freshness(rates, since)[0])
     factors = [
         Factor("period", 1.0 / float(rates[0]), "between two changes of its text", "s"),
-        Factor("checked", since, "since it was last known for sure", "s"),
+        Factor("checked", since, "since it was last checked", "s"),
         Factor("need", 1.0 - fresh, "chance that it has changed since: RVRank"),
-        Factor("age", float(age(rates, since)[0]), "that our copy is expected to be out of date", "s"),
+        Factor("age", float(age(rates, since)[0]), "for which the stored copy is expected to be out of date", "s"),
         Factor("clicks", weight_of(record.clicks), f"weight by {counted(record.clicks, 'click')} of readers"),
     ]
     if config.policy != "none":
         interval = float(Revisits(db, config).current_plan(now).intervals(rates, np.array([factors[-1].value]))[0])
         budget = f"(revisit.policy {config.policy}, each page every {config.every / DAY:g} days on average)"
-        factors.append(Factor("interval", interval, f"between two visits, as the budget stands now {budget}", "s"))
+        factors.append(Factor("interval", interval, f"between two visits, with the present budget {budget}", "s"))
     if record.hub:
         factors.append(Factor("source", 1.0, "it is polled for new links, too: see `gossamer feeds`"))
     return factors

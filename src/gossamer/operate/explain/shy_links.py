@@ -1,8 +1,8 @@
-"""Links that were seen and not followed: who points at a URL that the table does not know.
+"""Finds links that were seen and not followed: the pages that point to a URL that the table does not know.
 
-A link with `rel="nofollow"`, or on a page that asks for that, makes its target no part of the crawl; but the segments
-hold every link. They are not kept by target, so the newest are read until the time is over: a person who asks about a
-URL is not kept waiting by a large crawl.
+The target of a link with `rel="nofollow"`, or on a page that asks for that, is no part of the crawl, but the segments
+hold every link. They are not sorted by target, so this reads the newest until its time is over, and a large crawl keeps
+nobody waiting.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gossamer.store.segments import open_links
 
 MOST_SECONDS = 0.5
 _MOST = 3
-"""Pages that are named."""
+"""Pages to name."""
 _COLUMNS = ["source", "target", "rel"]
 
 
@@ -29,11 +29,11 @@ class ShyLinks(NamedTuple):
     nofollow: list[str]
     """Those whose link says `nofollow`."""
     others: list[str]
-    """Those whose link does not say so itself: mostly the page as a whole asks for it."""
+    """Those whose link does not: mostly the page as a whole says `nofollow`."""
 
 
 def shy_links(folder: DataFolder, segments: Sequence[str], url: str, most_seconds: float = MOST_SECONDS) -> ShyLinks:
-    """The newest pages with a link to a URL; `segments` in the order in which they were made."""
+    """The newest pages with a link to a URL; `segments` in order of creation."""
     until = time.monotonic() + most_seconds
     nofollow: dict[str, None] = {}
     others: dict[str, None] = {}
@@ -45,6 +45,6 @@ def shy_links(folder: DataFolder, segments: Sequence[str], url: str, most_second
                     (nofollow if "nofollow" in rel.split() else others)[source] = None
                 if time.monotonic() > until or len(nofollow) >= _MOST:
                     return ShyLinks(list(nofollow)[:_MOST], list(others)[:_MOST])
-        except GossamerError:  # merged into another meanwhile, or damaged: `doctor` tells of that
+        except GossamerError:  # merged into another meanwhile, or damaged: `doctor` reports that
             continue
     return ShyLinks(list(nofollow)[:_MOST], list(others)[:_MOST])

@@ -1,4 +1,4 @@
-"""Why was this URL fetched, not fetched, or is still waiting? One answer, with everything that counted."""
+"""Explains why a URL was fetched, was not fetched, or still waits, with all factors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from gossamer.tables.rulebook import load_rules, rules_for
 
 
 def explain(db: Database, settings: Settings, text: str, now: float, folder: DataFolder | None = None) -> Explanation:
-    """Everything known about a URL; with the folder, also whether it can be searched."""
+    """Explain a URL; with the folder, also whether readers can find it."""
     answer = _explain(db, settings, canonical_or_error(text, settings), now)
     answer.document_rule = _document_rule(db, answer.url)
     _add_copies(db, answer)
@@ -64,20 +64,19 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
 
 
 def add_shy_links(folder: DataFolder, segments: Sequence[str], answer: Explanation) -> None:
-    """Of a URL that is in no table: the pages whose links to it were not followed."""
+    """For a URL that is in no table: add the pages whose links to it were not followed."""
     if answer.record is not None:
         return
     found = shy_links(folder, segments, answer.url)
-    # Where a rule refuses the URL, an ordinary link says nothing of what its page asks for.
+    # If a rule refuses the URL, an ordinary link does not show that its page says nofollow.
     answer.nofollow_on = found.nofollow or (found.others if answer.state == "unknown" else [])
     if answer.nofollow_on:
-        asks = "the link says nofollow" if found.nofollow else "the page asks that its links are not followed"
+        asks = "the link says nofollow" if found.nofollow else "the page asks crawlers not to follow its links"
         rest = "".join(answer.reason.partition("; ")[1:])
         answer.reason = f"known only from links that are not followed, on {', '.join(answer.nofollow_on)}: {asks}{rest}"
 
 
 def _add_operator(db: Database, answer: Explanation) -> None:
-    """What those who run the crawl said."""
     removal = removal_of(db, answer.url)
     if removal is not None:
         when = datetime.fromtimestamp(removal.removed_at, UTC).isoformat(timespec="seconds")
@@ -88,7 +87,7 @@ def _add_operator(db: Database, answer: Explanation) -> None:
 
 
 def _filters(db: Database, url: str) -> list[str]:
-    """The filters that the crawler made itself and that match, in force or not."""
+    """Automatic filters that match, active or not."""
     shape = path_shape(url)
     found = (one for one in list_filters(db, site_of(url)) if SiteFilters([one.filter]).match(shape) is not None)
     return [f"{one.filter.reason} ({one.state})" for one in found]
@@ -98,7 +97,7 @@ def _add_mirror(db: Database, settings: Settings, answer: Explanation) -> None:
     mapped = Canonicalizer(settings.urls, load_mirrors(db, settings.dedup.mirrors)).mapped(answer.url)
     if mapped != answer.url:
         answer.maps_to = mapped
-        answer.reason += f"; {site_of(answer.url)} is a mirror: {mapped} stands for it"
+        answer.reason += f"; {site_of(answer.url)} is a mirror: {mapped} represents it"
 
 
 def _add_copies(db: Database, answer: Explanation) -> None:
@@ -107,18 +106,18 @@ def _add_copies(db: Database, answer: Explanation) -> None:
         seen = copies + documents
         answer.copies = (
             f"of {counted(seen, 'page')} of this shape {copies} "
-            f"{noun(copies, 'was a copy', 'were copies')} of others and {counted(near, 'near copy')}"
+            f"{noun(copies, 'was a copy', 'were copies')} of others and {counted(near, 'near-duplicate')}"
         )
         lowered = answer.record.lowered if answer.record else lowered_by(copies, documents, near)
         if lowered:
-            answer.copies += f": it waits {counted(lowered, 'level')} lower"
+            answer.copies += f": its level is lowered by {lowered}"
     cluster = cluster_of(db, answer.url)
     if cluster is not None:
-        answer.cluster = f"{cluster.number}, like no other page"
+        answer.cluster = f"{cluster.number}, no near-duplicates"
         if cluster.pages > 1:
             who = "this page" if cluster.representative == answer.url else cluster.representative
             answer.cluster = (
-                f"{cluster.number}, {counted(cluster.pages, 'near copy')}, represented by {who} ({cluster.reason})"
+                f"{cluster.number}, {counted(cluster.pages, 'near-duplicate')}, represented by {who} ({cluster.reason})"
             )
             answer.collapsed_under = "" if cluster.representative == answer.url else cluster.representative
 
@@ -132,7 +131,7 @@ def _document_rule(db: Database, url: str) -> str:
 
 
 def _add_target(db: Database, answer: Explanation) -> None:
-    """A page that leads to one that failed cannot be found for that one's reason: redirects in a loop, say."""
+    """If a page leads to one that failed, add that one's reason, such as a redirect loop."""
     target = inspect.find_url(db, answer.record.target) if answer.record and answer.record.target else None
     if target is None or target.state != "done" or target.outcome is None:
         return
@@ -157,12 +156,12 @@ def _add_index(db: Database, folder: DataFolder, answer: Explanation) -> None:
         answer.index = str(error)
     if found is not None:
         when = datetime.fromtimestamp(found.fetched_at, UTC).isoformat(timespec="seconds")
-        answer.index = f"can be searched, as fetched at {when}"
+        answer.index = f"in the index, as fetched at {when}"
     conclude(answer, indexed)
 
 
 def conclude(answer: Explanation, index: Indexed) -> None:
-    """Add the sentence that tells whether the page can be found."""
+    """Add the sentence that says whether readers can find the page."""
     said = findable(answer, index)
     answer.found, answer.verdict = said.found, said.sentence
 
@@ -177,8 +176,8 @@ def _explain(db: Database, settings: Settings, url: str, now: float) -> Explanat
         answer.rules.append(deep)
         decision = decision if deep.allowed or not decision.allowed else deep
     if record is None:
-        answer.reason = "never seen: no seed, link or sitemap of this crawl has named it" + (
-            "" if decision.allowed else f"; it would be refused by {decision.rule}: {decision.reason}"
+        answer.reason = "never seen: no seed, link, sitemap or feed points to it" + (
+            "" if decision.allowed else f"; {decision.rule} would refuse it: {decision.reason}"
         )
         answer.state = "unknown" if decision.allowed else "refused"
         return answer
@@ -186,9 +185,9 @@ def _explain(db: Database, settings: Settings, url: str, now: float) -> Explanat
     if record.state in ("waiting", "scheduled"):
         _add_wait(db, answer, record, now)
         if not decision.allowed:
-            answer.reason += f"; its turn will end with a refusal by {decision.rule}: {decision.reason}"
+            answer.reason += f"; {decision.rule} will refuse it: {decision.reason}"
     elif record.due_at is not None:
-        answer.reason += f"; to be visited again in {_span(record.due_at - now)}"
+        answer.reason += f"; next visit in {_span(record.due_at - now)}"
     return answer
 
 
@@ -205,7 +204,7 @@ def _state(record: UrlRecord) -> tuple[str, str]:
         # A page that was fetched before keeps that outcome while its new visit fails.
         failure = f"{outcome.value}: {sentence}" if outcome.meaning.retry else sentence
         times = "once" if record.attempts == 1 else f"{record.attempts} times"
-        return "scheduled", f"{failure}; tried {times}, to be tried again"
+        return "scheduled", f"{failure}; tried {times}, next try"
     if outcome.meaning.joined:
         return "duplicate" if outcome.meaning.copy else "redirect", f"{outcome.meaning.sentence}: {record.target}" + (
             f" ({record.reason})" if record.reason else ""
@@ -221,7 +220,7 @@ def _add_wait(db: Database, answer: Explanation, record: UrlRecord, now: float) 
     clock = inspect.site_clock(db, record.site)
     if clock is not None and clock[0] > now:
         answer.waits_until = clock[0]
-        answer.reason += f"; the site rests for {_span(clock[0] - now)}"
+        answer.reason += f"; the site waits for {_span(clock[0] - now)}"
         answer.reason += f" ({clock[2]})" if clock[2] else ""
     if record.state == "waiting":
         answer.ahead = inspect.queue_place(db, answer.url)
@@ -233,7 +232,6 @@ def _add_wait(db: Database, answer: Explanation, record: UrlRecord, now: float) 
 
 
 def _span(seconds: float) -> str:
-    """A time that a person can imagine."""
     for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
@@ -243,7 +241,7 @@ def _span(seconds: float) -> str:
 def _robots(db: Database, settings: Settings, url: str, now: float) -> str:
     stored = inspect.stored_robots(db, origin_of(url))
     if stored is None:
-        return f"the robots.txt of {site_of(url)} has not been fetched"
+        return f"the robots.txt of {site_of(url)} has not been fetched yet"
     state = msgspec.msgpack.decode(stored, type=RobotsState)
     answer = verdict(state, now, settings.robots)
     if answer.answer is not Answer.ASK_RULES:
