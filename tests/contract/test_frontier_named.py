@@ -155,7 +155,7 @@ class TestTheSitesClock:
         [
             politeness.troubled(SiteClock(), 0.0, "status 503", POLITENESS, retry_after=3000.0).reason,
             "status 429: the server asks us to slow down",
-            "robots.txt: robots.txt was asked for too often (status 429)",
+            "robots.txt: robots.txt was requested too often (status 429)",
         ],
     )
     def test_a_wait_that_the_server_asked_for_holds(self, crew: Named, reason: str) -> None:

@@ -301,7 +301,7 @@ def test_unreachable_robots_txt_is_explained(hostile: Hostile) -> None:
     for name in ROBOTS[WAITS, WAITS].split():
         url = hostile.web.url(f"robots-{name}.{HOST}", "/page")
         reason = gossamer("explain", url, "--json", data=hostile.data).json["reason"]
-        assert "robots.txt is unreachable" in reason or "robots.txt was asked for too often" in reason, (name, reason)
+        assert "robots.txt is unreachable" in reason or "robots.txt was requested too often" in reason, (name, reason)
 
 
 def test_traps_are_bounded(hostile: Hostile) -> None:

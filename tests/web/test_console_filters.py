@@ -27,7 +27,7 @@ from gossamer.tables import audit
 EVIDENCE = Evidence(
     counts=Counts(known=80, visited=30, duplicates=30), site=Counts(known=300, visited=200, fit=120, documents=150),
     reachable=120, links=900, steps=(2.0, 2.5), since=Counts(known=31, visited=12),
-    note="would have refused 31, of them useful 0",
+    note="would have refused 31, none of them useful",
 )  # fmt: skip
 HOSTILE = '/tag/<script>alert("x")</script>/'
 

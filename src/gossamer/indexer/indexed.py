@@ -1,4 +1,4 @@
-"""How the index stands against its crawl, without opening it: from its last commit and the table."""
+"""The state of the index against its crawl, without opening it: from its last commit and the table."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class IndexStanding(msgspec.Struct, frozen=True):
     """Figures of the index for `status`."""
 
     documents: int = 0
-    """Pages that can be searched."""
+    """Pages in the index."""
     segments: int = 0
     behind: int = 0
     """Changes of the crawl that are not in it yet."""
     committed_at: float | None = None
     problem: str = ""
-    """Why it cannot be searched, where it cannot."""
+    """Why it cannot be searched, if it cannot."""
 
 
 def index_damage(folder: DataFolder) -> str:
-    """What is damaged in the index of a data folder, and the way out; empty where nothing is, or there is no index."""
+    """Damaged files of the index of a data folder, and the remedy; empty if there are none, or no index."""
     try:
         path = IndexFolder(folder.index).require()
         files = [file.name for file in checksums.seem_damaged(path)]
@@ -39,13 +39,13 @@ def index_damage(folder: DataFolder) -> str:
     if not files:
         return ""
     return (
-        f"the index in {folder.index} is damaged ({counted(len(files), 'file')} missing or not as written, such as "
+        f"the index in {folder.index} is damaged ({counted(len(files), 'file')} missing or changed, such as "
         f"{files[0]}): searches may fail; run `gossamer index --rebuild --data {folder.root}`"
     )
 
 
 def index_standing(folder: DataFolder, db: Database) -> IndexStanding:
-    """How the index of a data folder stands."""
+    """The state of the index of a data folder."""
     try:
         commit = commits.read(IndexFolder(folder.index).require())
     except GossamerError as error:
@@ -60,7 +60,7 @@ def index_standing(folder: DataFolder, db: Database) -> IndexStanding:
 
 
 def index_lag(db: Database, index: IndexStanding, now: float) -> float:
-    """Seconds since the oldest results were stored that are not in the index; 0 where all are."""
+    """Seconds since the oldest unindexed results were stored; 0 if all are indexed."""
     if not index.behind or index.problem:
         return 0.0
     stored = measures.stored_after(db, changes.last_change(db) - index.behind)

@@ -1,7 +1,7 @@
-"""The process of the indexer: started by `gossamer crawl`, told by the end of its pipe to finish.
+"""The process of the indexer: `gossamer crawl` starts it, and closes its pipe to end it.
 
-It follows the crawl while the pipe is open. Then it takes in what is left and ends. If it
-fails, its last words go to standard output, one line for a person; the crawl goes on without it.
+It follows the crawl while the pipe is open, then indexes the rest and ends. If it fails, its last words go to standard
+output, one line for a person; the crawl continues without it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from gossamer.errors import BusyError, GossamerError
 from gossamer.indexer.indexing import Indexer
 
 PAUSE = 0.15
-"""Seconds between two looks while there is nothing to do."""
+"""Seconds between two checks while there is nothing to do."""
 _QUIET = 2.0
-"""Seconds without a change after which anchor texts get their turn."""
+"""Seconds without a change after which anchor texts are indexed."""
 _LAST_WAIT = 10.0
 """Seconds that a crawl which ends waits for another indexer."""
 
 
 def follow(indexer: Indexer, go_on: Callable[[], bool], between: Callable[[], None] = lambda: None) -> None:
-    """Keep the index in step for as long as told, then take in what is left; `between` is called now and then."""
+    """Keep the index in step until told to stop, then index the rest; `between` is called now and then."""
     busy = time.monotonic()
     while go_on():
         between()
@@ -45,19 +45,19 @@ def follow(indexer: Indexer, go_on: Callable[[], bool], between: Callable[[], No
 
 
 def catch_up(indexer: Indexer) -> None:
-    """Everything the crawl has is in the index, with all anchor texts, and merged."""
+    """Index everything the crawl has, with all anchor texts, and finish the merges."""
     while True:
         while indexer.behind():
             indexer.step()
         while indexer.refresh():
             pass
         indexer.finish_merges()
-        if not indexer.behind():  # else a crawl has ended meanwhile, and counted on us
+        if not indexer.behind():  # else a crawl has ended meanwhile and relied on this indexer
             return
 
 
 def _lock(stack: ExitStack, folder: DataFolder, place: IndexPlace) -> None:
-    """Become the only indexer; whoever is it already indexes, so a crawl that ends waits for it only shortly."""
+    """Try to become the only indexer. If another process already is, wait for it briefly and leave the work to it."""
     last = None
     while True:
         try:
@@ -80,7 +80,7 @@ def main() -> None:
     folder, clock = DataFolder(Path(sys.argv[1])), SystemClock()
     try:
         settings = settings_file.load(folder.root)
-        give_way(settings.crawl.nice // 2)  # readers first, but what is found should be searchable soon
+        give_way(settings.crawl.nice // 2)  # readers come first, but new pages should be searchable soon
         place = index_place(folder, settings.shards)
         with ExitStack() as stack:
             _lock(stack, folder, place)
@@ -99,4 +99,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # everything is committed and closed; tidying memory up would only take time
+    os._exit(0)  # everything is committed and closed; skip the slow clean-up of memory

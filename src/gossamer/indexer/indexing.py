@@ -1,14 +1,13 @@
-"""The indexer: follows the crawl, change by change, and keeps the index at what the table says.
+"""The indexer: follows the crawl, change by change, and keeps the index equal to the table.
 
-A step takes the segments of the next changes, asks the table which of their pages are
-documents now, and commits those together with the number of the last change: a kill at
-any point means that the step is done again, which changes nothing. What left since is
-removed. When there is nothing to do, pages whose anchor texts changed are written anew.
+A step takes the segments of the next changes, asks the table which of their pages are documents now, and commits those
+together with the number of the last change. After a kill at any point the step is done again, which changes nothing.
+Pages that left since are removed. When there is nothing else to do, pages whose anchor texts changed are written anew.
 
 A rebuild reads all segments into a new generation, and then follows.
 
-An index may hold a part of the documents only, its *cut*: then several indexers, on as many machines, share the
-work. Each of them follows the crawl by itself; none knows of the others.
+An index may hold only a part of the documents, its *cut*: then several indexers, on as many machines, share the work.
+Each of them follows the crawl by itself; none knows of the others.
 """
 
 from __future__ import annotations
@@ -52,14 +51,14 @@ _STEP_PAGES = 1_000
 """Stored visits of one commit: few enough for a commit a second on a slow machine."""
 _LINKS_REMEMBERED = 10_000
 _LINKS_TRIED = 5
-"""How often a segment that is merged at every look is looked for."""
+"""How often to look again for a segment that was merged meanwhile."""
 
 Progress = Callable[[int, int], None]
-"""Called with stored visits done and in all."""
+"""Called with the number of stored visits done, and of all."""
 
 
 class IndexBehindError(OperationError):
-    """The changes that an index has to follow next are forgotten."""
+    """The next changes that the index needs are forgotten."""
 
 
 class Indexer:
@@ -76,7 +75,7 @@ class Indexer:
         self._writer = IndexWriter(generations.tantivy(generation), generations.scratch(generation))
         self._rows = StoredRows(folder, db)
         self._categorise = categoriser(folder)
-        # Up to which change pages that left were deleted; an empty index holds none of them.
+        # Up to which change departed pages were deleted; an empty index holds none of them.
         self._gone_until = 0 if self._writer.position else changes.last_change(db)
         self._links_read: set[str] = set()
         self._alerting = Alerting(
@@ -88,10 +87,11 @@ class Indexer:
         cls, folder: DataFolder, db: Database, clock: Clock, progress: Progress | None = None,
         place: IndexPlace | None = None,
     ) -> Indexer:  # fmt: skip
-        """The indexer of the current generation; of a new one where there is none, or none that fits.
+        """The indexer of the current generation; of a new one if there is none that fits.
 
-        An index of another cut is somebody's who may want to keep it: it is refused, not rebuilt. `place`: where the
-        index lies, if not in the data folder, and which documents it holds, if not all."""
+        An index of another cut may be wanted by its owner: it is refused, not rebuilt. `place`: the index's folder and
+        its cut,
+        if not all documents in the data folder."""
         place = place or IndexPlace(folder.index)
         generations = IndexFolder(place.root)
         generations.clean()
@@ -99,7 +99,7 @@ class Indexer:
         if generation is not None:
             if _fits(generations, generation, db, place.cut):
                 return cls(folder, db, generations, generation, clock, place.cut)
-            log.warning("the index in %s cannot be carried on: it is built anew", place.root)
+            log.warning("the index in %s cannot be continued and is rebuilt", place.root)
         return cls.rebuild(folder, db, clock, progress, place)
 
     @classmethod
@@ -107,8 +107,7 @@ class Indexer:
         cls, folder: DataFolder, db: Database, clock: Clock, progress: Progress | None = None,
         place: IndexPlace | None = None,
     ) -> Indexer:  # fmt: skip
-        """A new generation with everything the segments hold of the cut; the old one is searched until it is
-        complete."""
+        """Build a new generation from all segments; searches use the old one until it is complete."""
         place = place or IndexPlace(folder.index)
         generations = IndexFolder(place.root)
         generation = generations.create(crawl_id(db), place.cut)
@@ -139,7 +138,7 @@ class Indexer:
         return changes.last_change(self._db) - self._writer.position
 
     def step(self) -> int:
-        """Bring some changes into the index; returns how many stored visits were looked at."""
+        """Bring some changes into the index; returns how many stored visits were read."""
         start, last = self._writer.position, changes.last_change(self._db)
         if last <= start:
             self._writer.merge_some()
@@ -156,12 +155,12 @@ class Indexer:
                 found[page.key] = build(page)
                 brought_by[page.key] = segment.seq
                 places.append((key64(site_of(page.url)), page.key))
-        # What left goes first, however many pages wait to come in: somebody may have asked for it to be taken down.
+        # Departed pages go first, however many wait to come in: somebody may have asked for a takedown.
         departed = changes.departed(self._db, max(start, self._gone_until), last)
-        if max(start, self._gone_until) < forgetting.forgotten(self._db):  # asked now: what was just read may lack some
+        if max(start, self._gone_until) < forgetting.forgotten(self._db):  # after the read: it may lack some
             raise IndexBehindError(
-                f"the index in {self._generations.root} is so far behind that what left meanwhile is forgotten: "
-                "it is built anew at the next start"
+                f"the index in {self._generations.root} is too far behind: the database forgot which pages left; "
+                "the next start rebuilds it"
             )
         gone = self._gone(departed) - found.keys()
         began = self._clock.now()
@@ -174,7 +173,7 @@ class Indexer:
         return sum(segment.pages for segment in taken)
 
     def refresh(self, limit: int = _STEP_PAGES // 2) -> int:
-        """Write pages anew whose anchor texts changed; returns how many were looked at."""
+        """Write pages anew whose anchor texts changed; returns how many were read."""
         stale = self._anchors.stale(limit)
         if not stale:
             return 0
@@ -191,7 +190,7 @@ class Indexer:
         self._writer.merge_some(wait=True)
 
     def close(self) -> None:
-        """Stop; what is committed stays."""
+        """Stop; all commits stay."""
         self._writer.close()
         self._anchors.close()
 
@@ -211,7 +210,7 @@ class Indexer:
             return []
 
     def _completed(self, page: IndexPage) -> IndexPage:
-        """The page with the texts of links to it, and with a category where it was stored before there were any."""
+        """The page with the texts of links to it, and with a category if it was stored before there were any."""
         texts = self._anchors.texts(page.key)
         category = page.category or self._categorise(page.title, page.text)[0]
         if not texts and category == page.category:
@@ -234,12 +233,12 @@ class Indexer:
             self._read_links_of(segment.id)
 
     def _read_links_of(self, segment: str) -> None:
-        """Wherever they lie now: the segment may be merged into another one while it is looked for."""
+        """Find the segment even if it is merged into another one meanwhile."""
         for _ in range(_LINKS_TRIED):
             place = place_of(self._db, segment, 0)
             if place is None or place[0] in self._links_read or self._add_links(place[0]):
                 return
-        log.error("anchor texts are missing from the index: segment %s is not where the database says", segment)
+        log.error("anchor texts are missing from the index: segment %s is not in its place", segment)
 
     def _holds(self, url: str) -> bool:
         return self._cut.is_whole or self._cut.holds(key64(url))
@@ -249,8 +248,7 @@ class Indexer:
             self._read_links_of(name)
 
     def _add_links(self, name: str) -> bool:
-        """The anchor texts of a segment, False where it is gone; reading it twice would change nothing, only take
-        time."""
+        """Add the anchor texts of a segment; False if it is gone. A repetition changes nothing, only takes time."""
         sites = set(site_names(self._db))
         try:
             self._anchors.add(
@@ -278,7 +276,7 @@ def _first(segments: Sequence[changes.NewSegment], pages: int) -> list[changes.N
 
 
 def _fits(generations: IndexFolder, generation: str, db: Database, cut: Cut) -> bool:
-    """Whether a generation can be carried on: of this version, of this crawl, not ahead of it nor too far behind."""
+    """Whether a generation can be continued: of this version and crawl, not ahead of it nor too far behind."""
     folder = generations.tantivy(generation)
     try:
         payload = commits.read(folder).payload

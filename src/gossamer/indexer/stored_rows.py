@@ -1,4 +1,4 @@
-"""Reads documents out of the segments for the index: only those that the table still calls documents."""
+"""Reads documents from the segments for the index: only pages that are documents by the table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gossamer.store.segments import open_links, open_pages
 T = TypeVar("T")
 
 _TRIES = 5
-"""How often a segment is looked for again that was merged into another while it was read."""
+"""How often to look again for a segment that was merged while it was read."""
 
 
 class StoredRows:
@@ -31,11 +31,11 @@ class StoredRows:
 
     def __init__(self, folder: DataFolder, db: Database) -> None:
         self._segments, self._db = folder.segments, db
-        # Small segments that were merged lie side by side in one row group: it is decoded once.
+        # Small segments that were merged are in one row group, which is decoded once.
         self._group = lru_cache(maxsize=4)(self._read_group)
 
     def documents(self, segment: changes.NewSegment) -> list[IndexPage]:
-        """The pages of a segment that are documents now, in this very version."""
+        """Pages of a segment that are documents now, in this very version."""
         return self._again_if_merged(lambda: list(self._documents(segment)))
 
     def newest(self, urls: Iterable[str]) -> list[IndexPage]:
@@ -43,7 +43,7 @@ class StoredRows:
         return self._again_if_merged(lambda: list(self._newest(urls)))
 
     def links(self, segment: str) -> Iterator[tuple[str, str]]:
-        """Target and text of the links of a segment that lies where it was written, each pair once per row group."""
+        """Target and text of the links of a segment, each pair once per row group."""
         for table in open_links(self._segments, segment).groups():
             yield from telling_links(table)
 
@@ -71,7 +71,7 @@ class StoredRows:
                 yield from map(page_of, table.take(pa.array(here, pa.int64())).to_pylist())
 
     def _groups(self, name: str, first: int, end: int) -> Iterator[tuple[int, pa.Table]]:
-        """The rows from `first` to `end`, row group after row group, each with the number of its first row."""
+        """Rows `first` to `end`, row group by row group, each with the number of its first row."""
         starts = open_pages(self._segments, name).starts
         for group, start in enumerate(starts[:-1]):
             low, high = max(start, first), min(starts[group + 1], end)
@@ -82,7 +82,7 @@ class StoredRows:
         return open_pages(self._segments, name).read_group(group, ["outcome", *ROW_COLUMNS])
 
     def _current(self, urls: Iterable[str]) -> dict[int, tuple[str, int]]:
-        """Key → where the present version was written, of those URLs that are documents."""
+        """Key → place of the present version, for those URLs that are documents."""
         sites: dict[int, list[int]] = defaultdict(list)
         for url in urls:
             sites[key64(site_of(url))].append(key64(url))

@@ -1,1 +1,3 @@
-"""May we? `verdict`: what the answer to /robots.txt means; `rules`: what it says. Pages speak in `parse/wishes.py`."""
+"""robots.txt. `verdict`: what the answer to a request for it means; `rules`: what it says. For pages, see
+`parse/wishes.py`.
+"""

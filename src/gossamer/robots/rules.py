@@ -29,13 +29,13 @@ from typing import NamedTuple
 from gossamer.model.decision import Decision, allow, refuse
 
 MAX_BYTES = 512_000
-"""500 KiB, the least that RFC 9309 asks a crawler to read, and all that Google reads."""
+"""500 KiB: the least that RFC 9309 requires, and all that Google reads."""
 MAX_LINE = 16_663
-"""Bytes of a line that count; the rest of it is ignored, as by Google."""
+"""Bytes of a line that count; the rest is ignored, as by Google."""
 MAX_WILD = 2_000
 """Patterns with `*` that are matched as such: of 2,818 real files one has 575; 30,000 took 50 ms a URL."""
 _STEP = 500
-"""Lines that are read at a time, in two or three milliseconds."""
+"""Lines read at a time, in two or three milliseconds."""
 
 _RULE = "robots"
 _NO_RULES = allow(_RULE, "robots.txt has no rules for us")
@@ -71,7 +71,7 @@ class Robots:
 
     @classmethod
     def in_steps(cls, body: bytes, agent: str) -> Generator[None, None, Robots]:
-        """Read it with pauses, so that a file of half a megabyte does not hold up an event loop for .3 s."""
+        """Parse with pauses, so that a file of half a megabyte does not block an event loop for .3 s."""
         robots = cls.__new__(cls)
         yield from robots._read(body, agent)
         return robots
@@ -85,13 +85,13 @@ class Robots:
         group = reader.group()
         self._matcher = _Matcher(group.rules) if group.rules else None
         self.crawl_delay: float | None = group.delay
-        """Seconds between two requests that the site asks for; the longest where there are several."""
+        """Crawl delay in seconds; the longest if there are several."""
         self.sitemaps: list[str] = list(reader.sitemaps)
         """The `Sitemap` lines, as written, each once."""
         self.host: str | None = reader.host
         """The main mirror by the `Host` line (Yandex), as written."""
         self.ai_signals: list[str] = reader.signals + group.signals
-        """`Content-Signal` and `Content-Usage` lines that concern us."""
+        """`Content-Signal` and `Content-Usage` lines that apply to us."""
 
     @property
     def has_rules(self) -> bool:
@@ -99,7 +99,7 @@ class Robots:
         return self._matcher is not None
 
     def decide(self, url: str) -> Decision:
-        """May this canonical URL be fetched? A refusal names the line that made it."""
+        """Decide about a canonical URL. A refusal names its line."""
         if self._matcher is None:
             return _NO_RULES
         path = _path_of(url)
@@ -198,7 +198,7 @@ class _Wild:
         self.needle = max([self.head, self.tail, *parts], key=len)
 
     def matches(self, path: str) -> bool:
-        """Takes the first place for each part: with `*` between them no later place can be better."""
+        """Take the first place for each part: with `*` between them no later place can be better."""
         if not path.startswith(self.head):
             return False
         at = len(self.head)
@@ -211,7 +211,7 @@ class _Wild:
 
 
 class _Group:
-    """What the groups of one agent say together."""
+    """The merged groups of one agent."""
 
     __slots__ = ("delay", "rules", "signals")
 
@@ -222,7 +222,7 @@ class _Group:
 
 
 class _Reader:
-    """Reads line by line and keeps only what concerns one agent or everybody."""
+    """Parses line by line and keeps only what applies to one agent or to all."""
 
     def __init__(self, agent: str) -> None:
         self._token = agent.lower().encode()
@@ -236,11 +236,10 @@ class _Reader:
         self.signals: list[str] = []
 
     def group(self) -> _Group:
-        """The group we obey: ours, even if empty, else everyone's."""
+        """The group to obey: ours, even if empty, else everyone's."""
         return self._everyone if self._ours is None else self._ours
 
     def read(self, line: bytes) -> None:
-        """Takes one line."""
         key, value = _split(line)
         match = _KEY.match(key)
         if match is None:
@@ -303,7 +302,7 @@ def within_limit(body: bytes) -> bytes:
 def _lines(body: bytes) -> Iterator[bytes]:
     body = within_limit(body)
     if body[:2] in (b"\xff\xfe", b"\xfe\xff") and b"\0" in body[2:4]:
-        # Not allowed, but some editors write it, and reading it as UTF-8 would lose every rule.
+        # Not allowed, but some editors write it, and decoding it as UTF-8 would lose every rule.
         body = body.decode("utf-16", "replace").encode("utf-8", "replace")
     for mark in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
@@ -325,8 +324,8 @@ def _split(line: bytes) -> tuple[bytes, bytes]:
 
 
 def _without_tags(line: bytes) -> bytes:
-    """Without the tags at its end, taken off one by one: an expression for all of them together takes the square of a
-    line's length, and a hostile file a minute."""
+    """Cut tags off the end one by one: one expression for all of them takes the square of a line's length, and a
+    hostile file a minute."""
     end = len(line)
     while line[end - 1 : end] == b">":
         start = line.rfind(b"<", 0, end)

@@ -71,21 +71,21 @@ class RobotsState(msgspec.Struct, frozen=True):
     fetched_at: float
     """When the last answer, or the failure, came."""
     expires_at: float
-    """When robots.txt must be asked for again before anything else is fetched."""
+    """When robots.txt must be requested again before anything else is fetched."""
     retry_at: float = 0.0
-    """Before this it must not be asked for again; 0 after a good answer."""
+    """Before this time it must not be requested again; 0 after a good answer."""
     body: bytes = b""
     """The last good copy, within the size limit; meaningless while `good_at` is 0."""
     good_at: float = 0.0
-    """When the last good copy was downloaded or confirmed; 0 where there is none."""
+    """When the last good copy was downloaded or confirmed; 0 if there is none."""
     failing_since: float = 0.0
-    """When the current run of failures began; 0 where the last answer was none."""
+    """When the current run of failures began; 0 if the last answer was good."""
     failures: int = 0
     """Failures or 429 in a row."""
     outcome: str = ""
-    """What the last request came to."""
+    """Outcome of the last request."""
     detail: str = ""
-    """Why it failed, in the words of whoever made the request."""
+    """Why the last request failed."""
 
 
 class Answer(Enum):
@@ -96,16 +96,16 @@ class Answer(Enum):
     ALLOW = "allow"
     DENY = "deny"
     WAIT = "wait"
-    """Fetch nothing before `until`, then ask for robots.txt again."""
+    """Fetch nothing before `until`, then request robots.txt again."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a state means now."""
+    """The meaning of a state now."""
 
     answer: Answer
     reason: str
     until: float
-    """When the verdict ends and robots.txt is to be asked for again."""
+    """When the verdict ends and robots.txt is to be requested again."""
 
 
 _K, _O = Kind, Outcome
@@ -141,7 +141,7 @@ OF_OUTCOME: dict[Outcome, Kind] = {
 
 
 def kind_of(status: int, outcome: Outcome, body: bytes, has_copy: bool) -> Kind:
-    """The kind of an answer. A 4xx counts as such even where its body broke off or came late (408)."""
+    """The kind of an answer. A 4xx counts as such even if its body broke off or came late (408)."""
     if status == 429:
         return Kind.DEFERRED
     if 400 <= status < 500:
@@ -151,7 +151,7 @@ def kind_of(status: int, outcome: Outcome, body: bytes, has_copy: bool) -> Kind:
     if outcome is Outcome.NOT_MODIFIED and not has_copy:
         return Kind.UNREACHABLE
     if outcome is Outcome.TOO_LARGE and len(body) < MAX_BYTES:
-        return Kind.UNREACHABLE  # the part that counts is not all there
+        return Kind.UNREACHABLE  # the part that counts is incomplete
     return OF_OUTCOME[outcome]
 
 
@@ -186,17 +186,17 @@ def after_fetch(
 
 
 def asked_again(state: RobotsState, now: float) -> RobotsState:
-    """A person names a URL of the origin again: the site is asked for its robots.txt before anything else."""
+    """A person names a URL of the origin again: robots.txt is requested before anything else."""
     return msgspec.structs.replace(state, expires_at=min(state.expires_at, now), retry_at=0.0)
 
 
 def is_fresh(state: RobotsState, now: float) -> bool:
-    """Whether the state may be used without asking the site again."""
+    """Whether the state may be used without another request."""
     return state.fetched_at - _CLOCK_SLACK <= now < state.expires_at
 
 
 def verdict(state: RobotsState, now: float, config: RobotsConfig) -> Verdict:
-    """What a state means at this moment. Ask `is_fresh` first: a stale state permits nothing new."""
+    """The meaning of a state at this moment. Check `is_fresh` first: a stale state permits nothing new."""
     answer, reason = _answer(state, now, config)
     return Verdict(answer, reason, state.expires_at)
 
@@ -206,10 +206,10 @@ def _answer(state: RobotsState, now: float, config: RobotsConfig) -> tuple[Answe
         return _PLAIN_ANSWER[state.kind], state.reason
     age = now - state.good_at
     if state.good_at > 0 and age <= config.good_copy_max_age:
-        return Answer.ASK_RULES, f"{state.reason}; the copy of {_ago(age)} ago still rules"
+        return Answer.ASK_RULES, f"{state.reason}; the copy of {_ago(age)} ago still applies"
     failing = now - state.failing_since
     if config.allow_long_unreachable and failing >= config.long_unreachable:
-        return Answer.ALLOW, f"{state.reason} for {_ago(failing)}, which counts as none"
+        return Answer.ALLOW, f"{state.reason} for {_ago(failing)}, which counts as having none"
     return Answer.DENY, state.reason
 
 
@@ -234,7 +234,7 @@ def _reason(kind: Kind, status: int, outcome: Outcome) -> str:
     if kind is Kind.ALLOW_ALL:
         return f"the site has no robots.txt ({cause})"
     if kind is Kind.DEFERRED:
-        return "robots.txt was asked for too often (status 429)"
+        return "robots.txt was requested too often (status 429)"
     if kind is Kind.DENY_ALL:
         return f"robots.txt may not be fetched ({cause})"
     if 200 <= status < 300:

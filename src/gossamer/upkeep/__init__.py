@@ -1,1 +1,1 @@
-"""What a crawl does beside fetching: merging, thinning, forgetting, erasing, filters, parts, ranks."""
+"""The chores of a crawl: merging, thinning, forgetting, erasing, filters, parts, ranks."""

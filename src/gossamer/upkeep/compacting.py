@@ -1,11 +1,12 @@
 """Keeps the number of segments bounded while a crawl runs.
 
-The merged segment is written and synced first; one transaction then makes it count
-and points the old ones at it, so a page's stored place needs no rewriting; only
-then are the old folders deleted. A crash leaves an orphan at worst.
+First the merged segment is written and synced. Then one transaction makes it count and points the old ones to it, so
+that stored places of pages need no rewriting. Only then are the old folders deleted. A crash leaves an orphan at worst.
 
-A crawl has it done by a process of its own: merging may take a while, in which workers may die, and hundreds of
-megabytes, which a process gives back at its end.
+Held segments (`tables.holds`: a backup copies them, a ranking reads them) are not merged.
+
+A crawl starts a process to merge: that takes a while, in which workers may die, and hundreds of megabytes, which a
+process gives back at its end.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from gossamer.upkeep.due import damaged_segments, note_damaged, segments_to_merg
 log = logging.getLogger(__name__)
 
 COMPACTOR = "compact"
-"""Who wrote a segment that replaces others, in the table; in names, where nobody says it."""
+"""The writer, in the table, of a segment that replaces others; part of its name unless another is given."""
 
 
 class SegmentsHeldError(BusyError):
@@ -36,15 +37,14 @@ class SegmentsHeldError(BusyError):
 
 
 class SegmentsReplacedError(BusyError):
-    """Somebody else has replaced or withdrawn them."""
+    """Another process has replaced or withdrawn them."""
 
 
 def compact_once(db: Database, segments: Segments, now: float, damaged: set[str], worker: str = COMPACTOR) -> int:
-    """Merge what is due; returns how many segments were merged away. `worker`: in the names of the new ones.
+    """Merge the segments that are due and return how many went. `worker` is part of the new ones' names.
 
-    A damaged file must not end a crawl: its neighbours stay unmerged, are named in the
-    log and remembered in `damaged`. Whoever reads the file is told what to do.
-    """
+    A damaged file must not end a crawl: its neighbours stay unmerged, and are logged and remembered in `damaged`.
+    Whoever reads the file gets an error that says what to do."""
     merged = 0
     for number, ids in enumerate(segments_to_merge(db, now, damaged)):
         try:
@@ -55,15 +55,15 @@ def compact_once(db: Database, segments: Segments, now: float, damaged: set[str]
         except SegmentsReplacedError:
             continue
         except CorruptError as error:
-            if not all_count(db, ids):  # they were thinned out meanwhile, and the old ones deleted
+            if not all_count(db, ids):  # thinning replaced and deleted them meanwhile
                 continue
             damaged.update(ids)
-            log.warning("segments are not merged: %s", error)
+            log.warning("cannot merge segments: %s", error)
     return merged
 
 
 def merge(folder: DataFolder, db: Database, now: float) -> int:
-    """Merge what is due in a data folder; returns how many segments were merged away."""
+    """Merge the segments of a data folder that are due and return how many went."""
     with merging_lock(folder):
         known = damaged_segments(folder, now)
         damaged = set(known)
@@ -74,8 +74,8 @@ def merge(folder: DataFolder, db: Database, now: float) -> int:
 
 
 def replace(db: Database, segments: Segments, ids: list[str], result: CompactedSegment, now: float) -> None:
-    """Make a new segment count in the place of old ones, and delete those; nothing new remains where they are held or
-    were replaced (`SegmentsHeldError`, `SegmentsReplacedError`)."""
+    """Put a new segment in place of old ones and delete those; if they are held or were replaced (`SegmentsHeldError`,
+    `SegmentsReplacedError`), delete the new one."""
     try:
         db.patiently(lambda: swap(db, ids, result, now))
     except (SegmentsHeldError, SegmentsReplacedError):
@@ -85,14 +85,14 @@ def replace(db: Database, segments: Segments, ids: list[str], result: CompactedS
 
 
 def swap(db: Database, ids: list[str], result: CompactedSegment, now: float = 0.0) -> None:
-    """From now on the new segment counts in the place of the old ones, unless somebody has come to hold or to replace
-    those. `now`: holds that had run out by then do not count."""
+    """Let the new segment count in place of the old ones, unless those are held or were replaced. Holds that had run
+    out at `now` do not count."""
     with db.transaction():
         if holds.are_held(db, now):
             raise SegmentsHeldError(
-                f"a backup, an export or a ranking of {db.where} is under way and needs its segments: wait for its end"
+                f"a backup, an export or a ranking of {db.where} is running and needs its segments: wait until it ends"
             )
         if not all_count(db, ids):
-            raise SegmentsReplacedError(f"segments of {db.where} were replaced or withdrawn by somebody else")
+            raise SegmentsReplacedError(f"another process has replaced or withdrawn segments of {db.where}")
         holds.go_over_lost(db, now)
         swap_in(db, result.segment_id, COMPACTOR, result.bytes, {old: result.first_rows[old] for old in ids})

@@ -1,8 +1,8 @@
-"""Erases what segments still hold of pages that were taken down: their texts, raw responses and links.
+"""Erases texts, raw responses and links of pages that were taken down from the segments.
 
-Taking down hides a page; its bytes stay in the segments, which never change. Where the law or a promise asks for
-more, the segments that hold the page are written anew without it. Nobody may merge segments meanwhile, so the crawl
-has to be stopped: what it is about to merge would bring the bytes back.
+A takedown hides a page; its bytes stay in the segments, which never change. If the law or a promise asks for more, this
+rewrites the segments that hold the page without it. The crawl has to be stopped, because a merge at the same time could
+bring the bytes back.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from gossamer.upkeep.compacting import COMPACTOR, replace
 
 _WORKER = "erase"
 _COPYING = (_WORKER, COMPACTOR, MERGER, THINNER)
-"""Who writes anew what others have fetched."""
+"""The worker's name in rewritten segments."""
 
 Told = Callable[[int, int], None]
-"""Called with the segments looked through, and how many there are."""
+"""Called with the number of segments done, and of all."""
 
 
 def erase_removed(
     folder: DataFolder, db: Database, removals: list[str], now: float, told: Told = lambda _done, _all: None
 ) -> int:
-    """Erase what the segments hold of all that these removals cover; returns how many stored visits that were."""
+    """Erase stored visits of all pages that these removals cover; returns how many."""
     gone, visits = of_urls(Covered(removals)), 0
     with _alone(folder, db):
         ids = segment_ids(db)
@@ -51,8 +51,8 @@ def erase_removed(
 
 
 def _delete_left_over(folder: DataFolder, db: Database) -> None:
-    """What is left of merging where somebody was killed holds what is to be gone: segments that were replaced and not
-    deleted, and those that were to replace others."""
+    """Delete remains of a killed merge, which hold the pages, too: replaced segments that were not deleted, and new
+    ones that never counted."""
     replaced = merged_segments(db)
     stored, count = survey(folder.segments), set(segment_ids(db))
     copies = [segment for segment in stored.published if segment not in count and role_of(segment) in _COPYING]
@@ -64,8 +64,8 @@ def _delete_left_over(folder: DataFolder, db: Database) -> None:
 
 @contextmanager
 def _alone(folder: DataFolder, db: Database) -> Iterator[None]:
-    """Nobody else merges segments inside."""
-    why = "the crawl is running: stop it, then erase what was taken down (it is out of sight already)"
+    """No other process merges segments inside."""
+    why = "the crawl is running: stop it, then erase the pages (readers cannot find them any more)"
     lock = crawl_lock(folder)
     try:
         lock.__enter__()
@@ -74,7 +74,7 @@ def _alone(folder: DataFolder, db: Database) -> Iterator[None]:
     try:
         if not db.only_one("crawl"):
             raise BusyError(why)
-        with merging_lock(folder), thinning_lock(folder):  # they may outlive a crawl that was killed
+        with merging_lock(folder), thinning_lock(folder):  # workers may outlive a crawl that was killed
             yield
     finally:
         lock.__exit__(None, None, None)

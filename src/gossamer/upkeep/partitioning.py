@@ -1,4 +1,4 @@
-"""Plans for splitting a stored site: its URLs and links are read once, the rest is `gossamer.partition`."""
+"""Plans the splitting of a stored site: reads its URLs and links once; `gossamer.partition` does the rest."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from gossamer.partition.seeds import seed_pages
 from gossamer.partition.sizes import Sizes
 
 MOST_LINKS = 20_000_000
-"""Links that are held in memory; without the others a prediction is of a sparser site."""
+"""Links held in memory; without the others a prediction is for a sparser site."""
 _LED_TO = {Via.REDIRECT.value, Via.CANONICAL.value, Via.REFRESH.value}
 _HANGS_ON_A_PAGE = _LED_TO | {Via.LINK.value}
 
 
 class StoredSite(msgspec.Struct, frozen=True):
-    """What is stored of a site."""
+    """URLs and links of a site."""
 
     name: str
     graph: SiteGraph
@@ -39,7 +39,7 @@ class StoredSite(msgspec.Struct, frozen=True):
     fetched: float
     """Share of its known URLs that were fetched."""
     crawl_delay: float
-    """Seconds that its robots.txt asks for."""
+    """Crawl delay of its robots.txt in seconds."""
 
 
 class PartPlan(msgspec.Struct, frozen=True):
@@ -47,18 +47,18 @@ class PartPlan(msgspec.Struct, frozen=True):
 
     urls: int
     holds: list[Share]
-    """What it holds, largest first."""
+    """Its directories, largest first."""
     seeds: list[str]
-    """Where it begins besides the home page: the two most linked pages it holds of each directory of the plan."""
+    """Its start pages besides the home page: the two most linked pages in each of its directories."""
 
 
 class SitePlan(msgspec.Struct, frozen=True):
-    """The plan for a site, and why it is this one."""
+    """The plan for a site, and the reasons for it."""
 
     site: str
     urls: int
     pages: int
-    """URLs that a way of stored links leads to: predictions are about them."""
+    """URLs that stored links lead to: predictions are about them."""
     links: int
     fetched: float
     """Share of the URLs that were fetched."""
@@ -71,16 +71,16 @@ class SitePlan(msgspec.Struct, frozen=True):
     cut_by: Rule
     predictions: list[Prediction]
     picked: int
-    """How many parts are best; 1: the site is better not split."""
+    """The best number of parts; 1: better not split."""
     picked_by_seed: int
-    """The same by the seed's rule."""
+    """The same by the rule of the papers."""
     assignment: Assignment
-    """The plan with as many parts as were asked for, or picked."""
+    """The plan with the number of parts that was asked for, or picked."""
     parts: list[PartPlan]
 
 
 def read_site(links_of: LinksOf, db: Database, site: str) -> StoredSite:
-    """The URLs and links of a site; a `UsageError` where nothing is stored."""
+    """Read the URLs and links of a site; raises a `UsageError` if nothing is stored."""
     rows = _read_rows(db, site)
     if not rows.urls:
         raise nothing_stored(site)
@@ -99,14 +99,14 @@ def read_site(links_of: LinksOf, db: Database, site: str) -> StoredSite:
 
 def nothing_stored(site: str) -> UsageError:
     """Why there can be no plan for a site, and what to do."""
-    return UsageError(f"nothing is stored of {site}: crawl it first, or look at some pages of it with --sample 500")
+    return UsageError(f"no page of {site} is stored: crawl it first, or fetch some of its pages with --sample 500")
 
 
 def plan_site(
     site: StoredSite, config: PartitionConfig, delay: float, parts: int | None = None,
     cut_by: Literal["paths", "urls", "auto"] = "auto", most: int = MOST_COMPARED,
 ) -> SitePlan:  # fmt: skip
-    """Predictions for 1 to `most` parts, and the plan with `parts`, or with as many as are best."""
+    """Predictions for 1 to `most` parts, and the plan with `parts`, or with the best number."""
     rule = rule_for(site.fetched) if cut_by == "auto" else cut_by
     graph, sizes = site.graph, site.sizes
     predictions = predict(graph, sizes, rule, config, delay, site.crawl_delay, most)
@@ -132,8 +132,8 @@ def plan_site(
 
 
 def proposed(links_of: LinksOf, db: Database, site: str, config: PartitionConfig, delay: float) -> Assignment | None:
-    """The plan that a crawl adopts for a site by itself; None where it is better not split. A listed site is split
-    at once, while there is nothing to predict from."""
+    """The plan that a crawl adopts for a site by itself; None if it is better not split. A site that you listed is
+    split at once, before there is anything to predict from."""
     known = count_fetchable(db, site)
     if not config.splits(site, known) or config.most_parts == 1:
         return None
@@ -144,7 +144,7 @@ def proposed(links_of: LinksOf, db: Database, site: str, config: PartitionConfig
 
 
 def mended(db: Database, site: str, assignment: Assignment, config: PartitionConfig) -> Assignment | None:
-    """The plan made even again, where a part has outgrown the others; None where it is even enough."""
+    """The plan rebalanced after a part has outgrown the others; None if it is balanced enough."""
     urls = fetchable_urls(db, site)
     counts = np.bincount(assignment.parts_of(urls), minlength=assignment.parts)
     if drift(counts.tolist()) <= config.drift:
@@ -161,10 +161,10 @@ class _Rows(msgspec.Struct):
     fetched: int = 0
     home: int = 0
     roots: list[int] = []
-    """Seeds, and what sitemaps, feeds and other sites named."""
+    """Seeds, and URLs that sitemaps, feeds and other sites named."""
     segments: set[str] = set()
     leads: Ends = msgspec.field(default_factory=Ends)
-    """Where redirects and canonical links lead."""
+    """Targets of redirects and canonical links."""
     first_found: Ends = msgspec.field(default_factory=Ends)
     """From each page to the URLs that were first found on it."""
 
@@ -188,7 +188,7 @@ def _read_rows(db: Database, site: str) -> _Rows:
 
 
 def _home(urls: list[str], roots: list[int]) -> int:
-    """The home page, or what comes nearest: where the crawl began."""
+    """The home page, or the nearest thing: where the crawl started."""
     found = [page for page, url in enumerate(urls) if site_path(url) == ROOT]
     return next(iter(found or roots), 0)
 

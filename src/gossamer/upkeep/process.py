@@ -1,7 +1,7 @@
 """The process of every chore: `python -m gossamer.upkeep.process CHORE FOLDER` does it once and ends.
 
-A crawl starts one now and then (`supervise/chores.py`). Whatever a chore does to the database it does in transactions,
-so its process may be killed at any time. Each chore imports its own code only: merging needs no SciPy.
+A crawl starts one now and then (`supervise/chores.py`). A chore changes the database in transactions only, so you may
+kill its process at any time. Each chore imports its own code only: merging needs no SciPy.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _forget(folder: DataFolder, _settings: Settings, now: float) -> None:
 
 
 def _rank(folder: DataFolder, settings: Settings, now: float) -> None:
-    """On one core of this machine, beside the workers, unless the settings name a cluster."""
+    """Uses one core of this machine, beside the workers, unless the settings name a cluster."""
     from gossamer.data.stored_ranks import rank_place
     from gossamer.engine.opening import open_engine
     from gossamer.upkeep.ranking_run import run_ranking
@@ -74,7 +74,7 @@ def _rank(folder: DataFolder, settings: Settings, now: float) -> None:
         with rank_lock(folder):
             run_ranking(folder, db, engine, rank_place(folder.root, settings), settings.rank, now)
     except (UsageError, BusyError):
-        pass  # nothing is stored yet, or somebody ranks at this moment: the next time will do
+        pass  # nothing is stored yet, or another process ranks now: wait for the next time
     finally:
         db.close()
         engine.close()
@@ -96,7 +96,7 @@ def _writing(folder: DataFolder) -> Iterator[Database]:
 
 
 def main(chore: str, root: Path) -> None:
-    """Do one chore of the data folder; an error for people is one line."""
+    """Do one chore for the data folder; prints an error for people as one line."""
     configure_logs(root, chore)
     folder = DataFolder(root)
     try:

@@ -1,7 +1,7 @@
 """Runs the rank job on the crawl of a data folder: link graph, ranks of pages and sites, texts of links.
 
-Graph and ranks lie in the data folder, or where `engine.work` says, so that all machines of a cluster reach them. They
-are views of the segments: a run makes new ones beside the old, `ranks/current` changes over, and the old ones go.
+Graph and ranks are in the data folder, or where `engine.work` says, so that all machines of a cluster reach them. They
+are views of the segments: a run writes new ones beside the old, switches `ranks/current`, and deletes the old ones.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from gossamer.store.durable import SegmentMissingError
 from gossamer.store.place import Place, PlaceMissing
 
 Say = Callable[[str], None]
-"""Told in a few words what is done now."""
+"""Called with the present step, in a few words."""
 
 _TRIES = 5
-"""How often the graph is begun anew because a segment was merged into another meanwhile, although it was held."""
+"""How often the graph starts over because a segment was merged although it was held."""
 _RUN = "run.json"
 
 
@@ -58,7 +58,7 @@ class ColdStart(msgspec.Struct, frozen=True):
 
 
 class RankRun(msgspec.Struct, frozen=True):
-    """A ranking and what it was made of."""
+    """A ranking and its input."""
 
     graph: GraphInfo
     ranks: RankInfo
@@ -66,17 +66,17 @@ class RankRun(msgspec.Struct, frozen=True):
     texts: int
     """Texts of links that were kept."""
     cold: ColdStart | None
-    """The last ranking from nothing with the same settings; None where there was none."""
+    """The last ranking from nothing with the same settings; None if there was none."""
 
 
 def run_ranking(
     folder: DataFolder, db: Database, engine: Engine, place: Place, config: RankConfig, now: float,
     cold: bool = False, say: Say = lambda _words: None,
 ) -> RankRun:  # fmt: skip
-    """Make graph and ranks anew; with `cold` the ranks do not start from the last ones."""
+    """Make graph and ranks; with `cold` the ranks do not start from the last ones."""
     generation = f"{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%S%f}"
-    _drop_all_but(place, _current(place))  # what rankings left that were killed or failed
-    # Segments are read twice, and a crawl beside this merges the small ones every few seconds.
+    _drop_all_but(place, _current(place))  # left by rankings that were killed or failed
+    # Segments are read twice, and a running crawl merges the small ones every few seconds.
     with held(folder, SystemClock()):
         graph, source = _graph(folder, db, engine, place, generation, now, say)
         limit = config.anchors
@@ -101,7 +101,7 @@ def run_ranking(
 def _graph(
     folder: DataFolder, db: Database, engine: Engine, place: Place, generation: str, now: float, say: Say
 ) -> tuple[GraphFiles, GraphSource]:
-    """The graph of the segments that count now."""
+    """The graph of the current segments."""
     for left in reversed(range(_TRIES)):
         source = GraphSource(folder.segments.url, segment_ids(db), removed_prefixes(db))
         if not source.names:
@@ -115,7 +115,7 @@ def _graph(
         if graph.info.nodes:
             return graph, source
         place.delete(list(place.names(graph.prefix)))
-        raise UsageError(f"{folder.root} holds no pages yet, only visits that brought none: crawl on, then rank")
+        raise UsageError(f"{folder.root} holds no pages yet, only visits without one: continue the crawl, then rank")
     raise AssertionError
 
 
@@ -132,7 +132,7 @@ def _drop_all_but(place: Place, generation: str) -> None:
 
 
 def _earlier(place: Place) -> RankFiles | None:
-    """The last ranks; damaged ones are as good as none."""
+    """The last ranks; None if they are damaged."""
     try:
         found = read_current(place)
         if found is not None:
@@ -152,7 +152,7 @@ def _last_cold(place: Place, before: RankFiles | None) -> ColdStart | None:
 
 
 def _seeds(db: Database, graph: GraphFiles) -> list[str]:
-    """The crawl's seeds; for those that lead elsewhere, the pages they lead to."""
+    """The crawl's seeds, or the pages they lead to."""
     urls = sorted(seed_urls(db))
     leads, ends = (read_array(graph.place, f"{graph.prefix}{name}.npy") for name in ("leads", "leads_to"))
     led = places_in(leads, np.array([key64(url) for url in urls], np.int64))

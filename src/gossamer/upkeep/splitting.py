@@ -1,4 +1,4 @@
-"""Which sites of a running crawl are split, and split anew, by themselves."""
+"""Splits large sites of a running crawl, and rebalances their parts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ log = logging.getLogger(__name__)
 
 
 def split_sites(links_of: LinksOf, db: Database, settings: Settings, now: float) -> list[str]:
-    """Adopt a plan for each site that is worth one and has none, and mend those that have become uneven; returns
-    the sites with a new plan."""
+    """Adopt a plan for each site that is worth one and has none, and rebalance uneven ones; returns the sites with a
+    new plan."""
     config = settings.partition
     if config.mode == "off":
         return []
@@ -31,7 +31,7 @@ def split_sites(links_of: LinksOf, db: Database, settings: Settings, now: float)
         plan = _better_plan(links_of, db, site, config, settings.politeness.delay)
         if plan is not None:
             partitions.adopt(db, site, plan, now)
-            log.info("%s is split into %d parts", site, plan.parts)
+            log.info("split %s into %d parts", site, plan.parts)
             split.append(site)
     return split
 

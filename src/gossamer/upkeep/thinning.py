@@ -1,12 +1,12 @@
-"""Keeps the disk bounded while a crawl goes on for years: visits that newer ones have superseded are thinned out.
+"""Keeps the disk bounded in a crawl of years: thins out visits that newer ones have superseded.
 
-Every visit is a row of a segment, with its raw response and, where the page had changed, its text and links. With
-`storage.keep_old`, visits older than that are left with URL, time and what came of them, unless the text that is
-searched is theirs. Rows stay where they are (`store.erasing`), so nothing has to be pointed elsewhere.
+Every visit is a row of a segment, with its raw response and, if the page had changed, its text and links. With
+`storage.keep_old`, older visits keep only URL, time and outcome, unless readers still find their text. Rows keep their
+places (`store.erasing`), so nothing has to point elsewhere.
 
-A running crawl takes such a turn ten times in `keep_old`, in a process of its own. A segment is written anew when a
-fifth of the visits that it still holds can go, and then not for another `keep_old`: so a byte is copied a few times in
-its life. The crawl may merge the same segments meanwhile: whoever comes second gives up (`compacting.swap`).
+A running crawl does so ten times in `keep_old`, in a process of its own. A segment is rewritten when a fifth of the
+visits that it still holds can go, and then not for another `keep_old`: so a byte is copied a few times in its life. The
+crawl may merge the same segments meanwhile: whichever comes second gives up (`compacting.swap`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from gossamer.upkeep.compacting import SegmentsHeldError, SegmentsReplacedError,
 log = logging.getLogger(__name__)
 
 WORTH_IT = 0.2
-"""Share of a segment's visits, blank ones apart, that must be able to go."""
+"""Least share of a segment's visits, blank ones apart, that can go."""
 
 
 def thin_out(folder: DataFolder, db: Database, keep: float, now: float) -> int:
-    """Thin out what was superseded `keep` seconds ago; returns how many visits went."""
+    """Thin out visits that were superseded `keep` seconds ago; returns how many."""
     with thinning_lock(folder):
         return _thin_all(folder, db, keep, now)
 
@@ -51,7 +51,7 @@ def _thin_all(folder: DataFolder, db: Database, keep: float, now: float) -> int:
             continue
         except CorruptError as error:
             if all_count(db, [segment]):
-                log.warning("a segment is not thinned out: %s", error)
+                log.warning("cannot thin out a segment: %s", error)
     return visits
 
 
@@ -69,7 +69,7 @@ def _due(db: Database, keep: float, now: float) -> dict[str, array[int]]:
 
 
 def _is_due(segment: str, before: float) -> bool:
-    """Whether it was not thinned out a short time ago."""
+    """Whether it was not thinned out lately."""
     return role_of(segment) != THINNER or time_of(segment) < before
 
 
@@ -80,5 +80,5 @@ def _thin(folder: DataFolder, db: Database, segment: str, current: array[int], n
         return 0
     result = erase(folder.segments, segment, new_id, gone, SUPERSEDED)
     replace(db, folder.segments, [segment], result, time_of(new_id))
-    log.info("superseded visits were thinned out", extra={"segment": new_id, "visits": visits})
+    log.info("thinned out superseded visits", extra={"segment": new_id, "visits": visits})
     return visits

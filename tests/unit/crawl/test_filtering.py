@@ -156,7 +156,7 @@ def test_pages_of_which_hardly_one_was_seen_are_not_judged(crawl: ToyCrawl) -> N
     crawl.go(68)  # root, archive and news; no tag was fetched yet
     report = crawl.filter()
     assert not report.proposed
-    assert any("visited since the last that brought" in row.evidence.note for row in report.rejected)
+    assert any("visited since the last one that led" in row.evidence.note for row in report.rejected)
 
 
 def test_a_trial_needs_urls_to_be_right_about(tmp_path: Path) -> None:

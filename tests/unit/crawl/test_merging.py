@@ -101,7 +101,7 @@ class TestWhetherAProcessIsStarted:
     ) -> None:
         (folder.root / "segments" / large[3] / "pages.parquet").write_bytes(b"PAR1 no more PAR1")
         assert merge(folder, db, NOW) == 0
-        assert "segments are not merged" in caplog.text and large[3] in caplog.text
+        assert "cannot merge segments" in caplog.text and large[3] in caplog.text
         assert not merging_is_due(folder, db, NOW + 60)
         others = [add(folder, db, 200 + number, LARGE) for number in range(ENOUGH)]
         assert merging_is_due(folder, db, NOW + 60)

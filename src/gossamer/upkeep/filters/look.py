@@ -1,9 +1,9 @@
-"""One look at the filters of one site: those in force, those on trial, and what is proposed anew.
+"""Checks the filters of one site: active ones, those in the shadow, and new proposals.
 
-A filter may be only if every useful page that was reachable stays so, around it and all filters that there are
-already, by ways that are not much longer; and if enough of its own pages were visited since the last that brought
-something useful, because a way may lead by those that nobody has seen yet. Active filters come first, then those on
-trial, then new ones: who came first has the first claim to a way.
+A filter is made only if every useful page that was reachable stays so, around this and all existing filters, by paths
+that are not much longer; and if enough of its own pages were visited since the last one that led to something useful,
+because a path may lead through pages that nobody has seen yet. Active filters come first, then those in the shadow,
+then new ones: the first to come has the first claim to a path.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from gossamer.upkeep.filters.site_table import SiteTable
 Flags = npt.NDArray[np.bool_]
 
 _AGAIN = 2
-"""A withdrawn filter is proposed again when it covers so many times as many URLs."""
+"""A withdrawn filter is proposed again when it covers this many times as many URLs."""
 
 
 class Report(msgspec.Struct):
-    """What a run did."""
+    """The result of a run."""
 
     sites: int = 0
-    """Sites looked at."""
+    """Sites that were checked."""
     proposed: list[StoredFilter] = []
     activated: list[StoredFilter] = []
     withdrawn: list[StoredFilter] = []
     rejected: list[StoredFilter] = []
-    """Proposals that were not made, with the reason as note."""
+    """Proposals that were rejected, with the reason as note."""
     left: int = 0
     """URLs that left the queue."""
     back: int = 0
-    """URLs that came back."""
+    """URLs that returned to the queue."""
 
 
 class Look:
-    """One look at one site."""
+    """A check of one site."""
 
     def __init__(
         self, db: Database, table: SiteTable, walk: Walk, rows: Sequence[StoredFilter], config: FilterConfig,
@@ -59,13 +59,13 @@ class Look:
         self._rows = {(row.kind, row.pattern): row for row in rows}
         self._cut: Flags = np.zeros(len(table.keys), bool)
         self._wanted: Flags = np.zeros(len(table.keys), bool)
-        """What the operator switched a filter off for: the same URLs by another name are wanted as well."""
+        """Patterns of filters that the operator switched off: the same URLs by another name are wanted as well."""
         for row in rows:
             if row.state == OFF:
                 self._wanted |= self._mask(row.kind, row.pattern)
 
     def run(self, proposals: Iterable[Proposal], propose_only: bool) -> None:
-        """Look at the filters that there are, then at what is proposed."""
+        """Check existing filters, then proposals."""
         self._recheck([row for row in self._rows.values() if row.state == ACTIVE])
         waiting = [row for row in self._rows.values() if row.state in (PROPOSED, SHADOW)]
         for row in sorted(waiting, key=lambda row: -row.evidence.counts.known):
@@ -75,7 +75,7 @@ class Look:
 
     def _recheck(self, active: list[StoredFilter]) -> None:
         """Withdraw active filters that match something useful now, then, until all useful pages are reachable again,
-        those without which most ways come back; the operator's own are left alone."""
+        those that block most paths. Filters that the operator switched on stay."""
         for row in [row for row in active if not row.evidence.kept]:
             if useful := self._useful(row):
                 active.remove(row)
@@ -85,12 +85,12 @@ class Look:
             rests = [(self._lost([row for row in active if row is not one]), one) for one in own]
             lost, worst = min(rests, key=lambda rest: rest[0])
             active.remove(worst)
-            self._end(worst, "a way to useful pages leads by it now")
+            self._end(worst, "a path to useful pages leads through it now")
         for row in active:
             self._cut |= self._mask(row.kind, row.pattern)
 
     def _useful(self, row: StoredFilter) -> int:
-        """Useful URLs that a filter matches. Those with a parameter that says nothing are so without it as well."""
+        """Useful URLs that a filter matches. With a silent parameter they count as useful without it, too."""
         if row.made_by == "parameter":
             return int(row.pattern not in {one.pattern for one in silent_parameters(self._table, self._config)})
         return useful_of(self._counts(row.kind, row.pattern), self._table.ruled)
@@ -102,16 +102,16 @@ class Look:
         return len(self._walk.without(cut).lost)
 
     def _try(self, row: StoredFilter, propose_only: bool) -> None:
-        """A filter in the shadow goes live, goes on, or is withdrawn."""
+        """Activate a filter in the shadow, keep it there, or withdraw it."""
         since = self._counts(row.kind, row.pattern) - row.evidence.counts
         row = msgspec.structs.replace(row, evidence=msgspec.structs.replace(row.evidence, since=since))
         useful = self._useful(row)
         if useful:
-            self._end(row, f"would have refused {_refusals(since)}, of them useful {useful}")
+            self._end(row, f"would have refused {_refusals(since)}, {useful} of them useful")
         elif problem := self._cut_ways(self._reach(row.kind, row.pattern)):
             self._end(row, problem)
         elif not self._seen_enough(row.kind, row.pattern):
-            note = "on trial until more of its pages were visited without bringing a useful URL"
+            note = "in the shadow until more visits to its pages lead to no useful URL"
             self._keep(row, note)
         else:
             self._cut |= self._mask(row.kind, row.pattern)
@@ -120,7 +120,7 @@ class Look:
 
     def _promote(self, row: StoredFilter) -> None:
         since, age = row.evidence.since, self._now - row.proposed_at
-        note = f"would have refused {_refusals(since)}, of them useful 0"
+        note = f"would have refused {_refusals(since)}, none of them useful"
         tried = _refusals(since) if self._table.ruled else since.visited
         enough = tried >= self._config.shadow_urls or age >= self._config.shadow
         if self._config.mode == "on" and row.state == SHADOW and enough:
@@ -135,7 +135,7 @@ class Look:
         )
 
     def _consider(self, proposal: Proposal, propose_only: bool) -> None:
-        """Make a proposal a filter, unless it was made before, adds little, or cuts a way."""
+        """Turn a proposal into a filter, unless it was made before, adds little, or cuts a path."""
         before = self._rows.get((proposal.kind, proposal.pattern))
         if before is not None and (
             before.state != WITHDRAWN or proposal.counts.known < _AGAIN * before.evidence.counts.known
@@ -149,7 +149,7 @@ class Look:
         if not self._seen_enough(proposal.kind, proposal.pattern):
             problem = (
                 f"{row.evidence.dry} of its pages {noun(row.evidence.dry, 'was')} "
-                f"visited since the last that brought a useful URL: too few"
+                f"visited since the last one that led to a useful URL: too few"
             )
         else:
             problem = self._cut_ways(reach)
@@ -162,7 +162,7 @@ class Look:
         self._report.proposed.append(row)
 
     def _cut_ways(self, reach: Reach) -> str:
-        """Why a filter must not be: a way would be cut, or become much longer."""
+        """Why a filter must not be made: a path would be cut, or become much longer."""
         if reach.lost:
             return f"{len(reach.lost)} of {counted(reach.useful, 'useful page')} would be out of reach"
         if reach.mean_after > self._config.detour * max(reach.mean_before, 1.0):
@@ -207,5 +207,5 @@ class Look:
 
 
 def _refusals(since: Counts) -> int:
-    """URLs that a filter would have refused since it was proposed: new ones, and those that waited and were fetched."""
+    """URLs that a filter would have refused since it was proposed: new ones, and waiting ones that were fetched."""
     return max(since.known, since.visited)

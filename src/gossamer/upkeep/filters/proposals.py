@@ -1,4 +1,6 @@
-"""What the rules propose for a site: the seed's rule, the stronger one, and parameters that say nothing."""
+"""Proposals of filters for a site: by the rule of the papers, by a stronger one, and for parameters that change
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from gossamer.upkeep.filters.site_table import SiteTable
 
 
 def propose(table: SiteTable, config: FilterConfig) -> list[Proposal]:
-    """What the rules propose for a site, each pattern once, the largest first; nothing that holds a sitemap or feed."""
+    """All proposals for a site, each pattern once, the largest first; none that matches a sitemap or feed."""
     found: dict[tuple[str, str], Proposal] = {}
     for one in (*seed_proposals(table, config), *_useless(table, config), *silent_parameters(table, config)):
         group = table.groups.find(one.kind, one.pattern)
@@ -23,7 +25,7 @@ def propose(table: SiteTable, config: FilterConfig) -> list[Proposal]:
 
 
 def seed_proposals(table: SiteTable, config: FilterConfig) -> list[Proposal]:
-    """What the seed's rule alone proposes."""
+    """Proposals by the rule of the papers alone."""
     groups, sums = table.groups, {"/": table.total}
     for group in np.flatnonzero(groups.counts[:, 0] > useful_of(table.total, table.ruled)):
         kind, pattern = table.name_of(int(group))

@@ -1,9 +1,9 @@
-"""Makes, tries and withdraws automatic filters: a job over a data folder, run now and then beside the crawl.
+"""Makes, tries and withdraws automatic filters: a chore.
 
-For each site whose turn it is: count what is known of its URLs in columns, let the rules propose, and look at proposals
-and filters by the stored links (`filter_look`). A filter first runs in the shadow: it refuses nothing until enough
-URLs have come up that it would have refused, none of them useful. Links take longest to read, so they are read only
-where something hangs on them.
+For each site whose turn it is: count its URLs in columns, let the rules propose, and check proposals and filters
+against the stored links (`filters.look`). A filter starts in the shadow: it refuses nothing until enough URLs have
+come up that it would have refused, none of them useful. Links take longest to read, so they are read only if a decision
+depends on them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def run_filters(
     links_of: LinksOf, db: Database, config: FilterConfig, now: float, sites: Sequence[str] | None = None,
     propose_only: bool = False,
 ) -> Report:  # fmt: skip
-    """Look at the named sites, or at those whose turn it is as far as the allowance goes; `propose_only` makes
-    filters without trying or activating any."""
+    """Check the named sites, or those whose turn it is as far as the allowance lasts; `propose_only` makes filters
+    without trying or activating any."""
     report = Report()
     if config.mode == "off" and sites is None:
         return report
@@ -42,7 +42,7 @@ def run_filters(
         table = read_table(db, site, fits)
         proposals = propose(table, config)
         rows = filters.list_filters(db, site)
-        asked_for = sites is not None and (rows or proposals)  # who asks for a site wants to know what speaks against
+        asked_for = sites is not None and (rows or proposals)  # the person wants to know why there is no filter
         if asked_for or _is_worth_it(table, rows, proposals, config):
             links = links_of(db, site, table.keys, table.segments, config.links)
             walk = Walk(links.graph(table.leads, table.first_found), table.roots, table.useful)
@@ -51,14 +51,14 @@ def run_filters(
 
 
 def all_sites(db: Database, config: FilterConfig) -> list[str]:
-    """The sites that have URLs enough for filters."""
+    """Sites with enough URLs for filters."""
     return [name for name, _ in sites_with(db, config.useful + config.known)]
 
 
 def _is_worth_it(
     table: SiteTable, rows: Sequence[StoredFilter], proposals: Sequence[Proposal], config: FilterConfig
 ) -> bool:
-    """Whether the links must be read: a filter is on trial, an active one may be wrong, or a new one could be made."""
+    """Whether the links must be read: a filter is in the shadow, an active one may be wrong, or a new one possible."""
     made = {(row.kind, row.pattern) for row in rows}
     for row in rows:
         group = table.groups.find(row.kind, row.pattern)
@@ -74,7 +74,7 @@ def _is_worth_it(
 
 
 def switch(db: Database, row: StoredFilter, on: bool, config: FilterConfig, now: float) -> int:
-    """The operator switches a filter on or off; returns how many URLs left the queue or came back."""
+    """Switch a filter on or off for the operator; returns how many URLs left the queue or came back."""
     if on:
         fits = RuleBook(load_rules(db)).fits
         return filters.activate(db, row, fits, config.probe, now, "switched on by the operator", by_operator=True)

@@ -1,4 +1,4 @@
-"""A site's rows of the URL table, read once into columns for the making of filters."""
+"""Reads a site's rows of the URL table into columns, once, for filters."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from gossamer.scope.proposals import Groups, SiteColumns
 from gossamer.scope.statistics import Counts
 
 _LED_TO = {Via.REDIRECT.value, Via.CANONICAL.value, Via.REFRESH.value}
-"""Ways to find a URL that are no links of a page, but hang on it as one does."""
+"""Ways to find a URL that are not links of a page, but depend on it like one."""
 _COMPLETE = 0.99
-"""Share of a site's URLs that were visited when nothing more is to be expected of it."""
+"""Share of visited URLs from which a site counts as seen completely."""
 _HANGS_ON_A_PAGE = _LED_TO | {Via.LINK.value}
 
 
 class SiteTable:
-    """What the table knows of a site: counts by group, and where ways begin and lead besides stored links."""
+    """Counts of a site's URLs by group, and starts and steps of paths besides stored links."""
 
     def __init__(self, site: str, ruled: bool) -> None:
         self.site, self.ruled = site, ruled
@@ -39,7 +39,7 @@ class SiteTable:
         self.segments: set[str] = set()
         """Segments that hold its pages."""
         self.leads = Ends()
-        """Where redirects and canonical links lead."""
+        """Targets of redirects and canonical links."""
         self.first_found = Ends()
         """From each page to the URLs that were first found on it."""
 
@@ -51,7 +51,7 @@ class SiteTable:
             key, url, kind, via, found_site, found_key, outcome, target, joined, fetched_at, segment = row
             if segment is not None:
                 self.segments.add(segment)
-            # What robots.txt forbids is settled without a request: no way leads by it.
+            # robots.txt decides without a request: no path leads through such a URL.
             self._times.append(fetched_at or (1.0 if outcome else 0.0))
             flags = _flags(kind, outcome, joined) | (proposals.FIT if fits(url) else 0)
             if found_site != site_id or via not in _HANGS_ON_A_PAGE:
@@ -72,7 +72,7 @@ class SiteTable:
 
     @cached_property
     def roots(self) -> npt.NDArray[np.int64]:
-        """Where ways begin: seeds, and what sitemaps, feeds and other sites named."""
+        """Starts of paths: seeds, and URLs that sitemaps, feeds and other sites named."""
         return np.array(self._roots, np.int64)
 
     @cached_property
@@ -82,7 +82,7 @@ class SiteTable:
 
     @cached_property
     def total(self) -> Counts:
-        """Of the whole site."""
+        """Counts of the whole site."""
         return self._columns.total()
 
     @cached_property
@@ -99,7 +99,7 @@ class SiteTable:
 
     @cached_property
     def _news_at(self) -> npt.NDArray[np.float64]:
-        """When each page was visited, if a useful URL was first found on it; else 0."""
+        """The visit time of each page on which a useful URL was first found; else 0."""
         places = SiteLinks(self.keys, 0).places
         sources, targets = (
             places(np.array(keys, np.int64)) for keys in (self.first_found.sources, self.first_found.targets)
@@ -110,11 +110,11 @@ class SiteTable:
         return times
 
     def brought_news(self, group: int, since: float) -> bool:
-        """Whether a page of a group that was visited since then brought a useful URL nobody knew."""
+        """Whether a page of a group, visited since then, led to a new useful URL."""
         return bool(self._news_at[self.groups.members(group)].max(initial=0.0) >= since)
 
     def dry(self, kind: FilterKind, pattern: str) -> int:
-        """Visits to pages that a filter matches since the last one that brought a useful URL nobody knew."""
+        """Visits to pages that a filter matches since the last one that led to a new useful URL."""
         group = self.groups.find(kind, pattern)
         if group is None:
             return 0
@@ -123,8 +123,8 @@ class SiteTable:
         return int((times > self._news_at[members].max(initial=0.0)).sum())
 
     def seen_enough(self, kind: FilterKind, pattern: str, config: FilterConfig) -> bool:
-        """Whether so many of a filter's pages were visited in vain that the others need not be: a way may lead by
-        them. Where all there is on the site was seen, the stored links tell everything."""
+        """Whether so many visits to a filter's pages were in vain that the others need none, though a path may lead
+        through them. If the whole site was seen, the stored links tell everything."""
         if self.total.visited >= _COMPLETE * self.total.known:
             return True
         group = self.groups.find(kind, pattern)
@@ -132,7 +132,7 @@ class SiteTable:
         return self.dry(kind, pattern) >= max(config.dry * known, config.known)
 
     def parameters(self) -> list[Parameter]:
-        """What is known of the parameters of queries."""
+        """Counts of query parameters."""
         own_text = self._columns.has(proposals.DOCUMENT) & ~self._columns.has(proposals.NEAR)
         return self._parameters.parameters(self.keys, own_text)
 
@@ -144,7 +144,7 @@ class SiteTable:
 
 
 def read_table(db: Database, site: str, fits: Fits) -> SiteTable:
-    """The rows of a site."""
+    """Read the rows of a site."""
     table = SiteTable(site, fits(f"http://{site}/") is not None)
     table.add(db, fits)
     return table

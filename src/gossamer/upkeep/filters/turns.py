@@ -1,9 +1,9 @@
-"""Which sites are looked at for filters now, within the time that this may take.
+"""Picks the sites to check for filters now, within an allowance of time.
 
-A look reads all rows of a site, and sometimes all stored links, so it is paid for out of an allowance: `share`
-of the time that passes. Sites that grew most since their last look come first; one that hardly grew is
-left alone. What was spent and seen is kept in the database (`meta.filter_turns`), because each run is a process of
-its own; if it were lost, looks would come a little sooner.
+A check reads all rows of a site, and sometimes all stored links, so an allowance pays for it: `share` of the time that
+passes. Sites that grew most since their last check come first; one that hardly grew is left out. The database keeps
+what was spent and seen (`meta.filter_turns`), because each run is a process of its own; if that were lost, checks would
+come a little sooner.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from gossamer.frontier.views.sites import site_progress
 from gossamer.scope.automatic import FilterConfig
 
 _GROWN = 0.01
-"""Share by which a site must have grown to be worth another look. With .05 filters come so late that simulated crawls
-of itw66 and learningischange make 11 and 19 % more requests; what looks cost is bounded by the allowance."""
+"""Share by which a site must have grown to be worth another check. With .05 filters come so late that simulated crawls
+of itw66 and learningischange make 11 and 19 % more requests; the allowance bounds the cost of checks.
+"""
 _KEY = "filter_turns"
 
 
 class _Turns(msgspec.Struct):
-    """What is remembered between runs."""
+    """Kept between runs."""
 
     since: float
-    """When time began to count."""
+    """Start of the time that counts."""
     spent: float = 0.0
-    """CPU seconds of all looks so far."""
+    """CPU seconds of all checks so far."""
     seen: dict[str, int] = {}
-    """Site → URLs known or refused, and pages fetched, at its last look."""
+    """Site → URLs known or refused, and pages fetched, at its last check."""
 
 
 class Turns:
@@ -45,7 +46,7 @@ class Turns:
         self._state = msgspec.json.decode(noted, type=_Turns) if noted else _Turns(now - config.every)
 
     def sites(self) -> Iterator[str]:
-        """The sites whose turn it is; each is counted as looked at when the next one is asked for."""
+        """The sites whose turn it is; each counts as checked when the next one is taken."""
         for site, progress in self._grown():
             if self._state.spent >= self._config.share * (self._now - self._state.since):
                 return
