@@ -257,4 +257,4 @@ def test_a_private_address_is_refused_by_the_guard_with_its_reason(
     assert trap.seen == []
     for path in ("inside", "led"):
         assert any(f"/{path}" in line and "127.0.0.1 is this machine" in line for line in done.stderr.splitlines())
-    assert "http://inside.test/ was not loaded" in done.stderr
+    assert "did not load http://inside.test/" in done.stderr

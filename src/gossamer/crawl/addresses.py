@@ -8,7 +8,7 @@ from gossamer.crawl.bound_frontier import BoundFrontier
 
 
 def slot_of(address: str, part: int) -> str:
-    """What stands for an address when it is held: parts of a site that is split do not wait for each other."""
+    """The key under which an address is held: parts of a split site do not wait for each other."""
     return f"{address}#{part}" if part else address
 
 
@@ -25,7 +25,7 @@ class Address:
 
 
 class AddressBook:
-    """Addresses in use; those that nobody uses any more are given back with the next release."""
+    """Addresses in use; the next release gives back those that no site uses any more."""
 
     def __init__(self, frontier: BoundFrontier) -> None:
         self._frontier = frontier
@@ -43,7 +43,7 @@ class AddressBook:
         return held
 
     def drop(self, address: Address) -> None:
-        """One site fewer on an address."""
+        """A site stops using an address."""
         address.users -= 1
 
     def changed(self) -> list[tuple[str, float]]:
@@ -54,7 +54,7 @@ class AddressBook:
         return [(address.slot, address.not_before) for address in moved]
 
     def take_idle(self) -> list[tuple[str, float]]:
-        """Addresses to give back, with their clocks; they are no longer ours from now on."""
+        """Addresses to give back, with their clocks; from now on they are not ours."""
         idle = [address for address in self._held.values() if not address.users]
         for address in idle:
             del self._held[address.slot]

@@ -1,4 +1,4 @@
-"""The frontier as one worker sees it: the calls of the contract, without the worker's name and the time, awaited.
+"""The frontier as one worker sees it: awaitable calls of the contract, without the worker's name and the time.
 
 The frontier belongs to one thread, so the event loop never waits for the database.
 """
@@ -28,7 +28,7 @@ class BoundFrontier:
         return self._life.clock.now()
 
     async def register(self) -> None:
-        """The worker starts."""
+        """Register the worker."""
         await self._thread.run(self._frontier.register, self._who, self._now())
 
     async def take(self, sites: int, urls: int) -> list[Lease]:
@@ -40,11 +40,11 @@ class BoundFrontier:
         return await self._thread.run(self._frontier.refill, self._who, place, holding, self._now(), urls, returned)
 
     async def hold_address(self, site: str, slot: str) -> float | None:
-        """When the address may be asked next; None while another worker holds it."""
+        """When the address may get its next request; None while another worker holds it."""
         return await self._thread.run(self._frontier.hold_address, self._who, site, slot, self._now())
 
     async def borrow(self, site: str) -> Lease | None:
-        """A lease of a site for one request; None while it is paused or somebody else's."""
+        """Lease a site for one request; None while it is paused or another worker's."""
         return await self._thread.run(self._frontier.borrow, self._who, site, self._now())
 
     async def release(self, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]]) -> None:
@@ -52,19 +52,19 @@ class BoundFrontier:
         await self._thread.run(self._frontier.release, self._who, sites, addresses, self._now())
 
     async def retire(self) -> None:
-        """The worker ends."""
+        """End the worker's registration."""
         await self._thread.run(self._frontier.retire, self._who, self._now())
 
     async def fewest_sites(self) -> int | None:
-        """The sites of the other worker that has the fewest; None where there is no other."""
+        """Number of sites of the other worker that has the fewest; None if there is no other."""
         return await self._thread.run(self._frontier.fewest_sites, self._who, self._now())
 
     async def waits(self, sites: Collection[str]) -> dict[str, tuple[float, str]]:
-        """Which of the sites must rest, until when, and why."""
+        """Which of the sites must wait, until when, and why."""
         return await self._thread.run(self._frontier.waits, sites)
 
     async def directions(self, held: Collection[str]) -> Directions:
-        """What operators ask of a worker that holds these sites."""
+        """Orders of operators about these sites."""
         return await self._thread.run(self._frontier.directions, held)
 
     async def robots(self, origin: str) -> bytes | None:
@@ -72,5 +72,5 @@ class BoundFrontier:
         return await self._thread.run(self._frontier.robots, origin)
 
     async def guide(self, guidance: Guidance) -> None:
-        """Go by other guidance from now on."""
+        """Use other guidance from now on."""
         await self._thread.run(self._frontier.guide, guidance)

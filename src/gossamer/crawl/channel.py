@@ -1,9 +1,8 @@
-"""The one way to talk to a site: in turn, with its pauses, and only while it is ours.
+"""The only way to talk to a site: one request after the other, with pauses, and only while its lease is ours.
 
-A channel belongs to a lease. It knows the site's politeness clock, and shares the
-clock of the site's IP address with the other channels to that address. Requests
-wait here, never in the policy; a wait that is too long is not sat out but told
-to the caller, who gives the site back.
+A channel belongs to a lease. It knows the site's politeness clock, and shares the clock of the site's IP address with
+the other channels to that address. Requests wait here, never in the policy. A channel does not sit out a long wait: it
+tells the caller, which gives the site back.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from gossamer.model.records import Response
 from gossamer.model.site import host_of
 
 _LOOK = 1.0
-"""Seconds after which a channel that waits looks whether it is to be left."""
+"""Seconds between two checks of a waiting channel whether the site is to be given back."""
 
 
 class Rest(msgspec.Struct, frozen=True):
-    """The site is not to be asked for a while."""
+    """The site must wait for a while."""
 
     until: float
     reason: str
     of_site: bool = True
-    """Whether the whole site has to rest, and not just this part of it."""
+    """Whether the whole site has to wait, and not just this part of it."""
     of_origin: bool = False
-    """Whether the robots.txt of one scheme of the site asks for it: that of another may say something else."""
+    """Whether the robots.txt of one scheme asks for it: that of another scheme may differ."""
 
 
 class Grounds(msgspec.Struct, frozen=True):
-    """What all channels of a worker share."""
+    """Shared by all channels of a worker."""
 
     life: Life
     fetcher: Fetches
@@ -49,11 +48,11 @@ class Grounds(msgspec.Struct, frozen=True):
     addresses: AddressBook
     politeness: PolitenessConfig
     slots: asyncio.Semaphore
-    """One for each download that may be under way."""
+    """A slot for each download that may be under way."""
     patience: float
-    """Seconds a channel waits for its turn before it gives the site back."""
+    """Seconds a channel waits before it gives the site back."""
     chance: Callable[[], float]
-    """Numbers of 0…1, for waits that should not be in step."""
+    """Random numbers of 0…1, for waits that should not be in step."""
 
 
 class Channel:
@@ -72,7 +71,7 @@ class Channel:
         self._rules = politeness.for_part(grounds.politeness, lease.parts)
 
     async def request(self, request: Request) -> Response | Rest:
-        """Wait for the site's turn and its address's, then do one request."""
+        """Wait until site and address may get a request, then make it."""
         async with self.busy:
             try:
                 address = await self._grounds.resolver.address_of(self._host)
@@ -89,7 +88,7 @@ class Channel:
         return self._grounds.life.clock.now()
 
     def rest(self, rest: Rest) -> None:
-        """Keep everybody from asking the site before a time; of a site in parts only this part, where the others are
+        """Allow no request to the site before a time; in a site of several parts only to this part, if the others are
         not concerned."""
         later = max(self.clock.not_before, rest.until)
         reason = rest.reason if rest.of_site or self.lease.parts == 1 else self.clock.reason
@@ -105,16 +104,16 @@ class Channel:
         return self._leaving
 
     def limit(self, least_delay: float) -> None:
-        """An operator asks for this delay."""
+        """Apply an operator's delay."""
         if least_delay != self.clock.least_delay:
             self.clock = politeness.limited(self.clock, least_delay, self.now(), self._rules)
 
     def heed(self, crawl_delay: float | None, fetched_at: float) -> None:
-        """A robots.txt fetched at that time asks for this delay."""
+        """Apply the delay of a robots.txt that was fetched at that time."""
         self.clock = politeness.robots_changed(self.clock, crawl_delay, fetched_at, self._rules)
 
     def heed_again(self, crawl_delay: float | None) -> None:
-        """A robots.txt that another part of the site fetched asks for this delay."""
+        """Apply the delay of a robots.txt that another part of the site fetched."""
         if self.lease.parts > 1 and self.clock.crawl_delay != max(0.0, crawl_delay or 0.0):
             self.heed(crawl_delay, self.now())
 
@@ -156,7 +155,7 @@ class Channel:
         return response
 
     async def _wait_until(self, time: float, reason: str) -> Rest | None:
-        # In a loop: timers of an event loop may go off up to a millisecond early.
+        # In a loop: timers of an event loop may fire up to a millisecond early.
         while (wait := time - self.now()) > 0:
             if self._leaving:
                 return self._untried()
@@ -165,7 +164,7 @@ class Channel:
         return None
 
     def _untried(self) -> Rest:
-        """What a request comes to while the site is given back: the site waits no longer for it than it did."""
+        """The result of a request that is not made because the site is given back: the site waits no longer for it."""
         return Rest(self.clock.not_before, self.clock.reason)
 
     def _settle(self, response: Response, address: Address) -> None:

@@ -1,4 +1,4 @@
-"""Results on their way into the frontier: collected for half a second, then stored and recorded together."""
+"""Collects results for half a second, then stores and records them together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class CommitQueue:
-    """Takes results, and commits them when it is time, when they are many, or when nobody can go on without."""
+    """Commits results when it is time, when they are many, or when every runner waits for it."""
 
     def __init__(
         self, config: CrawlSettings, committer: Commits, thread: Runs, frontier: BoundFrontier, sites: HeldSites,
@@ -59,14 +59,14 @@ class CommitQueue:
         return await self._frontier.robots(origin)
 
     def fail(self, error: Exception) -> None:
-        """End the session with this error: a page that nobody reports would keep its site here for ever."""
+        """End the session with this error: a page without a report would keep its site here for ever."""
         self._failure = error
         self._wanted.set()
 
     # -- what runners wait for ----------------------------------------------------------------
 
     async def committed(self) -> None:
-        """Wait for the next commit; the last one to wait asks for it at once."""
+        """Wait for the next commit; the last runner to wait triggers it."""
         self._starving += 1
         self._hurry()
         try:
@@ -75,12 +75,12 @@ class CommitQueue:
             self._starving -= 1
 
     def _hurry(self) -> None:
-        """Commit now if nobody can go on without it."""
+        """Commit now if every runner waits for it."""
         if self._starving and not self._backlog.pages and self._pending and self._starving >= self._sites.active:
             self._wanted.set()
 
     def wake(self) -> None:
-        """Let those who wait look again: what they wait for may not come any more."""
+        """Wake up waiting runners: what they wait for may not come any more."""
         self._done.set()
         self._done = asyncio.Event()
 
@@ -96,11 +96,11 @@ class CommitQueue:
     # -- committing ---------------------------------------------------------------------------
 
     def want(self) -> None:
-        """See to it that `due` returns at once."""
+        """Make `due` return at once."""
         self._wanted.set()
 
     async def due(self) -> None:
-        """Wait for the time of the next commit; raises where a runner failed."""
+        """Wait for the time of the next commit; raises if a runner failed."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._config.commit_seconds):
                 await self._wanted.wait()
@@ -110,12 +110,12 @@ class CommitQueue:
 
     @contextlib.asynccontextmanager
     async def between_commits(self) -> AsyncIterator[None]:
-        """No commit begins meanwhile, and none is under way."""
+        """No commit begins inside, and none is under way."""
         async with self._committing:
             yield
 
     async def commit(self) -> None:
-        """Store and record what was handed over, if anything was."""
+        """Store and record the collected results, if any."""
         if not self._pending:
             return
         async with self._committing:
@@ -145,7 +145,7 @@ class CommitQueue:
         log.log(severity, "committed %d results", len(pending.results), extra=fields)
 
     async def _heed_other_parts(self) -> None:
-        """A site in trouble is left alone by all its parts, whoever met the trouble."""
+        """If a site is in trouble, all its parts leave it alone."""
         if split := self._sites.split:
             waits = await self._frontier.waits(split)
             for held in self._sites:

@@ -1,7 +1,7 @@
-"""A worker's signs of life, and its agreement with the database on the time.
+"""Sends a worker's signs of life, and sets its clock by the database's.
 
-Both go over a connection of their own, in a thread of their own: a commit may wait for its turn, or for a slow
-store, longer than a lease lasts, and the worker is alive all the same.
+Both use their own connection and thread: a commit may wait for its turn, or for a slow store, longer than a lease
+lasts, while the worker is alive.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from gossamer.frontier.contract import Budgets
 log = logging.getLogger(__name__)
 
 MOST_AHEAD = 300.0
-"""Seconds by which a machine's clock may be wrong: less is put right, more is for a person to look at."""
+"""Seconds by which a machine's clock may be wrong: less is corrected, for more a person has to look."""
 _NOTICED = 5.0
 _COMPARE = 60.0
-"""Seconds between two looks at the database's clock."""
+"""Seconds between two checks of the database's clock."""
 
 
 class Heartbeat:
@@ -35,7 +35,7 @@ class Heartbeat:
         self._compare_at = 0.0
 
     async def beat(self, worker: str) -> float:
-        """A sign of life; returns from when on it counts."""
+        """Send a sign of life; returns the time from which it counts."""
         return await self._thread.run(self._beat, worker)
 
     def _beat(self, worker: str) -> float:
@@ -57,13 +57,13 @@ class Heartbeat:
 
 
 def set_by_database(clock: CorrectedClock, database: Database) -> None:
-    """Put a clock right by the database's; a `ClockError` where the machine's is too far off to be trusted."""
+    """Set a clock by the database's; raises a `ClockError` if the machine's is too far off."""
     ahead = database.clock_ahead(clock.own)
     if abs(ahead) > MOST_AHEAD:
         raise ClockError(
             f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} that of "
-            f"{database.where}: set it right (NTP), then start again"
+            f"{database.where}: set the clock (NTP), then start again"
         )
     if abs(ahead) > _NOTICED:
-        log.warning("this machine's clock is %.1f s ahead of the database's, which counts", ahead)
+        log.warning("this machine's clock is %.1f s ahead of the database's; using the database's", ahead)
     clock.set_ahead(ahead)

@@ -1,4 +1,4 @@
-"""The sites a worker holds, with what it has of each in hand."""
+"""The sites that a worker holds, with the URLs and pages it has of each."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gossamer.model.site import key64
 
 
 class HeldSite:
-    """One leased site (or part of one): its channel, its URLs in hand, and the work under way."""
+    """A leased site or part: its channel, its URLs, and the pages under way."""
 
     def __init__(self, lease: Lease, channel: Channel) -> None:
         self.place = lease.place
         self.channel = channel
         self.tasks: deque[Task] = deque(lease.tasks)
         self.holding: set[int] = {task.key for task in lease.tasks}
-        """Keys handed out to us and not yet reported."""
+        """Keys that the frontier handed out and that are not reported yet."""
         self.returned = 0
         """URLs given back untried since the last refill."""
         self.job: asyncio.Task[None] | None = None
         """Visits URL after URL."""
         self.pages: set[asyncio.Task[None]] = set()
-        """Pages that are parsed or rendered."""
+        """Pages that are being parsed or rendered."""
         self._rendering = 0
         self._calm = asyncio.Event()
         self._calm.set()
@@ -38,7 +38,7 @@ class HeldSite:
         return self.place.site
 
     def offer(self, level: int) -> None:
-        """New URLs of the site wait in this level: give back what is worse, the best is asked for next."""
+        """New URLs of the site wait in this level: give worse ones back, so that the next refill brings the best."""
         if any(level < task.level < LEVELS for task in self.tasks):
             self.holding.difference_update(task.key for task in self.tasks)
             self.returned += len(self.tasks)
@@ -46,7 +46,7 @@ class HeldSite:
 
     @contextlib.contextmanager
     def rendering(self) -> Iterator[None]:
-        """While a page of the site is rendered it has the site's turns: no other is begun."""
+        """No other page of the site is begun inside: the page that is rendered makes all requests."""
         self._rendering += 1
         self._calm.clear()
         try:
@@ -67,12 +67,12 @@ class HeldSite:
 
     @property
     def is_done(self) -> bool:
-        """Whether it can be given back: nothing under way, nothing unreported but what was not tried."""
+        """Whether it can be given back: nothing under way, nothing unreported but untried URLs."""
         under_way = self.job is None or not self.job.done() or self.channel.borrowers
         return not under_way and len(self.holding) <= len(self.tasks)
 
     def last_report(self) -> SiteReport:
-        """Its state when it is given back."""
+        """Its state for the frontier when it is given back."""
         return self.channel.report(len(self.tasks) + self.returned)
 
 
@@ -112,7 +112,7 @@ class HeldSites:
         return sum(held.is_active for held in self._held.values())
 
     def channel_to(self, site: str) -> Channel | None:
-        """The channel to a site, where it is held."""
+        """The channel to a site, if it is held."""
         return next((held.channel for held in self._held.values() if held.site == site), None)
 
     def reports(self, places: Collection[Place]) -> list[SiteReport]:
@@ -120,7 +120,7 @@ class HeldSites:
         return [held.channel.report() for place, held in self._held.items() if place in places]
 
     def reported(self, visits: Iterable[Visit]) -> None:
-        """These visits are in the frontier."""
+        """Record that the frontier has these visits."""
         for visit in visits:
             self._held[visit.place].holding.discard(visit.task.key)
 

@@ -1,4 +1,4 @@
-"""Whether a worker may still ask sites: it was not told to stop, and its leases cannot have run out."""
+"""Whether a worker may still send requests: it was not told to stop, and its leases cannot have run out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from gossamer.clock import Clock
 from gossamer.errors import LeaseLost
 
 _COUNTED_ON = 0.9
-"""The part of a lease after which a worker without a sign of life lets go: its connections are closed before others
-come, also where the machine is busy."""
+"""The part of a lease after which a worker without a sign of life lets go: even a busy machine then closes its
+connections before other workers come.
+"""
 
 
 class Life:
@@ -24,15 +25,15 @@ class Life:
 
     @property
     def stopping(self) -> bool:
-        """Whether no new request should be made."""
+        """Whether to make no new request."""
         return self._stop.is_set()
 
     async def stopped(self) -> None:
-        """Wait until it is told to stop."""
+        """Wait for the order to stop."""
         await self._stop.wait()
 
     async def sleep(self, seconds: float) -> bool:
-        """Wait, but not for a worker that is to stop; False where it is."""
+        """Wait; returns False at once if the worker is to stop."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
@@ -41,12 +42,12 @@ class Life:
         return False
 
     def renewed(self, at: float) -> None:
-        """A sign of life got through; it counts from this time on."""
+        """A sign of life got through and counts from this time on."""
         self.renewed_at = max(self.renewed_at, at)
 
     @property
     def left(self) -> float:
-        """Seconds until the leases may have run out; negative where they may have."""
+        """Seconds until the leases may have run out; negative if they may have."""
         return self.renewed_at + _COUNTED_ON * self._lease - self.clock.now()
 
     def check(self) -> None:

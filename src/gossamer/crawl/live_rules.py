@@ -1,4 +1,4 @@
-"""The rules in force for a worker: read again every few seconds, and before a URL is given up because of them."""
+"""The rules in force for a worker: read again every few seconds, and before it gives up a URL because of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gossamer.settings import Settings
 
 
 class LiveRules:
-    """Scope, document rules, mirrors and what operators say, as of the last look."""
+    """Scope, document rules, mirrors and orders of operators, as last read."""
 
     def __init__(
         self, settings: Settings, scope: LiveScope, rules: Rules, thread: Runs, frontier: BoundFrontier,
@@ -26,7 +26,7 @@ class LiveRules:
         self._read_at = 0.0
 
     async def refresh(self, since: float) -> None:
-        """Take in new seeds, removals, rules and mirrors, unless that was done since."""
+        """Read new seeds, removals, rules and mirrors, unless that was done since."""
         if self._read_at >= since:
             return
         started = self._clock.now()
@@ -40,11 +40,11 @@ class LiveRules:
         self._read_at = started
 
     async def _heed_operator(self) -> None:
-        """Give back what is paused or about to be split anew, and ask no site faster than an operator wants."""
+        """Give back sites that are paused or about to be split anew, and apply operators' delays."""
         said = await self._frontier.directions(self._sites.names)
         self._robots.forget(said.robots)
         for held in self._sites:
             if held.site in said.leave:
                 held.channel.leave()
-            elif held.site in said.least_delays:  # a site that was leased just now was not asked about
+            elif held.site in said.least_delays:  # a site that was leased just now was not in the question
                 held.channel.limit(said.least_delays[held.site])

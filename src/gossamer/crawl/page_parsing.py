@@ -1,4 +1,4 @@
-"""From a body to what it says: parsed in a process of its own, and rendered first where it needs its scripts."""
+"""From a body to its content: parsed in a separate process, and rendered before if it needs its scripts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gossamer.crawl.seams import Parses
 from gossamer.model.records import Parsed, ParseJob, Response, Task
 
 _LONG = 16
-"""Pages waiting for a parser from which on the parsers are behind."""
+"""Pages waiting for a parser from which the parsers are behind."""
 
 
 class Backlog(msgspec.Struct):
-    """How much is being parsed."""
+    """The amount of work at the parsers."""
 
     pages: int = 0
     """Pages that wait for a parser, or are with one."""
     bytes: int = 0
-    """What pages that are parsed or rendered take in memory."""
+    """Bytes of pages that are being parsed or rendered."""
 
     @property
     def is_long(self) -> bool:
@@ -32,7 +32,7 @@ class Backlog(msgspec.Struct):
 
 
 class Read(msgspec.Struct, frozen=True):
-    """What a page says."""
+    """The content of a page."""
 
     parsed: Parsed
     scripted: bool = False
@@ -43,12 +43,12 @@ class PageParsing:
     """Parses and renders the pages of a worker."""
 
     def __init__(self, parsers: Parses, rendering: Rendering | None, life: Life, backlog: Backlog) -> None:
-        """`rendering`: None where no page is rendered."""
+        """`rendering`: None if no page is rendered."""
         self._parsers, self._rendering, self._life, self._backlog = parsers, rendering, life, backlog
         self._rendered: set[asyncio.Task[Any]] = set()
 
     async def read(self, held: HeldSite, task: Task, response: Response) -> Read | Kept | None:
-        """What a page says; None where it stays in the queue, because the worker stops before it could be rendered."""
+        """The content of a page; None if it stays in the queue because the worker stops before it could be rendered."""
         size = 2 * len(response.body) + len(response.wire_body)  # a copy is on its way to the parser
         self._backlog.bytes += size
         try:
@@ -72,7 +72,7 @@ class PageParsing:
     async def _render(
         self, rendering: Rendering, held: HeldSite, task: Task, response: Response, parsed: Parsed
     ) -> Parsed | Kept:
-        """Meanwhile the page does not count as one that waits for a parser."""
+        """A page that is rendered does not count as waiting for a parser."""
         page = asyncio.current_task()
         assert page is not None
         self._rendered.add(page)
@@ -83,7 +83,7 @@ class PageParsing:
             self._rendered.discard(page)
 
     async def stop_rendering(self, seconds: float) -> None:
-        """Leave pages that are being rendered in the queue; requests they have begun may take so long to end."""
+        """Leave pages that are being rendered in the queue; their open requests get so long to end."""
         if self._rendering is not None:
             await cancel(self._rendered)
             await self._rendering.finish(seconds)
@@ -101,7 +101,7 @@ async def cancel(tasks: Any) -> None:
 
 
 def job_of(task: Task, response: Response) -> ParseJob:
-    """What the parser gets of a response."""
+    """The parser's input for a response."""
     return ParseJob(
         task.url, task.kind, response.header("content-type"), response.body,
         response.headers_named("x-robots-tag"), response.headers_named("link"),

@@ -1,4 +1,4 @@
-"""What a parser is told, and the full scope: apart from the parsing itself, which only parsers load.
+"""The configuration of a parser, and the full scope: apart from parsing, which only parsers load.
 
 Messages to a parser are frames of 4 bytes length, one byte type and a msgpack payload.
 """
@@ -21,7 +21,7 @@ CONFIG, JOB = b"C", b"J"
 
 
 class ParserConfig(msgspec.Struct, frozen=True):
-    """What a parser must know."""
+    """The configuration of a parser."""
 
     urls: CanonicalRules
     scope: ScopeConfig
@@ -31,13 +31,13 @@ class ParserConfig(msgspec.Struct, frozen=True):
     memory: int = 0
     """Mebibytes of address space; 0: no limit."""
     near: str = "minhash"
-    """Method that finds near duplicates, or `none`."""
+    """Method that finds near-duplicates, or `none`."""
     documents: tuple[DocumentRule, ...] = ()
-    """Which pages are documents, and how to cut them."""
+    """Document rules."""
     categories: bytes = b""
-    """The classifier of categories as it is stored; empty: there is none."""
+    """The stored classifier of categories; empty if there is none."""
     mirrors: dict[str, str] = {}
-    """Sites and the origins that stand for them."""
+    """Sites and the origins that represent them."""
 
 
 def full_chain(config: ScopeConfig, rules: Sequence[str], fits: Fits) -> Chain:
@@ -45,7 +45,7 @@ def full_chain(config: ScopeConfig, rules: Sequence[str], fits: Fits) -> Chain:
     chain = build_chain(config, fits)
     if not rules:
         return chain
-    # Nothing is remembered: a rule of a plug-in may go by more than the URL and the day.
+    # Nothing is cached: a plug-in's rule may depend on more than the URL and the day.
     return Chain([*chain.rules, *(RULES.get(name)() for name in rules)])
 
 

@@ -1,12 +1,10 @@
 """A parser: a process that turns bodies into `Parsed`, one after the other.
 
-Parsing is nine tenths of a page's cost and the part that strangers attack. In a
-process of its own it never holds up the worker's event loop, uses another core,
-has a memory limit, and can be killed when a page keeps it busy for too long.
+Parsing is nine tenths of a page's cost and the part that strangers attack. In a separate process it never blocks the
+worker's event loop, uses another core, has a memory limit, and can be killed if a page keeps it busy for too long.
 
-The worker speaks first: frames of 4 bytes length and one byte type, `C` for a
-`ParserConfig` and `J` for a `ParseJob`, both msgpack. Each job is answered by one
-frame with a `Parsed`. End of input ends the process.
+The worker speaks first: frames of 4 bytes length and one byte type, `C` for a `ParserConfig` and `J` for a `ParseJob`,
+both msgpack. The parser answers each job with one frame, a `Parsed`. End of input ends the process.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from gossamer.model.records import Parsed, ParseJob
 from gossamer.parse.clean import clean_line
 
 _PIPE_BYTES = 1 << 20
-"""Room in a pipe: a usual page fits, so that neither side waits for the other in the middle of one."""
+"""Size of a pipe: a usual page fits, so that neither side waits for the other in the middle of one."""
 
 
 def main() -> None:
@@ -92,4 +90,4 @@ def _write(sink: BinaryIO, data: bytes) -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # taking trees and tables apart takes longer than anybody should wait
+    os._exit(0)  # skip the slow clean-up of trees and tables

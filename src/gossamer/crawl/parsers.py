@@ -1,13 +1,11 @@
 """The worker's side of its parser processes.
 
-Jobs are pipelined: a parser gets the next job before it has answered the last,
-so it never waits for the worker. Answers come in order. If a parser computes for
-too long, the job at the head of its line is to blame and fails; if it dies, that job
-gets two more chances, since anybody may have killed the process. The others are
-given to its successor.
+Jobs are pipelined: a parser gets the next job before it has answered the last, so it never waits for the worker.
+Answers come in order. If a parser computes for too long, the job at the head of its line fails. If it dies, that job
+gets two more chances, since something else may have killed the process. The other jobs go to its successor.
 
-Time is the parser's processor time: on a busy machine a small page may take long by
-the clock, and would be given up though nothing is wrong with it.
+Time is the parser's processor time: on a busy machine a small page may take long by the clock though nothing is wrong
+with it.
 """
 
 from __future__ import annotations
@@ -33,13 +31,13 @@ from gossamer.model.records import Parsed, ParseJob
 log = logging.getLogger(__name__)
 
 _AGAIN = 1.0
-"""Seconds before a process is tried again that the system did not give us."""
+"""Seconds before another try to start a process that the system refused."""
 _CRASHES = 3
-"""Parsers that a page may cost: one or two may have been killed by somebody else, short of memory, say."""
+"""Parsers that a page may cost: one or two may have been killed for other reasons, such as lack of memory."""
 
 
 _STANDSTILL = 6
-"""How many times its limit a parser may take by the clock: one that was frozen uses no processor time at all."""
+"""How many times its limit a parser may take by the clock: a frozen one uses no processor time at all."""
 
 
 class _Waiting(msgspec.Struct):
@@ -57,7 +55,7 @@ class _Conversation(asyncio.SubprocessProtocol):
         self._buffer = bytearray()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Answers, in pieces as the pipe cut them."""
+        """Takes pieces of answers, as the pipe cut them."""
         buffer = self._buffer
         buffer += data
         start = 0
@@ -70,13 +68,13 @@ class _Conversation(asyncio.SubprocessProtocol):
         del buffer[:start]
 
     def process_exited(self) -> None:
-        """The process is gone, whatever the reason."""
+        """The process has ended, for whatever reason."""
         if not self.ended.done():
             self.ended.set_result(None)
 
 
 class _Parser:
-    """One parser process and the jobs it has been given."""
+    """A parser process and its jobs."""
 
     def __init__(self, config: bytes, timeout: float) -> None:
         self.line: deque[_Waiting] = deque()
@@ -118,7 +116,7 @@ class _Parser:
         return waiting.answer
 
     def _send(self, kind: bytes, payload: bytes) -> None:
-        # A pipe that broke is noticed by the end of the process, after which everything is sent again.
+        # A broken pipe shows as the end of the process, after which everything is sent again.
         if self._input is not None and not self._input.is_closing():
             self._input.write(frame(kind, payload))
 
@@ -135,17 +133,17 @@ class _Parser:
             conversation = await self._start_again()
 
     async def _start_again(self) -> _Conversation:
-        """The next process, when there is one to be had: whoever waits in line waits for it."""
+        """Start the next process as soon as the system allows it; jobs wait for it."""
         while True:
             try:
                 return await self._start_process()
             except OSError as error:
-                log.warning("no parser can be started (%s): trying again", error.strerror or error)
+                log.warning("cannot start a parser (%s): trying again", error.strerror or error)
                 await asyncio.sleep(_AGAIN)
 
     async def _watch(self, conversation: _Conversation) -> bool:
-        """Wait for the end of the process; kill it, and say so, when one page keeps it busy for too
-        long. Time counts against a page only while it is at the head of the line."""
+        """Wait for the end of the process; kill it when one page keeps it busy for too long. Time counts against a page
+        only while it is at the head of the line."""
         head: _Waiting | None = None
         since = busy = 0.0
         while not conversation.ended.done():
@@ -162,14 +160,14 @@ class _Parser:
         return False
 
     def _is_late(self, passed: float, busy: float) -> bool:
-        """Whether a page was at the head for too long; `busy` is nan where nobody tells the processor time."""
+        """Whether a page was at the head for too long; `busy` is nan if the processor time is unknown."""
         return passed >= self._timeout and (not busy < self._timeout or passed >= self._timeout * _STANDSTILL)
 
     def _busy(self) -> float:
-        """Seconds of processor time that the process has used; nan where the system does not say."""
+        """Seconds of processor time that the process has used; nan if the system does not say."""
         pid = self._process.get_pid() if self._process is not None else None
         try:
-            # Behind the name, which may hold anything: user time is the 12th field, system time the 13th.
+            # Skip the name, which may hold anything: user time is the 12th field after it, system time the 13th.
             fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         except (OSError, IndexError, ValueError):
@@ -230,5 +228,5 @@ class ParserPool:
             parser.configure(self._encoder.encode(config))
 
     async def parse(self, job: ParseJob) -> Parsed:
-        """Have a body read by the parser with the shortest line."""
+        """Parse a body, with the parser that has the shortest line."""
         return await min(self._parsers, key=lambda parser: len(parser.line)).parse(job)

@@ -1,10 +1,9 @@
-"""What a worker has fetched and not yet committed, and how it is committed.
+"""Results that a worker has fetched and not committed yet, and their commit.
 
-First the files are written and synced, then one transaction makes them count.
-Whatever happens in between leaves an orphan folder that recovery deletes, and
-URLs that are still in the queue. The transaction may be run again, with other
-verdicts, where the connection to the database was lost: the pages are then
-written again, and nothing of the first attempt is left.
+First the files are written and synced, then one transaction makes them count. A crash in between leaves an orphan
+folder that recovery deletes, and URLs that are still in the queue. If the connection to the database is lost, the
+transaction may run again with other verdicts: the pages are then written again, and nothing of the first attempt is
+left.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from gossamer.store.segment_folder import Segments
 from gossamer.store.segments import SegmentWriter
 
 _LINK_BYTES = 300
-"""What a link or a new URL takes in memory: a page of 5,000 links weighs more than its body."""
+"""Memory of a link or a new URL: a page of 5,000 links weighs more than its body."""
 
 
 class Result(msgspec.Struct):
-    """One visit with everything to be stored of it."""
+    """A visit with everything to store of it."""
 
     visit: Visit
     row: PageRow | None = None
@@ -35,7 +34,7 @@ class Result(msgspec.Struct):
     found: Sequence[Discovered] = ()
     found_keys: Sequence[int] = ()
     beyond: Discovered | None = None
-    """Where it redirects to on a host outside the crawl."""
+    """The target of its redirect, if that is on a host outside the crawl."""
 
 
 class Pending:
@@ -60,14 +59,14 @@ class Pending:
 
 
 class Reporter:
-    """Reports pending results to the frontier; how they are stored is another matter."""
+    """Reports pending results to the frontier; subclasses store them."""
 
     def __init__(self, frontier: Frontier, worker: str) -> None:
         self._frontier = frontier
         self._worker = worker
         self._count = 0
         self.best_new: dict[int, int] = {}
-        """The best level that the last commit put new URLs into, by the key of their site."""
+        """The best level into which the last commit put new URLs, by the key of their site."""
 
     def commit(
         self,
@@ -132,7 +131,7 @@ class Committer(Reporter):
 
             return self._frontier.report(self._worker, batch, now, write_pages)
         except DatabaseError:
-            # The connection may have been lost after the commit: only recovery, which asks the database, may say
+            # The connection may have been lost after the commit: only recovery, which asks the database, may decide
             # that the segment does not count.
             raise
         except BaseException:
@@ -149,7 +148,7 @@ class Committer(Reporter):
 
 
 def _judged(row: PageRow, verdict: Verdict, reason: str) -> PageRow:
-    """The row as it is stored; a copy, because another attempt may come to another verdict."""
+    """The row to store; a copy, because another attempt may come to another verdict."""
     judged = msgspec.structs.replace(
         row,
         outcome=verdict.outcome.value,

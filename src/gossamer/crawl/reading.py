@@ -1,7 +1,6 @@
 """What a parser does with a body, composed of the pure stages.
 
-Scope and keys of the links are worked out here and not in the worker, because
-here is a core to spare.
+It also computes scope and keys of the links, because a parser has a core to spare and the worker has not.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _REMEMBERED = 200_000
 
 
 class _Keys(dict[str, int]):
-    """URL → its key, worked out once for the links that stand on every page."""
+    """URL → its key, computed once for links that are on every page."""
 
     def __missing__(self, url: str) -> int:
         key = self[url] = key64(url)
@@ -57,7 +56,7 @@ class PageReader:
         self._keys = _Keys()
 
     def read(self, job: ParseJob) -> Parsed:
-        """Everything the frontier and the segment want to know of a body."""
+        """Everything the frontier and the segment need to know of a body."""
         now = time.time()
         if job.kind is Kind.FEED or (job.kind is Kind.PAGE and looks_like_feed(job.body, job.content_type)):
             parsed = self._read_feed(job, now)
@@ -82,7 +81,7 @@ class PageReader:
         own = media in self._own
         parsed = complete(READERS.get(media)(job), job, context) if own else parse_document(job, context)
         if not parsed.ok and media in MISSING:
-            parsed.problem, parsed.media_type = f"no reader for {media}: {MISSING[media]}", media
+            parsed.problem, parsed.media_type = f"no parser for {media}: {MISSING[media]}", media
         if self._categories is not None and parsed.ok and not parsed.category:
             parsed.category, _ = self._categories.predict(parsed.title, parsed.text)
             parsed.category_source = SOURCE if parsed.category else ""
@@ -136,7 +135,7 @@ class PageReader:
 
 
 def notable(refused: Sequence[tuple[str, Decision]]) -> list[tuple[str, str, str]]:
-    """Refusals worth remembering: not those of hosts outside the crawl."""
+    """Refusals worth storing: not those of hosts outside the crawl."""
     kept = [(url, d.rule, d.reason) for url, d in refused if not d.rule.startswith(("scope.", "url."))]
     return kept[:100]
 

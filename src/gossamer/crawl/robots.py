@@ -1,7 +1,7 @@
-"""May we? Fetches robots.txt through the site's channel, keeps the answers, and asks them.
+"""Fetches robots.txt through the site's channel, keeps the answers, and decides by them.
 
-A redirect of robots.txt to another site is a request to *that* site: it goes
-through a channel of its own, borrowed for the purpose.
+A redirect of robots.txt to another site is a request to *that* site: it goes through a channel of its own, borrowed for
+the purpose.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _KEPT = 10_000
 
 
 class Known(msgspec.Struct):
-    """An origin's robots.txt, ready to be asked."""
+    """An origin's robots.txt, parsed."""
 
     state: RobotsState
     rules: Robots
 
 
 class RobotsBook:
-    """The robots.txt of the origins this worker visits."""
+    """The robots.txt of the origins that this worker visits."""
 
     def __init__(
         self,
@@ -57,17 +57,17 @@ class RobotsBook:
         self._version = 0
 
     def forget(self, version: int) -> None:
-        """Look at what is stored again where this number has grown: a person wants some sites to be asked anew."""
+        """Read the stored state again if this number has grown: a person wants some sites to be asked anew."""
         if version != self._version:
             self._version = version
             self._known.clear()
 
     async def may_fetch(self, url: str, channel: Channel) -> Decision | Rest | Response:
-        """A decision; or a time to come back; or the failure that keeps us from asking at all."""
+        """A decision, a time to come back, or the failure that prevents a decision."""
         origin = origin_of(url)
         known = self._fresh(origin)
         if known is None:
-            # The parts of a site ask together, and one of them fetches for all.
+            # The parts of a site need it at the same time; one of them fetches for all.
             async with self._asking.setdefault(origin, asyncio.Lock()):
                 answer = self._fresh(origin) or await self._look(origin, channel)
             if isinstance(answer, (Rest, Response)):
@@ -81,7 +81,7 @@ class RobotsBook:
         return known if known is not None and is_fresh(known.state, self._clock.now()) else None
 
     async def _look(self, origin: str, channel: Channel) -> Known | Rest | Response:
-        """What is stored, where it is fresh; else what the server says."""
+        """The stored state if it is fresh; else the server's answer."""
         known = self._known.get(origin) or await self._load_known(origin, channel)
         if known is not None and is_fresh(known.state, self._clock.now()):
             return known

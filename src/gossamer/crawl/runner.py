@@ -1,4 +1,4 @@
-"""One leased site: takes its URLs one by one, asks, fetches, hands over, until there is no more."""
+"""Works on one leased site: takes its URLs one by one, checks, fetches, hands over, until there are no more."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ _LISTS = (
 )
 """Types under which servers send sitemaps and feeds."""
 _ACCEPT = {Kind.PAGE: None, Kind.SITEMAP: _LISTS, Kind.FEED: (*_LISTS, "text/html")}
-"""Types that are read; an HTML page in place of a sitemap says politely that there is none."""
+"""Types that are read; an HTML page in place of a sitemap is a polite “not found”."""
 
 
 _SECOND_CHOICE = LEVELS // 2
-"""The level from which on a page is fetched for want of better ones: useful pages wait above it."""
+"""The level from which pages are a second choice: useful pages wait above it."""
 _AHEAD = 4
 """Pages that may wait for the parsers while a second choice is fetched."""
 
 
 class Services(msgspec.Struct, frozen=True):
-    """What a runner works with."""
+    """The parts that a runner works with."""
 
     frontier: BoundFrontier
     live: LiveRules
@@ -59,11 +59,11 @@ class Services(msgspec.Struct, frozen=True):
     commits: CommitQueue
     life: Life
     per_site: int
-    """URLs of a site that are asked for at once."""
+    """URLs of a site that are taken at once."""
 
 
 class SiteRunner:
-    """Works on one site until it is exhausted, must rest, or the worker stops."""
+    """Works on one site until it is exhausted, must wait, or the worker stops."""
 
     def __init__(self, held: HeldSite, services: Services) -> None:
         self._held, self._channel = held, held.channel
@@ -113,7 +113,7 @@ class SiteRunner:
             await asyncio.wait(set(self._held.pages), return_when=asyncio.FIRST_COMPLETED)
 
     async def _visit(self, task: Task) -> bool:
-        """Deal with one URL; False where the site must rest first."""
+        """Handle one URL; False if the site must wait first."""
         mapped = await self._mapped(task)
         if mapped != task.url:
             held, now = self._held, self._channel.now()
@@ -141,7 +141,7 @@ class SiteRunner:
         return True
 
     async def _permission(self, task: Task) -> Decision | Rest | Response:
-        """What robots.txt says; a start page may have been named again just now, with the wish to ask it anew."""
+        """The verdict of robots.txt; a person may have just named a start page again, to have it asked anew."""
         robots, channel = self._robots, self._channel
         said = await robots.may_fetch(task.url, channel)
         kept_out = said.of_origin if isinstance(said, Rest) else isinstance(said, Decision) and not said.allowed
@@ -151,8 +151,8 @@ class SiteRunner:
         return await robots.may_fetch(task.url, channel)
 
     def _rests(self, task: Task, rest: Rest) -> bool:
-        """The site rests; only the task does while there is something to do for another scheme of the site, whose
-        robots.txt is another one."""
+        """The site waits; only the task does while another scheme of the site, with another robots.txt, has something
+        to do."""
         origin = origin_of(task.url)
         if not rest.of_origin or all(origin_of(other.url) == origin for other in self._held.tasks):
             self._channel.rest(rest)
@@ -170,7 +170,7 @@ class SiteRunner:
         return self._rules.canonicalizer.mapped(task.url)
 
     async def _decide(self, task: Task) -> Decision:
-        """What the scope says; a foreign host may be a seed that was injected just now."""
+        """The verdict of the scope; a foreign host may be a seed that was added just now."""
         verdict = self._verdict(task)
         if verdict.allowed or not verdict.rule.startswith("scope."):
             return verdict
@@ -181,11 +181,11 @@ class SiteRunner:
         rules = self._rules
         verdict = rules.decide(task.url, self._channel.now())
         if verdict.allowed and not task.previous:
-            # Only what would be new: how deep a known page is was not asked when it came in without a limit.
+            # Only for new URLs: the depth of a known page did not matter when it came in without a limit.
             return rules.reach.too_deep(task.depth) or verdict
         if verdict.rule.startswith(AUTOMATIC) and (task.previous or task.depth == 0):
-            # It is for what would be new: a filter takes no page away from readers, and no seed from the operator.
-            return allow(AUTOMATIC, f"a seed or known page, though {verdict.reason}")
+            # Only for new URLs: a filter takes no page away from readers, and no seed from the operator.
+            return allow(AUTOMATIC, f"a seed or a known page, although {verdict.reason}")
         return verdict
 
     async def _fetch(self, task: Task) -> Response | Rest:
@@ -236,11 +236,11 @@ class SiteRunner:
     def _parsed(self, task: Task, response: Response, read: Read) -> Result:
         result = of_page(self._held.place, task, response, read.parsed, self._rules)
         if read.scripted:
-            # "Not modified" would only be said of the shell, and one that was not rendered would never be.
+            # “Not modified” would refer to the shell only, and a page that was not rendered would never be.
             result.visit.etag = result.visit.last_modified = ""
         return result
 
     def _kept(self, task: Task, response: Response, kept: Kept) -> Result:
-        """A page that could not be read as before: what is stored of it stays."""
+        """A page that could not be read as before: its stored content stays."""
         response.outcome, response.reason = Outcome.NOT_MODIFIED, kept.reason
         return self._plain(task, response)

@@ -1,8 +1,7 @@
-"""The scope of a running crawl: the settings, the seeds so far, and what was removed.
+"""The scope of a running crawl: the settings, the seeds so far, and removals.
 
-Seeds and removals live in the database, so that `gossamer inject` and `gossamer
-remove` reach running workers: they look for changes every few seconds. The document
-rules and the mirrors come the same way.
+Seeds and removals are in the database, so that `gossamer inject` and `gossamer remove` reach running workers: they look
+for changes every few seconds. Document rules and mirrors come the same way.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from gossamer.tables.rulebook import load_rules, rules_version
 
 
 def scope_config(settings: Settings, database: Database, more_sites: Sequence[str] = ()) -> ScopeConfig:
-    """What belongs to the crawl at this moment, or would with more seeds."""
+    """The scope at this moment."""
     seeds = list(dict.fromkeys([*seed_sites(database), *more_sites]))
     removed = [filter_rule(what) for what in removed_prefixes(database)]
     return ScopeConfig(
@@ -55,15 +54,15 @@ class LiveScope:
         self.chain = self._built_chain()
         self._mirrors_version = mirror_table.version(database)
         self.mirrors = mirror_table.load_mirrors(database, settings.dedup.mirrors)
-        """Sites and the origins that stand for them."""
+        """Sites and the origins that represent them."""
 
     def decide_inside(self, url: str, now: float) -> Decision:
-        """What the rules say of a URL if its host belonged to the crawl; a list of hosts is taken at its word."""
+        """The verdict on a URL if its host belonged to the crawl; a list of hosts is final."""
         chain = self.chain if self.config.mode == "list" else self.chain.with_hosts([url])
         return chain.decide(url, now)
 
     def refresh(self) -> bool:
-        """Look for changes; whether there were any."""
+        """Look for changes; returns whether there were any."""
         new_rules, new_mirrors = self._refresh_documents(), self._refresh_mirrors()
         config = scope_config(self._settings, self._database)
         if new_rules or config != self.config:
@@ -92,7 +91,7 @@ class LiveScope:
         return True
 
     def canonicalizer(self) -> Canonicalizer:
-        """What URLs are read by."""
+        """The canonicalizer in force."""
         return Canonicalizer(self._settings.urls, self.mirrors)
 
     def parser_config(self) -> ParserConfig:

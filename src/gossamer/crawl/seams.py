@@ -1,7 +1,7 @@
-"""What a worker needs of the world outside: the network, its parsers, its disk, and somebody to wait for them.
+"""Protocols between a worker and the outside world: network, parsers, disk, threads.
 
-The live parts are in `fetch`, `parsers`, `pending`, `thread` and `heartbeat`. The lab puts recorded ones there instead,
-so that a simulated crawl is the worker itself on another network and another clock.
+The live implementations are in `fetch`, `parsers`, `pending`, `thread` and `heartbeat`. The lab has recorded ones, so
+that a simulated crawl is the worker itself on another network and another clock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Fetches(Protocol):
-    """Does requests."""
+    """Makes requests."""
 
     async def fetch(self, request: Request) -> Response:
         """One request; whatever happens is a response."""
@@ -35,17 +35,17 @@ class Fetches(Protocol):
 
 
 class Resolves(Protocol):
-    """Knows addresses."""
+    """Resolves host names."""
 
     async def address_of(self, host: str) -> str:
-        """The address of a host; `Trouble` where it has none that may be asked."""
+        """The address of a host; raises `Trouble` if it has none that may be crawled."""
 
 
 class Parses(Protocol):
-    """Reads bodies."""
+    """Parses bodies."""
 
     async def parse(self, job: ParseJob) -> Parsed:
-        """What a body says."""
+        """The content of a body."""
 
     def configure(self, config: ParserConfig) -> None:
         """Use another configuration from the next job on."""
@@ -55,14 +55,14 @@ class Renders(Protocol):
     """Runs the scripts of pages."""
 
     async def render(self, url: str, response: Response, fetch_sub: FetchSub) -> Rendered:
-        """A page after its scripts have run; what they load comes from `fetch_sub`."""
+        """A page after its scripts have run; `fetch_sub` fetches what they load."""
 
 
 class Commits(Protocol):
     """Stores results and reports them to the frontier."""
 
     best_new: dict[int, int]
-    """The best level that the last commit put new URLs into, by the key of their site."""
+    """The best level into which the last commit put new URLs, by the key of their site."""
 
     def commit(
         self, pending: Pending, sites: Sequence[SiteReport], addresses: Sequence[tuple[str, float]], now: float
@@ -74,11 +74,11 @@ class Beats(Protocol):
     """Gives signs of life."""
 
     async def beat(self, worker: str) -> float:
-        """A sign of life; returns from when on it counts."""
+        """Send a sign of life; returns the time from which it counts."""
 
 
 class Runs(Protocol):
-    """Runs what may block."""
+    """Runs blocking calls."""
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The call's result."""

@@ -4,7 +4,7 @@
       ▲      one a site     requests    pages           one transaction      │
       └───────────────────────────── new URLs, clocks ───────────────────────┘
 
-A page goes down this line once. Whoever stands on it knows those after it, and the sites in hand; nobody calls back.
+A page passes along this line once. Each station knows those after it, and the held sites; none calls back.
 """
 
 from __future__ import annotations
@@ -44,26 +44,26 @@ _FIRST_SITES, _MOST_SITES = 2, 64
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How often a worker looks round."""
+    """How often a worker checks for news."""
 
     idle: float = 0.25
-    """Seconds between two looks for sites that have become ready."""
+    """Seconds between two checks for sites that have become ready."""
     pause: float = 0.02
-    """Seconds between two leases while there are sites to be had."""
+    """Seconds between two leases while sites are available."""
     share: float = 0.5
-    """Seconds between two looks for workers with less to do."""
+    """Seconds between two checks for workers with less to do."""
     scope: float = 2.0
-    """Seconds between two looks for new seeds, removals, rules and plans."""
+    """Seconds between two checks for new seeds, removals, rules and plans."""
     beat: float = 2.0
-    """Seconds between two signs of life at most."""
+    """Most seconds between two signs of life."""
 
 
 class Tools(msgspec.Struct):
-    """What a session works with; whoever made them closes them."""
+    """The tools of a session; their maker closes them."""
 
     frontier: Frontier
     database: Database
-    """Where it is kept how much rendering brought."""
+    """Records how much rendering added."""
     thread: Runs
     heart: Beats
     scope: LiveScope
@@ -72,7 +72,7 @@ class Tools(msgspec.Struct):
     fetcher: Fetches
     resolver: Resolves
     chance: Callable[[], float] = random.random
-    """Numbers of 0…1, for waits that should not be in step."""
+    """Random numbers of 0…1, for waits that should not be in step."""
     renderer: Renders | None = None
     """None: no page is rendered."""
 
@@ -113,7 +113,7 @@ class Session:
         def fetched(origin: str, state: bytes, sitemaps: Sequence[str]) -> None:
             commits.add_robots(origin, state, understand.robots_sitemaps(sitemaps, origin, rules, clock.now()))
 
-        # Where a robots.txt leads, its server says: what we know of mirrors is no part of that.
+        # The server says where its robots.txt is: mirrors do not apply to it.
         literal = Canonicalizer(self._settings.urls)
         return RobotsBook(self._settings.robots, clock, literal, commits.robots, fetched, borrowing)
 
@@ -166,7 +166,7 @@ class Session:
         self._commits.wake()
         await _ended(self._jobs(), until - clock.now())
         await _ended(self._pages(), until - clock.now())
-        async with self._commits.between_commits():  # a commit cancelled before its turn at the disk would be lost
+        async with self._commits.between_commits():  # a commit cancelled before it reaches the disk would be lost
             await cancel(loops)
         for loop in loops:
             if not loop.cancelled():
@@ -178,8 +178,7 @@ class Session:
     # -- loops --------------------------------------------------------------------------------
 
     async def _take_loop(self) -> None:
-        """Lease sites a few at a time, and none while the parsers are behind: what this worker
-        cannot keep up with is left to the others."""
+        """Lease sites a few at a time, and none while the parsers are behind: other workers may take those."""
         step = _FIRST_SITES
         while not self._life.stopping:
             room = min(step, self._settings.crawl.sites - len(self._sites))
@@ -222,14 +221,14 @@ class Session:
                 self._life.renewed(await self._tools.heart.beat(self._life.name))
 
     async def _scope_loop(self) -> None:
-        """Apart from the signs of life: this waits behind a commit."""
+        """Apart from the signs of life, because this waits behind a commit."""
         while True:
             await asyncio.sleep(self._pace.scope)
             await self._live.refresh(self._life.clock.now())
 
     async def _lease_loop(self) -> None:
-        """Where no sign of life gets through until the leases run out, let go of everything: whoever has the sites
-        then must not find connections of ours still open there. All other loops may be waiting for the database."""
+        """If no sign of life gets through before the leases run out, let go of everything: the next owner of the sites
+        must not find our connections open. All other loops may be waiting for the database."""
         while True:
             await asyncio.sleep(max(0.0, self._life.left) + 0.001)
             self._life.check()
@@ -257,7 +256,7 @@ class Session:
         await self._release(reports)
 
     async def _release(self, reports: list[SiteReport]) -> None:
-        """Give sites back, and the addresses that nobody here uses any more."""
+        """Give sites back, and the addresses that no other site uses."""
         idle = self._addresses.take_idle()
         for slot, _ in idle:
             self._tools.fetcher.drop(slot)

@@ -1,8 +1,8 @@
-"""What a supervisor and a worker process tell each other: the job, signs of life, and the end of one that gives none.
+"""What a supervisor and a worker process tell each other: the job, signs of life, and last words.
 
-A worker writes an empty line to its standard output every second, from its event loop. One that is frozen, or whose
-loop is stuck, writes none; to the operating system it lives, and it may hold the database's lock that everybody else
-waits for. It is killed, and replaced like any that died. Its last words, where it fails, come the same way.
+A worker writes an empty line to its standard output every second, from its event loop. If it is frozen, or its loop is
+stuck, it writes none; the operating system sees it alive, and it may hold the database lock that all others wait for.
+The supervisor kills and replaces it. If a worker fails, its last words come the same way.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ log = logging.getLogger(__name__)
 _EVERY = 1.0
 """Seconds between two signs."""
 _LOOK = 2.0
-"""Seconds that count at most between two looks: while this process does not run itself, it can hear nobody."""
+"""Most seconds that count between two checks: while this process is frozen itself, it hears nobody."""
 _STARTING = 600.0
 """Seconds within which the first sign comes, on the busiest machine."""
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What a worker is told."""
+    """The order to a worker."""
 
     data: str
     settings: Settings
@@ -40,16 +40,16 @@ class Job(msgspec.Struct, frozen=True):
 
 
 async def give_signs(output: int = 1) -> None:
-    """Show for as long as it is awaited that the event loop runs."""
+    """Show that the event loop runs, until cancelled."""
     os.set_blocking(output, False)
     while True:
-        with contextlib.suppress(OSError):  # nobody listens any more, or the listener is held up
+        with contextlib.suppress(OSError):  # nobody listens any more, or the listener is blocked
             os.write(output, b"\n")
         await asyncio.sleep(_EVERY)
 
 
 class Listener(threading.Thread):
-    """Hears one process until its output ends; kills it where it is silent for too long."""
+    """Listens to one process until its output ends; kills it if it is silent for too long."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes], patience: float) -> None:
         super().__init__(name=f"signs of {name}", daemon=True)
@@ -78,12 +78,12 @@ class Listener(threading.Thread):
             silent, before = silent + min(now - before, _LOOK), now
             if silent > allowed:
                 if self._process.poll() is None:
-                    words = "worker process %d gave no sign of life for %.0f s (crawl.stuck_after) and is killed"
+                    words = "worker process %d gave no sign of life for %.0f s (crawl.stuck_after): killing it"
                     log.warning(words, self._process.pid, silent, extra={"worker_pid": self._process.pid})
                     self._process.kill()
                 return
 
     def last_words(self) -> str:
-        """What the process said, once it has ended."""
+        """The process's last output, once it has ended."""
         self.join(_EVERY * 10)
         return self._heard.decode("utf-8", "replace").strip()

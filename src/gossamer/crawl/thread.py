@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 class DatabaseThread:
-    """Runs blocking calls one after the other, in the order they were asked for."""
+    """Runs blocking calls one after the other, in order."""
 
     def __init__(self, executor: ThreadPoolExecutor) -> None:
         self._executor = executor
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The call's result, without holding up the event loop."""
+        """The call's result, without blocking the event loop."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, partial(function, *args, **kwargs))

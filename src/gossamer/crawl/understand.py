@@ -1,5 +1,7 @@
-"""From a response (and what the parser made of it) to a result: which outcome, which row,
-which new URLs. No I/O: everything that happened comes in as values."""
+"""From a response and the parser's result to a result of the visit: outcome, row, new URLs.
+
+Pure: everything that happened comes in as values.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _COMMENTS = re.compile(r"\bcomments?\b")
 
 
 class Rules(msgspec.Struct):
-    """What the worker knows and this file needs."""
+    """The rules of the worker that apply here."""
 
     canonicalizer: Canonicalizer
     decide: Callable[[str, float], Decision]
@@ -41,11 +43,11 @@ class Rules(msgspec.Struct):
     max_redirects: int
     worker: str
     goes_by_links: bool = False
-    """Whether the strategy wants to know where pages link to."""
+    """Whether the strategy needs the links of pages."""
     follow_feeds: bool = True
     reach: Reach = Reach()
     decide_inside: Callable[[str, float], Decision] | None = None
-    """What the other rules say of a URL whose host a seed takes into the crawl; None: no seed does."""
+    """The verdict on a URL whose host a seed adds to the crawl; None if no seed does."""
 
 
 def plain_result(place: Place, task: Task, outcome: Outcome, verdict: Decision, now: float) -> Result:
@@ -55,7 +57,7 @@ def plain_result(place: Place, task: Task, outcome: Outcome, verdict: Decision, 
 
 
 def of_mirror(place: Place, task: Task, mapped: str, rules: Rules, now: float) -> Result:
-    """A task whose site has become a mirror: not fetched, and offered as a page of the main site instead."""
+    """A task whose site has become a mirror: not fetched, but offered as a page of the main site."""
     refusal = refuse(MIRROR_RULE, f"mirror of {site_of(mapped)}")
     result = plain_result(place, task, Outcome.REFUSED, refusal, now)
     verdict = rules.decide(mapped, now)
@@ -66,7 +68,7 @@ def of_mirror(place: Place, task: Task, mapped: str, rules: Rules, now: float) -
 
 
 def of_unasked(place: Place, task: Task, rest: Rest, rules: Rules, now: float) -> Result:
-    """A task whose robots.txt cannot be had while the site answers under another scheme: only the task waits."""
+    """A task whose robots.txt is unavailable while the site answers under another scheme: only the task waits."""
     visit = Visit(place, task, Outcome.CONNECT_FAILED, now, reason=rest.reason, fetched=False)
     if task.attempts + 1 < rules.budgets.patience:
         visit.retry_at = max(rest.until, now)
@@ -89,7 +91,7 @@ def of_response(place: Place, task: Task, response: Response, not_before: float,
 
 
 def of_page(place: Place, task: Task, response: Response, parsed: Parsed, rules: Rules) -> Result:
-    """A page (or sitemap) that was parsed."""
+    """A page or sitemap that was parsed."""
     visit = _visit(place, task, response)
     row = _row(place.site, task, response, rules.worker)
     result = Result(visit, row, response)
@@ -111,7 +113,7 @@ def of_page(place: Place, task: Task, response: Response, parsed: Parsed, rules:
 
 
 def _incomplete(parsed: Parsed) -> str:
-    """What kept us from reading all of a source, or anything in it."""
+    """What prevented reading all of a source, or anything in it."""
     if not parsed.problem:
         return ""
     return f"{PARTLY}: {parsed.problem}" if parsed.entries or parsed.nested else parsed.problem
@@ -122,7 +124,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
     assert result.row is not None
     _fill_row(result.row, parsed)
     if parsed.method.startswith(RENDERED):
-        # The same shell may show another text: without validators it is looked at again, scripts and all.
+        # The same shell may show another text: without validators it is fetched again, scripts and all.
         visit.etag = visit.last_modified = ""
     visit.content_hash = parsed.content_hash
     visit.fingerprint, visit.near_keys = parsed.fingerprint, parsed.near_keys
@@ -151,7 +153,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
 
 
 def _lack(parsed: Parsed, body: bytes) -> str:
-    """What a start page lacks: whoever named it is told, while other pages are only counted (`frontier.extraction`)."""
+    """What a start page lacks: its verdict names it, while other pages are only counted (`frontier.extraction`)."""
     if parsed.method.startswith(RENDERED):
         return ""
     if sign := scripts_missing(body, parsed):
@@ -163,7 +165,7 @@ def _lack(parsed: Parsed, body: bytes) -> str:
 
 
 def _note_outlinks(visit: Visit, parsed: Parsed, rules: Rules) -> None:
-    """Where a page, feed or sitemap leads, for strategies that go by links."""
+    """Targets of a page, feed or sitemap, for strategies that use links."""
     if rules.goes_by_links:
         pairs = zip(parsed.follow, parsed.follow_keys, strict=True)
         visit.outlinks = [(key64(site_of(url)), key) for url, key in pairs]
@@ -195,7 +197,7 @@ def _join_canonical(result: Result, canonical: str, rules: Rules) -> None:
 
 
 def _from_source(result: Result, parsed: Parsed, rules: Rules) -> None:
-    """What a sitemap or feed names."""
+    """URLs that a sitemap or feed names."""
     visit, task = result.visit, result.visit.task
     visit.listed = [entry.published_at for entry in parsed.entries if entry.published_at]
     visit.push = parsed.push
@@ -204,7 +206,7 @@ def _from_source(result: Result, parsed: Parsed, rules: Rules) -> None:
         return
     _note_outlinks(visit, parsed, rules)
     found, keys = [], []
-    # What a source listed when we first looked at it is no news: we cannot tell how fast we were.
+    # Entries at our first poll of a source are no news: we cannot tell how fast we were.
     watched = task.checked_at > 0
     refusal = rules.reach.too_deep(LISTED_DEPTH)
     for entry, key in zip(parsed.entries, parsed.follow_keys, strict=True):
@@ -253,7 +255,7 @@ def _follow_redirect(result: Result, location: str, via: Via, rules: Rules) -> N
 
 
 def _target(url: str, location: str, canonicalizer: Canonicalizer) -> str | Decision:
-    """Where a redirect leads; a main site that sends us to its mirror is taken at its word."""
+    """The target of a redirect; if a main site sends us to its mirror, we go there."""
     target = canonicalizer.resolve(parse_base(url), location)
     return canonicalizer.literal(parse_base(url), location) if target == url else target
 

@@ -1,8 +1,7 @@
 """A worker: one event loop that leases sites, fetches them politely and commits in batches (`session.py`).
 
-The frontier and the disk are only touched in one thread of their own, so the loop
-never waits for them. A worker that loses its leases (it was frozen, or the machine
-slept) throws away what it holds and begins anew under another name.
+Only one thread touches the frontier and the disk, so the loop never waits for them. A worker that loses its leases (it
+was frozen, or the machine slept) throws its results away and starts afresh under another name.
 """
 
 from __future__ import annotations
@@ -54,20 +53,20 @@ class Worker:
         self._databases: list[Database] = []
 
     def stop(self) -> None:
-        """Finish what is under way, commit, give everything back; a database that is away is not waited for."""
+        """Finish work under way, commit, give everything back; do not wait for a database that is away."""
         self._stop.set()
         for database in self._databases:
             database.hurry()
 
     async def run(self) -> None:
-        """Work until stopped, as often under a new name as leases are lost."""
+        """Work until stopped; after lost leases under a new name."""
         while not self._stop.is_set():
             name = self._given_name or f"w{secrets.token_hex(4)}"
             with ThreadPoolExecutor(1, "frontier") as executor, worker_lock(self._folder, name):
                 try:
                     await self._session(name, DatabaseThread(executor))
                 except LeaseLost as lost:
-                    log.warning("worker %s starts anew: %s", name, lost, extra={"worker": name})
+                    log.warning("worker %s starts afresh: %s", name, lost, extra={"worker": name})
                     self._given_name = ""
 
     async def _session(self, name: str, thread: DatabaseThread) -> None:
@@ -105,7 +104,7 @@ class Worker:
             await thread.run(frontier.db.close)
 
     async def _renderer(self, stack: AsyncExitStack, agent: str) -> Renderer | None:
-        """What renders pages, where any site wants that."""
+        """The renderer, if any site needs one."""
         if not Modes(self._settings).any:
             return None
         return await stack.enter_async_context(Renderer(self._settings.browser, agent, self._settings.parse.max_bytes))

@@ -1,9 +1,8 @@
 """The process of a worker: started by the supervisor or by `gossamer work`.
 
-The supervisor writes a `Job` to standard input and keeps the pipe open. When the
-pipe ends, the supervisor is gone (perhaps killed) and the worker stops in good
-order. If it fails, its last words go to standard output, one line for a person;
-until then, signs of life do (`signs`).
+The supervisor writes a `Job` to standard input and keeps the pipe open. When the pipe ends, the supervisor has ended
+(perhaps killed) and the worker stops in good order. If it fails, its last words go to standard output, one line for a
+person; until then, signs of life do (`signs`).
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ def _ended(worker: Worker) -> None:
 
 
 def main() -> None:
-    """Read the job, work, exit with 0 where the worker was asked to stop."""
+    """Read the job, work, exit with 0 after an order to stop."""
     size = int.from_bytes(_read_exactly(4), "little")
     job = msgspec.msgpack.decode(_read_exactly(size), type=Job)
     logs.configure(job.settings.logs.format, job.settings.logs.level, f"worker {job.name}".strip())
     give_way(job.settings.crawl.nice)
-    # Records die by reference count; looking for cycles among thousands of links costs a tenth of the time.
+    # Records die by reference count; the search for cycles among thousands of links costs a tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
     worker = Worker(job.settings, DataFolder(Path(job.data)), SystemClock(), job.name)
@@ -65,12 +64,12 @@ def main() -> None:
     except Exception as error:
         if job.debug:
             traceback.print_exc()
-        print(f"a worker failed ({type(error).__name__}: {error}): this is a bug; please report what --debug shows")
+        print(f"a worker failed ({type(error).__name__}: {error}): this is a bug. Please report what --debug shows")
         sys.exit(1)
 
 
 def _read_exactly(size: int) -> bytes:
-    """Not a byte more: what follows is for the event loop to see."""
+    """Not a byte more: the rest is for the event loop."""
     data = b""
     while len(data) < size:
         piece = os.read(0, size - len(data))
@@ -82,4 +81,4 @@ def _read_exactly(size: int) -> bytes:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # everything is committed and closed; tidying memory up would only take time
+    os._exit(0)  # everything is committed and closed; skip the slow clean-up of memory

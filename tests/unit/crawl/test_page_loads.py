@@ -58,7 +58,7 @@ def loads_of(page: Site, addresses: dict[str, str], guarded: tuple[str, ...] = (
 
 @pytest.mark.parametrize(
     ("guarded", "address", "said"),
-    [(("door.test",), PUBLIC, "has access of its own"), ((), PRIVATE, "is not public")],
+    [(("door.test",), PUBLIC, "has a login of its own"), ((), PRIVATE, "is not public")],
 )
 def test_what_one_site_gave_to_its_own_pages_is_not_given_to_others_out_of_memory(
     guarded: tuple[str, ...], address: str, said: str

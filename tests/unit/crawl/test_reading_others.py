@@ -120,7 +120,7 @@ def test_without_the_extra_a_pdf_says_what_to_install(monkeypatch: pytest.Monkey
     for content_type in ("application/pdf", "text/html", ""):
         page = read(b"%PDF-1.4 ...", content_type)
         assert (page.ok, page.unsupported) == (False, True)
-        assert page.problem == "no reader for application/pdf: install gossamer[pdf]"
+        assert page.problem == "no parser for application/pdf: install gossamer[pdf]"
 
 
 @pytest.mark.parametrize(

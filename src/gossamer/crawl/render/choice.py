@@ -1,7 +1,7 @@
-"""Which pages are worth rendering, and whether it was: pure, by what the parser found and a look at the markup.
+"""Which pages are worth rendering, and whether it helped: pure, by the parser's result and the markup.
 
-Rendering costs requests, which the site pays, and a hundred times the time of a page. So a page is rendered by itself
-only where it shows next to nothing and its markup says that scripts would fill it.
+Rendering costs requests, which the site pays for, and a hundred times the time of a page. So in `auto` mode a page is
+rendered only if it shows next to nothing and its markup says that scripts would fill it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from gossamer.model.site import host_of
 from gossamer.settings import Settings
 
 RENDERED = "rendered"
-"""What the method of extraction begins with, where the text is that of a rendered page."""
+"""Prefix of the extraction method of a rendered page's text."""
 _NO_TEXT = 250
 """Characters up to which a page shows nothing: a name, a notice, a footer."""
 LITTLE_TEXT = 1_000
-"""Characters up to which a page is looked at for signs that the rest of it is missing."""
+"""Characters up to which a page is searched for signs that the rest of it is missing."""
 _FEW_LINKS = 3
 _LOOKED_AT = 256 * 1024
 """Bytes of a page that are searched for signs."""
 _MORE_TEXT = 40
 _MORE_WORDS = 8
-"""Characters more, or words that were not there before, that are a gain: a date or a greeting is none."""
+"""More characters, or new words, that count as a gain: a date or a greeting does not."""
 _DAY = 86_400.0
 
-# Every repetition has an end: these look at what strangers wrote, in the worker's event loop.
+# Every repetition has an end: these run on strangers' text, in the worker's event loop.
 _DATA = rb"(?:application/(?:ld\+)?json|importmap|speculationrules|text/(?:x-)?(?:template|html|handlebars))"
 _SCRIPT = re.compile(rb"<script(?=[\s>])(?![^<>]{0,300}\btype\s{0,9}=\s{0,9}[\"']?" + _DATA + rb")", re.I)
 _NAMES = rb"(?:root|app|__next|__nuxt|___gatsby|main-app|react-root|app-root|application|svelte|q-app|ember\d{0,5})"
@@ -61,12 +61,12 @@ class Modes:
         return {self._usual, *self._named.values()} != {"off"}
 
     def of(self, site: str) -> str:
-        """The mode of a site; what is said of a host holds for all its ports."""
+        """The mode of a site; the mode of a host holds for all its ports."""
         return self._named.get(site) or self._named.get(host_of(site)) or self._usual
 
 
 def why_render(mode: str, body: bytes, parsed: Parsed) -> str:
-    """Why a page is to be rendered, `""` where it is not."""
+    """Why to render a page; `""` if not."""
     if mode == "off" or not _is_readable(parsed):
         return ""
     if mode == "on":
@@ -75,7 +75,7 @@ def why_render(mode: str, body: bytes, parsed: Parsed) -> str:
 
 
 def scripts_missing(body: bytes, parsed: Parsed) -> str:
-    """What says that a page shows nothing because its scripts were not run; `""` where nothing does."""
+    """The sign that a page shows nothing because its scripts were not run; `""` if there is none."""
     return _sign(body, parsed) if _is_readable(parsed) and len(parsed.text) <= _NO_TEXT else ""
 
 
@@ -110,7 +110,8 @@ def has_gained(before: Parsed, after: Parsed) -> bool:
 
 
 def merged(before: Parsed, after: Parsed) -> Parsed:
-    """What a rendered page says, with the wishes of both: a script cannot take back what the page asked for."""
+    """The content of a rendered page, with the robots wishes of both: a script cannot take back what the page asked
+    for."""
     return msgspec.structs.replace(
         after,
         method=f"{RENDERED} {after.method}",
@@ -126,5 +127,5 @@ def merged(before: Parsed, after: Parsed) -> Parsed:
 
 
 def most_requests(config: BrowserConfig, gap: float) -> float:
-    """Requests a day that rendering may cost a site which is asked every `gap` seconds."""
+    """Requests a day that rendering may cost a site that gets one every `gap` seconds."""
     return config.share * _DAY / gap if gap > 0 else float("inf")

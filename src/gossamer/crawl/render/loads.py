@@ -1,11 +1,11 @@
-"""What a page loads while it is rendered, with the manners of the crawl.
+"""Fetches the resources that a page loads while it is rendered, as politely as pages.
 
-Every resource is fetched like a page: through the channel of its site, in turn and with its delays; robots.txt is
-asked; addresses are guarded; each redirect is a request of its own.
+Every resource is fetched through the channel of its site, in turn and with its delays; robots.txt and address guards
+apply; each redirect is a request of its own.
 
-Another site is asked only while its channel can be borrowed; never where the operator has access to it, or to the
-page's own; and never at a private address from a public page. What one site's page shows must not come from behind
-another's door, and what stands behind a door must not be told to others.
+Another site gets a request only while its channel can be borrowed; never if the operator has access to it, or to the
+page's own site; and never at a private address from a public page. A page must not show what is behind another site's
+login, and what is behind a login must not leak to others.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ _HOPS = 5
 """Redirects of a resource that are followed."""
 _BORROW_TRIES = 4
 _BORROW_PAUSE = 0.5
-"""Seconds between two tries to borrow a channel: who has it is done in a moment, or works on the site."""
+"""Seconds between two tries to borrow a channel."""
 _OTHERS = 100
-"""Other sites that the pages of one site may load from, in a worker's life: each is a site of the crawl from then on,
-and a server can make up as many names as it likes."""
+"""Other sites that the pages of one site may load from, in a worker's life: each becomes a site of the crawl, and a
+server can make up any number of names.
+"""
 _PUBLIC = AddressPolicy(contact="anybody")
 """Tells public addresses from all others."""
 
 
 class Shop(msgspec.Struct, frozen=True):
-    """What rendering needs of its worker."""
+    """The parts of a worker that rendering needs."""
 
     life: Life
     resolver: Resolves
@@ -56,7 +57,7 @@ class Shop(msgspec.Struct, frozen=True):
 
 
 class Supply:
-    """Where pages get from what they load; one for all pages of a worker."""
+    """The source of resources for all pages of a worker."""
 
     def __init__(self, shop: Shop, borrowing: Borrowing, guarded: Collection[str]) -> None:
         self.shop, self.borrowing = shop, borrowing
@@ -70,19 +71,19 @@ class Supply:
 
 
 class Loads:
-    """What one page loads: in turn at each site, as far as it is allowed, until the page is done."""
+    """Resources of one page: one at a time from each site, as far as allowed, until the page is done."""
 
     def __init__(self, supply: Supply, held: HeldSite) -> None:
         self._supply, self._shop, self._held = supply, supply.shop, held
         self._turns: dict[str, asyncio.Lock] = {}
         self.requests = 0
-        """Requests that were made, without those that were answered from memory."""
+        """Requests made, without answers from memory."""
         self.over = False
-        """Nothing is fetched any more: the page is done."""
+        """The page is done: no further requests."""
         self.put_off = ""
-        """What a site could not give just now and may give another time, in words."""
+        """Why a site could not deliver a resource now, though it may another time."""
         self.is_cut_off = False
-        """Whether the page's own site was given back meanwhile: what it shows is a part of it."""
+        """Whether the page's own site was given back meanwhile: the page shows a part of itself only."""
 
     async def fetch(self, sub: SubRequest) -> Response:
         """A resource, or why there is none."""
@@ -113,9 +114,9 @@ class Loads:
     async def _fetch_one(self, url: str, sub: SubRequest) -> Response:
         site = site_of(url)
         if site != self._held.site:
-            await self._check_foreign(site)  # before the memory is asked: what lies there has an owner, too
-        # One at a time of each site, and none for a page that is done meanwhile: what the server has seen counts for
-        # its politeness, so that a request which was begun is never called off.
+            await self._check_foreign(site)  # before the memory: what is in it has an owner, too
+        # One request at a time for each site, and none for a page that is done. A request that was sent counts for
+        # politeness, so it is never cancelled.
         async with self._turns.setdefault(site, asyncio.Lock()):
             kept = self._supply.resources.get(site, url, self._shop.life.clock.now())
             if kept is not None:
@@ -126,7 +127,7 @@ class Loads:
             if isinstance(response, Rest):
                 self._put_off(site, response.reason)
                 self.is_cut_off |= site == self._held.site and self._held.channel.is_left
-                return self._refused(url, f"{site} is not asked now: {response.reason}")
+                return self._refused(url, f"{site} gets no request now: {response.reason}")
             if response.outcome.meaning.slow:
                 self._put_off(site, response.reason or response.outcome.meaning.sentence)
             elif response.status:
@@ -150,10 +151,12 @@ class Loads:
             await self._supply.borrowing.give_back(other)
 
     async def _check_foreign(self, site: str) -> None:
-        """`Trouble` where a page of another site must not load from this one."""
+        """Raise `Trouble` if a page of another site must not load from this one."""
         guarded = self._supply.guarded & {host_of(site), host_of(self._held.site)}
         if guarded:
-            raise Trouble(Outcome.REFUSED, f"{min(guarded)} has access of its own (sites), which stays among its pages")
+            raise Trouble(
+                Outcome.REFUSED, f"{min(guarded)} has a login of its own (sites), which other sites may not use"
+            )
         address = await self._shop.resolver.address_of(host_of(site))
         page = self._held.channel.address
         if not _PUBLIC.check(address).allowed and (page is None or _PUBLIC.check(page.address).allowed):
@@ -170,7 +173,7 @@ class Loads:
                 break
             await asyncio.sleep(_BORROW_PAUSE)
             found = await self._supply.borrowing.borrow(site)
-        return found if isinstance(found, Channel) else Rest(found.until, "it is paused, or somebody else is asking it")
+        return found if isinstance(found, Channel) else Rest(found.until, "it is paused, or another worker holds it")
 
     async def _ask(self, channel: Channel, url: str, sub: SubRequest) -> Response | Rest:
         permission = await self._shop.robots.may_fetch(url, channel)
@@ -186,7 +189,7 @@ class Loads:
         return await channel.request(Request(url, accept_types=(), headers=headers))
 
     def _put_off(self, site: str, reason: str) -> None:
-        self.put_off = self.put_off or f"{site} did not give what it loads: {reason or 'its turn had not come'}"
+        self.put_off = self.put_off or f"{site} did not deliver what it loads: {reason or 'its delay was too long'}"
 
     def _refused(self, url: str, reason: str, outcome: Outcome = Outcome.REFUSED) -> Response:
         now = self._shop.life.clock.now()

@@ -1,8 +1,7 @@
-"""Rendering as a part of the crawl: which page, within which budget, and the requests that it makes.
+"""Rendering within the crawl: which page, within which budget, and with which requests.
 
-A page that is empty without its scripts is rendered after it was parsed, and parsed again. What it loads is fetched
-like any page (`page_loads`). While a page is rendered the site's other pages wait, so that the page has the
-site's turns.
+A page that is empty without its scripts is parsed, rendered, and parsed again. Its resources are fetched like any page
+(`render.loads`). While a page is rendered the site's other pages wait.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """The page cannot be rendered this time: the text that is stored is better than an empty shell."""
+    """The page cannot be rendered this time: the stored text is better than an empty shell."""
 
     reason: str
 
@@ -58,18 +57,18 @@ class Rendering:
         self._pages: set[Loads] = set()
 
     def why(self, site: str, task: Task, response: Response, parsed: Parsed) -> str:
-        """Why a page is to be rendered; `""` where it is not."""
+        """Why to render a page; `""` if not."""
         if task.kind is not Kind.PAGE:
             return ""
         return why_render(self._modes.of(site), response.body, parsed)
 
     async def read(self, held: HeldSite, task: Task, response: Response, parsed: Parsed) -> Parsed | Kept:
-        """What a page says after its scripts have run, or what it said before where that is no more."""
+        """The content of a page after its scripts have run, or before if they add nothing."""
         site_id, auto = key64(held.site), self._modes.of(held.site) == "auto"
         pages, requests = (self._settings.browser.pages, self._most(held.channel)) if auto else (2**62, float("inf"))
         now = self._shop.life.clock.now()
         if refusal := await self._thread.run(scripted.claim, self._db, site_id, now, pages, requests):
-            log.debug("%s is not rendered: %s", task.url, refusal)
+            log.debug("cannot render %s: %s", task.url, refusal)
             return _unrendered(task, parsed, refusal)
         loads = Loads(self._supply, held)
         self._pages.add(loads)
@@ -79,10 +78,10 @@ class Rendering:
             loads.over = True
             self._pages.discard(loads)
         for url, reason in rendered.refused:
-            log.debug("%s was not loaded for %s: %s", url, task.url, reason)
+            log.debug("did not load %s for %s: %s", url, task.url, reason)
         after = await self._after(task, response, parsed, rendered)
         gained = after is not None and (bool(after.refresh) or has_gained(parsed, after))
-        # A site that was in trouble has not shown yet what its scripts would bring.
+        # A site in trouble has not shown yet what its scripts would add.
         worth = None if loads.put_off and not gained else gained
         await self._thread.run(scripted.note, self._db, site_id, now, loads.requests, worth)
         if loads.put_off and (not gained or loads.is_cut_off):
@@ -91,7 +90,7 @@ class Rendering:
                 return kept
         if after is not None and (gained or not auto):
             return after
-        log.info("%s says no more after its scripts have run: %s", task.url, rendered.reason or "they add nothing")
+        log.info("the scripts of %s added no text: %s", task.url, rendered.reason or "they add nothing")
         return parsed if after is not None else _unrendered(task, parsed, rendered.reason)
 
     async def finish(self, seconds: float) -> None:
@@ -110,11 +109,11 @@ class Rendering:
         return most_requests(self._settings.browser, gap(channel.clock, self._settings.polite))
 
     async def _after(self, task: Task, response: Response, parsed: Parsed, rendered: Rendered) -> Parsed | None:
-        """What the rendered page says; None where there is none."""
+        """The content of the rendered page; None if there is none."""
         if rendered.target:
             target = self._shop.rules.canonicalizer.resolve(parse_base(task.url), rendered.target)
             if isinstance(target, Decision) or target == task.url:
-                rendered.reason = f"a script goes to {rendered.target[:200]}, which is no other page"
+                rendered.reason = f"a script leads to {rendered.target[:200]}, which is not another page"
                 return None
             return msgspec.structs.replace(parsed, refresh=target)
         if not rendered.html:

@@ -1,8 +1,8 @@
-"""What pages load, remembered for a while: most pages of a site load the same scripts, and each request is one of its
-politeness budget.
+"""Caches what pages load: most pages of a site load the same scripts, and each request counts against its politeness
+budget.
 
-Scripts and styles are kept for an hour, data for a minute. What a server wants nobody to keep is not kept. Memory is
-bounded, over all sites and for each: a site with many scripts does not drive out those of the others.
+Scripts and styles are kept for an hour, data for a minute, and nothing that a server forbids to keep. Memory is bounded
+overall and for each site, so that a site with many scripts does not drive out those of the others.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class _Entry(msgspec.Struct):
 
 
 class Resources:
-    """The resources of sites, the least recently used forgotten first."""
+    """The resources of sites; the least recently used are dropped first."""
 
     def __init__(self, most: int = 64 * 1024 * 1024, per_site: int = 16 * 1024 * 1024) -> None:
         self._most, self._per_site = most, per_site
         self._sites: OrderedDict[str, OrderedDict[str, _Entry]] = OrderedDict()
         self._sizes: dict[str, int] = {}
         self.bytes = 0
-        """What all of them take."""
+        """Bytes of all resources."""
 
     def get(self, site: str, url: str, now: float) -> Response | None:
         """A resource that was loaded lately."""
@@ -49,7 +49,7 @@ class Resources:
         return entry.response
 
     def keep(self, site: str, url: str, kind: str, response: Response, now: float) -> None:
-        """Remember a resource, where it may be and is of a type that comes again."""
+        """Keep a resource, if allowed and of a type that comes again."""
         seconds = _KEPT.get(kind, 0.0)
         size = len(response.body) + _OVERHEAD
         if not seconds or size > self._per_site // 2 or "no-store" in response.header("cache-control").lower():
