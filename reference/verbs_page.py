@@ -17,9 +17,9 @@ from gossamer.cli.verbs import VERBS, module_of
 
 _HEAD = """# Command line
 
-`gossamer VERB --help` says the same in the terminal. Words in capitals are arguments, given in their order; one with
-`…` may be given several times. Exit code 0 means done, 1 failed (a crawl fails where [a seed brought
-nothing](operate.md#how-a-crawl-ends)), 2 wrong usage, 130 interrupted. This page is generated from the code
+`gossamer VERB --help` shows the same in the terminal. Words in capitals are arguments, in this order; you can repeat
+one with `…`. Exit code 0 means done, 1 failed (a crawl also fails if it [kept no page of a
+seed](operate.md#how-a-crawl-ends)), 2 wrong usage, 130 interrupted. This page is generated from the code
 (`make docs`).
 """
 _WORDS = {str: "text", int: "whole number", float: "number", Path: "path", bool: "switch"}

@@ -67,7 +67,7 @@ def test_a_seed_that_was_reached_is_asked_again_before_its_next_visit_is_due(tmp
         site.page("/new", f"<p>{TEXT} It is new.</p>")
         web.changed()
         done = run("inject", site.url(), data=tmp_path)
-        assert "1 known already" in done.stdout and "1 of them will be fetched again now" in done.stdout
+        assert "1 already known" in done.stdout and "fetches 1 of the known ones again now" in done.stdout
         assert crawled(tmp_path)["pages"] == 2
 
 

@@ -317,7 +317,7 @@ def test_a_seed_that_fails_is_told_while_the_crawl_goes_on(tmp_path: Path) -> No
             line = main.stderr.readline()
             assert line, f"the crawl ended before it said so: {told}"
             told += line
-        assert "Connection refused; it is tried again in" in told and main.poll() is None
+        assert "Connection refused; next try in" in told and main.poll() is None
         wait_until(lambda: gossamer("status", "--json", data=tmp_path).json["pages"] > 0)
         main.send_signal(signal.SIGINT)
         out, err = main.communicate(timeout=PATIENCE)

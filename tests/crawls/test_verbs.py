@@ -51,7 +51,7 @@ def test_init_does_not_overwrite_unless_forced(tmp_path: Path) -> None:
     gossamer("init", str(tmp_path))
     file = tmp_path / "gossamer.toml"
     file.write_text("[crawl]\nworkers = 3\n")
-    fails(gossamer("init", str(tmp_path)), 2, "exists already", "--force")
+    fails(gossamer("init", str(tmp_path)), 2, "already exists", "--force")
     assert file.read_text() == "[crawl]\nworkers = 3\n"
     assert gossamer("init", str(tmp_path), "--force").code == 0
     assert "workers = 0" in file.read_text()

@@ -18,17 +18,23 @@ from rich.console import Console
 from gossamer.cli.usage import no_option
 from gossamer.errors import UsageError
 
-Data = Annotated[Path, Parameter(name="--data", help="The folder that holds settings, database, segments and index.")]
+Data = Annotated[Path, Parameter(name="--data", help="Data folder: settings, database, segments and index.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")]
 Debug = Annotated[bool, Parameter(name="--debug", negative="", help="Show tracebacks.")]
 
 Database = Annotated[
     str | None,
-    Parameter(name="--database", help="PostgreSQL for many machines: postgresql://user@host/name. It is remembered."),
+    Parameter(
+        name="--database",
+        help="Database server for many machines: postgresql://user@host/name. The data folder remembers it.",
+    ),
 ]
 Segments = Annotated[
     str | None,
-    Parameter(name="--segments", help="Where segments lie: a shared folder or s3://bucket/prefix. It is remembered."),
+    Parameter(
+        name="--segments",
+        help="Where to store segments: a shared folder or s3://bucket/prefix. The data folder remembers it.",
+    ),
 ]
 
 Seeds = Annotated[str, Parameter(allow_leading_hyphen=True)]

@@ -25,12 +25,12 @@ WHAT_IT_IS = "A polite, crash-safe web crawler with a search engine built in"
 
 FIRST = f"""Gossamer {__version__}: {WHAT_IT_IS[0].lower()}{WHAT_IT_IS[1:]}
 
-What to do first:
+Get started:
 
   gossamer demo                  crawl a small bundled web and search it, without a network
   gossamer crawl https://example.org/ --contact you@example.org
                                  crawl a site into the folder {DEFAULT_DATA}
-  gossamer search WORDS          search what was crawled
+  gossamer search WORDS          search the crawled pages
   gossamer serve                 open the search page and the console in your browser
 
   gossamer --help                list all commands
@@ -76,7 +76,7 @@ def guarded(command: Callable[[], object], debug: bool) -> int:
     except SystemExit as done:
         return int(done.code or 0)
     except Exception as error:
-        text = f"{type(error).__name__}: {error}: this is a bug; please report what --debug shows"
+        text = f"{type(error).__name__}: {error}: this is a bug; please report the output of --debug"
         return _failed(text, 1, debug)
     return 0
 
@@ -125,9 +125,7 @@ def _check_folder(data: Path) -> None:
     with suppress(OSError):  # of a folder that may not be looked into, whoever opens it tells
         file = next((path for path in (data, *data.parents) if path.exists()), data)
         if file.exists() and not file.is_dir():
-            raise UsageError(
-                f"--data {data}: {file} is a file; name the folder of a crawl, or one that does not exist yet"
-            )
+            raise UsageError(f"--data {data}: {file} is a file; name the folder of a crawl, or a new folder")
 
 
 def _data_folder(arguments: list[str]) -> Path:

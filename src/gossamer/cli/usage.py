@@ -43,7 +43,7 @@ def sentence_of(error: CycloptsError) -> str:
         what = f"{error.keyword} needs a value" if error.keyword else f"{_name(error.argument)} is missing"
         return f"{what}: {_see(chain)}"
     if isinstance(error, UnusedCliTokensError):
-        return f"nothing is done with {' '.join(error.unused_tokens or ())}: {_see(chain)}"
+        return f"too many arguments: {' '.join(error.unused_tokens or ())}: {_see(chain)}"
     if isinstance(error, CoercionError) and error.token is not None and error.msg is None:
         name = error.token.keyword or (_name(error.argument) if error.argument is not None else "the value")
         return f"{name}: {_wrong_value(error.token.value, error.target_type)}: {_see(chain)}"
@@ -84,7 +84,7 @@ def _wrong_value(value: str, wanted: Any) -> str:
     choices = _choices(wanted)
     if choices:
         return f"{value!r} is not {_listed([one for one in choices if one], 'or')}{_meant(closest(value, choices))}"
-    return f"{value!r} is not {_NUMBERS.get(wanted, 'a value that it can take')}"
+    return f"{value!r} is not {_NUMBERS.get(wanted, 'a valid value')}"
 
 
 def _choices(wanted: Any) -> list[str]:

@@ -64,7 +64,7 @@ def main() -> None:
     except Exception as error:
         if job.debug:
             traceback.print_exc()
-        print(f"a worker failed ({type(error).__name__}: {error}): this is a bug. Please report what --debug shows")
+        print(f"a worker failed ({type(error).__name__}: {error}): this is a bug; please report the output of --debug")
         sys.exit(1)
 
 

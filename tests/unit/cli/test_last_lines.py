@@ -32,7 +32,7 @@ def test_a_crawl_that_is_done_says_how_to_search() -> None:
 
 def test_the_folder_is_named_where_it_is_not_the_usual_one() -> None:
     [line] = lines(Run(540.0, data=Path("my news")), pages=1)
-    assert line == "Finished: 1 page in 9 min. Search them: gossamer search WORDS --data 'my news'"
+    assert line == "Finished: 1 page in 9 min. Search it: gossamer search WORDS --data 'my news'"
 
 
 def test_without_an_index_it_says_how_to_get_one() -> None:

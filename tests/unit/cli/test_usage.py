@@ -29,7 +29,7 @@ MISTAKES = [
     (["crawl", "--pages"], "--pages needs a value: see `gossamer crawl --help`"),
     (["explain"], "URL is missing: see `gossamer explain --help`"),
     (["alerts", "add"], "NAME is missing: see `gossamer alerts add --help`"),
-    (["status", "now"], "nothing is done with now: see `gossamer status --help`"),
+    (["status", "now"], "too many arguments: now: see `gossamer status --help`"),
     (["--dept", "crawl"], "there is no option --dept before a command: see `gossamer --help`"),
 ]
 

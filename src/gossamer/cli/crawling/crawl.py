@@ -1,4 +1,4 @@
-"""`gossamer crawl`: start a crawl, or go on with one."""
+"""`gossamer crawl`: start a crawl, or continue one."""
 
 from __future__ import annotations
 
@@ -73,47 +73,49 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Crawl the sites of the SEEDs; without seeds, go on where the last crawl stopped. Exit code 1: a seed brought
-    nothing.
+    """Crawl the sites of SEEDS. Without seeds, continue the last crawl.
+
+    Exit code 1: the crawl kept no page of a seed.
 
     Parameters
     ----------
     seeds
         URLs or host names to start from; `-` reads them from standard input.
     seeds_from
-        A file with seeds, one a line.
+        A file with one seed per line.
     pages
         Stop after this many page requests.
     duration
         Stop after this time: 90s, 10m, 2h.
     watch
-        Do not end when nothing is due: keep pages fresh and poll feeds until Ctrl-C, or for the time given.
+        Do not end when nothing is left to fetch: visit pages again and poll feeds until Ctrl-C, or for the time of
+        --for.
     scope
-        host: the seeds' hosts; domain: their registrable domains; list: the hosts given with --host, and the
-        seeds' own.
+        host: the hosts of the seeds; domain: their registrable domains; list: the hosts of --host and of the seeds.
     host
-        A host that belongs to the crawl; `*.example.org` includes all below.
+        A further host to crawl; `*.example.org` includes all its subdomains.
     depth
-        Links to follow from a seed: 0 fetches only the seeds, 1 also the pages they link to; default: no limit.
+        How many links to follow from a seed: 0 fetches only the seeds, 1 also the pages they link to; default: no
+        limit.
     sitemaps
-        yes: follow sitemaps and links; no: read no sitemap; only: follow no link, take the pages from sitemaps.
+        yes: follow sitemaps and links; no: read no sitemaps; only: fetch the pages that sitemaps list, follow no links.
     workers
-        Worker processes; default: as many as cores.
+        Worker processes; default: one per core.
     delay
         Seconds between two requests to a site.
     contact
-        Your mail address or a URL about your crawl, sent with every request.
+        Your mail address, or the URL of a page about your crawl. Every request carries it.
     allow_network
-        A private network that may be crawled, such as 127.0.0.0/8.
+        A private network that the crawl may enter, such as 127.0.0.0/8.
     resolve
-        HOST=IP: the address of a host, instead of asking the DNS.
+        HOST=IP: use this address for a host instead of asking the DNS.
     ca_file
-        A file with certificates of authorities to trust beside the usual ones, such as your own.
+        A PEM file of certificate authorities to trust in addition to the system's.
     javascript
-        Run the scripts of pages in a browser: auto: where a page is empty without them; on: always (see
+        Run the scripts of pages in a browser. auto: only if a page is empty without them; on: always (see
         docs/javascript.md).
     strategy
-        What is fetched first: "fit * breadth", opic, qrank, … (see docs/priority.md); scores multiply.
+        Which URLs to fetch first: "fit * breadth", opic, qrank, … (see docs/priority.md). `*` multiplies scores.
     archive
         Keep raw responses as WARC.
     index
@@ -121,11 +123,11 @@ def command(
     serve
         Serve the search page while the crawl runs.
     port
-        Port of the search page; 0 for any free one.
+        Port of the search page; 0: any free port.
     accept_clock
-        Go on although the system clock is behind the last crawl.
+        Crawl even if the system clock is behind the last crawl.
     quiet
-        No progress display.
+        Do not show progress.
     """
     check_seeds(seeds, "crawl")
     changes = _changes(

@@ -48,21 +48,22 @@ def command(
     lasting: Annotated[str | None, Parameter(name="--for")] = None,
     debug: Debug = False,
 ) -> None:
-    """Serve a small bundled web, crawl it, report what was kept and what was refused, rank the pages by their links,
-    and open the search page on it.
+    """Crawl a small bundled web, without a network, and open the search page on it.
+
+    The demo reports which pages it kept and why it refused others, and ranks the pages by their links.
 
     Parameters
     ----------
     data
-        Keep the crawl in this folder; default: a temporary one, deleted at the end.
+        Keep the crawl in this folder; default: a temporary folder that the demo deletes at the end.
     delay
         Seconds between two requests to a site.
     serve
-        Open the search page at the end, until Ctrl-C.
+        Serve the search page after the crawl, until Ctrl-C.
     port
-        Port of the search page; default: 8017, or any free one.
+        Port of the search page; default: 8017, or any free port.
     lasting
-        Close the search page after this time: 90s, 10m. Default: 5m where there is no terminal.
+        Close the search page after this time: 90s, 10m. Default without a terminal: 5m.
     """
     limit = seconds(lasting) if lasting else None if sys.stdin.isatty() else _UNATTENDED
     folder = data or Path(tempfile.mkdtemp(prefix="gossamer-demo-"))
@@ -74,7 +75,7 @@ def command(
                 "crawl": {"linger": 10.0},
             }
             settings = settings_file.load(folder, changes)
-            out.print(f"Serving {len(web.seeds)} hosts on {web.network}, port {web.port}; crawling politely …")
+            out.print(f"Serving {len(web.seeds)} hosts on {web.network}, port {web.port}. Crawling politely …")
             run_crawl(CrawlOrder(settings, folder, read_seeds(web.seeds, [], None), options=changes, debug=debug))
             _report(DataFolder(folder), web)
             _rank(folder, settings)
@@ -88,7 +89,7 @@ def command(
 def _search_page(folder: Path, settings: settings_file.Settings, port: int | None, limit: float | None) -> None:
     """The search page, until Ctrl-C or for a while."""
     out.print('\nTry: spider, паутина, 图书馆, gfenbyf, "orb weaver" -silk, site:news.weaver.test sort:date')
-    out.print("Your browser does not know the sites of this demo: to read a result, follow its link Cached text.")
+    out.print("Your browser cannot open the sites of this demo. To read a result, follow its link Cached text.")
     if limit is not None:
         out.print(f"The page closes in {duration(limit)}.")
         timer = Timer(limit, lambda: os.kill(os.getpid(), signal.SIGTERM))
@@ -122,8 +123,8 @@ def _report(folder: DataFolder, web: DemoWeb) -> None:
     for problem in problems:
         err.print(problem, markup=False)
     if problems:
-        raise OperationError(f"the crawl differs from what the demo web holds in {len(problems)} places")
-    out.print(f"\nAll {web.expected.documents} documents of the demo web were found, each once.")
+        raise OperationError(f"the crawl differs from the demo web in {counted(problems, 'place')}")
+    out.print(f"\nThe crawl found all {web.expected.documents} documents of the demo web, each once.")
 
 
 def _rank(folder: Path, settings: settings_file.Settings) -> None:
@@ -131,7 +132,7 @@ def _rank(folder: Path, settings: settings_file.Settings) -> None:
     run, _ = rank_crawl(folder, settings, settings.rank)
     out.print(
         f"\nRanked {counted(run.graph.nodes, 'page')} by "
-        f"{counted(run.graph.edges, 'link')} between them; the best, 1 is the average:"
+        f"{counted(run.graph.edges, 'link')} between them. The best (1 is the average):"
     )
     for page in RankedPages(rank_place(folder, settings)).best(_BEST):
         out.print(f"  {page.rank:6.3f}  {page.url}", markup=False)
@@ -140,7 +141,7 @@ def _rank(folder: Path, settings: settings_file.Settings) -> None:
 def _examples(db: Database) -> None:
     """One URL of each fate, with the reason."""
     shown: set[str] = set()
-    out.print("\nOne URL of each fate:")
+    out.print("\nOne URL for each outcome:")
     for record in all_urls(db):
         fate = record.rule or record.outcome or record.state
         if fate not in shown:

@@ -9,7 +9,7 @@ import msgspec
 
 from gossamer.cli.common import DEFAULT_DATA, duration
 from gossamer.frontier.views.inspect import Status
-from gossamer.model.counts import counted
+from gossamer.model.counts import counted, noun
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -31,8 +31,9 @@ def last_lines(status: Status, run: Run, now: float) -> list[str]:
     """For a person who waits for the end of a crawl."""
     lines = [f"{'Stopped' if run.early else 'Finished'}: {_pages(status, run)} in {duration(run.seconds)}."]
     if status.pages:
-        next_step = ("Search them", "search WORDS") if run.index else ("Make them searchable", "index")
-        lines[0] += f" {next_step[0]}: {_command(next_step[1], run)}"
+        them = noun(status.pages, "it", "them")
+        next_step, words = (f"Search {them}", "search WORDS") if run.index else (f"Make {them} searchable", "index")
+        lines[0] += f" {next_step}: {_command(words, run)}"
     if rest := _rest(status, run, now):
         lines.append(rest)
     return lines

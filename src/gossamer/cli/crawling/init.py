@@ -16,13 +16,13 @@ def command(folder: Path = DEFAULT_DATA, *, force: bool = False, debug: Debug = 
     Parameters
     ----------
     folder
-        The data folder; made where there is none.
+        The data folder; `init` creates it if it does not exist.
     force
         Overwrite an existing gossamer.toml.
     """
     path = folder / settings.FILE_NAME
     if path.exists() and not force:
-        raise UsageError(f"{path} exists already: edit it, or overwrite it with --force")
+        raise UsageError(f"{path} already exists: edit it, or overwrite it with --force")
     DataFolder(folder).create()
     try:
         path.touch(0o600)  # it will hold passwords

@@ -40,23 +40,23 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Add seeds to a crawl; workers that are running see them within seconds.
+    """Add seeds to a crawl. Running workers see them within seconds.
 
     Parameters
     ----------
     seeds
         URLs or host names; `-` reads them from standard input.
     seeds_from
-        A file with seeds, one a line.
+        A file with one seed per line.
     sitemap
-        The URLs are sitemaps.
+        Treat the URLs as sitemaps.
     """
     check_seeds(seeds, "inject")
     settings = settings_of_crawl(data)
     named = read_seeds(seeds, seeds_from or [], sys.stdin, Canonicalizer(settings.urls))
     found, _ = choose_schemes(named, settings)
     if not found:
-        raise UsageError("nothing to inject: name a URL, or a file with --seeds")
+        raise UsageError("no seeds to inject: name a URL, or a file with --seeds")
     check_addresses(found, settings, data)
     folder = DataFolder(data)
     folder.create()
@@ -71,5 +71,5 @@ def command(
     if json:
         print_json(added)
     else:
-        again = f" {added.again} of them will be fetched again now." if added.again else ""
-        out.print(f"{added.new} new, {added.known} known already, {added.refused} refused.{again}")
+        again = f" The crawl fetches {added.again} of the known ones again now." if added.again else ""
+        out.print(f"{added.new} new, {added.known} already known, {added.refused} refused.{again}")

@@ -38,9 +38,9 @@ _TITLES = {
     Phase.CRAWLING: ("Crawling.", "Press Ctrl-C to stop; run the same command again to resume."),
     Phase.STOPPING: (
         "Stopping … Finishing the downloads and pages under way.",
-        "Press Ctrl-C again to stop at once: the next crawl then fetches them again.",
+        "Press Ctrl-C again to stop at once; the next crawl fetches them again.",
     ),
-    Phase.INDEXING: ("Indexing the last pages …", "Press Ctrl-C to leave that to the next start."),
+    Phase.INDEXING: ("Indexing the last pages …", "Press Ctrl-C to leave that to the next crawl."),
 }
 """What is going on, and what Ctrl-C does; each fits into 80 columns."""
 
@@ -219,4 +219,4 @@ def summary(status: Status) -> None:
         markup=False,
     )
     if resting := _resting(status).removeprefix(", "):
-        out.print(f"Sites left alone: {resting}; `gossamer resume` and `gossamer limit` change that.", markup=False)
+        out.print(f"Sites not crawled: {resting}. Change it with `gossamer resume` and `gossamer limit`.", markup=False)

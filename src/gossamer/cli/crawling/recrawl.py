@@ -29,7 +29,7 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Queue the known URLs that start with one of PREFIXES again.
+    """Queue known URLs again: all that start with one of PREFIXES.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def command(
     failed
         Queue every URL whose last visit failed.
     segment
-        Withdraw a damaged segment (the name of its folder), and queue its URLs.
+        Delete a damaged segment (the name of its folder) and queue its URLs.
     """
     if not prefixes and not failed and not segment:
-        raise UsageError("name a URL or a beginning of URLs, or pass --failed or --segment")
+        raise UsageError("name a URL or the beginning of URLs, or pass --failed or --segment")
     settings = settings_of_crawl(data)
     folder = DataFolder(data)
     folder.read().close()

@@ -37,19 +37,21 @@ def command(
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     debug: Debug = False,
 ) -> None:
-    """Run everything that the settings plan ([schedules.NAME]), at its times, until Ctrl-C; without a plan, a crawl
-    that watches, the search page and the console, where the first site can be added.
+    """Run the plan of the settings ([schedules.NAME]) until Ctrl-C.
+
+    Without a plan, run `crawl --watch` and `serve`: you can add the first site on the console.
 
     Parameters
     ----------
     host
-        Address that the search page and the console listen on, where the settings plan nothing; 0.0.0.0 for everybody.
+        Address of the search page and the console, if the settings have no plan; 0.0.0.0: reachable from other
+        machines.
     port
-        Port of the search page and the console, likewise.
+        Port of the search page and the console, if the settings have no plan.
     grace
-        How long work that is under way may take to end, once it is told to: 30s, 10m.
+        How long running commands may take to end after Ctrl-C: 30s, 10m.
     quiet
-        Do not show what the commands print; their last words are kept all the same (`gossamer schedules list`).
+        Do not show the output of the commands. `gossamer schedules list` still shows the last lines of each.
     """
     lasting = seconds(grace)
     settings = load(data)
@@ -67,17 +69,17 @@ def command(
 
     with open_plan(data, plan, seedless, tell) as (unattended, db):
         if password := first_account(data) if sys.stdout.isatty() else "":
-            out.print(f"Log in to the console as {FIRST} with the password {password}; it is shown only now.",
+            out.print(f"Log in to the console as {FIRST} with the password {password} (shown only once).",
                       markup=False)  # fmt: skip
         with told_to_end(unattended.stop):
             _list(plan)
             if seedless and not has_seeds(db):
                 out.print(_no_seed(data, settings, port), markup=False)
-            unattended.run(lasting, lambda: out.print(f"Stopping … Work under way gets {grace} to end.", markup=False))
+            unattended.run(lasting, lambda: out.print(f"Stopping … The commands have {grace} to end.", markup=False))
 
 
 def _list(plan: Mapping[str, Schedule]) -> None:
-    out.print(f"Running {counted(plan, 'entry')} of the plan; Ctrl-C ends them in good order:")
+    out.print(f"Running {counted(plan, 'entry')} of the plan. Press Ctrl-C to stop:")
     for name, entry in sorted(plan.items()):
         out.print(f"  {name:12} {rhythm(entry):14} {' '.join(words(entry))}", markup=False)
 
@@ -102,7 +104,7 @@ def with_server(
     if not line:
         return plan
     if has_plan(settings):
-        raise UsageError(f"the settings plan what is run: write `{line}` behind `serve` in their [schedules]")
+        raise UsageError(f"the settings have a plan: write `{line}` behind `serve` in their [schedules]")
     return {**plan, "serve": Schedule(run=f"serve {line}", always=True)}
 
 

@@ -36,7 +36,7 @@ from gossamer.supervise.tasks import Task
 from gossamer.tables import schedules
 from gossamer.tables.audit import note
 
-command = App(name="schedules", help="What `gossamer run` does at which times, and what came of it.")
+command = App(name="schedules", help="List, pause, resume and start the entries of the plan that `gossamer run` runs.")
 
 
 @command.command(name="list")
@@ -54,38 +54,39 @@ def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False)
         table.add_row(one.name, one.run, one.rhythm, next_text(one, now), last_text(one, now, running))
     out.print(table)
     if not running:
-        out.print("Nothing is started now: `gossamer run` is not running.", style="yellow")
+        out.print("`gossamer run` is not running, so nothing starts.", style="yellow")
 
 
 @command.command
 def pause(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Start the entry NAME no more until it is resumed, over restarts too; what is to run always is ended."""
+    """Pause the entry NAME until you resume it, also over restarts. If it runs always, `gossamer run` ends it now."""
     if _changed(data, name, "pause schedule", lambda db, machine, now: schedules.pause(db, machine, name, now)):
         out.print(f"{name} is paused.", markup=False)
     else:
-        out.print(f"{name} was paused already.", markup=False)
+        out.print(f"{name} was already paused.", markup=False)
 
 
 @command.command
 def resume(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Let the paused entry NAME go on; a start that was missed meanwhile is made up for once."""
+    """Resume the paused entry NAME. If it missed starts during the pause, it starts once to make up for them."""
     if _changed(data, name, "resume schedule", lambda db, machine, now: schedules.resume(db, machine, name)):
-        out.print(f"{name} goes on.", markup=False)
+        out.print(f"{name} is resumed.", markup=False)
     else:
         out.print(f"{name} was not paused.", markup=False)
 
 
 @command.command
 def now(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Run the entry NAME at once: by the `gossamer run` that is running, else here until it is done. What runs always
-    is ended and started anew, with the settings as they are now."""
+    """Run the entry NAME now. If `gossamer run` is running, it starts the entry; otherwise this command runs it.
+
+    `gossamer run` restarts an entry that runs always, with the present settings."""
     entry = _entry(data, name)
     if _changed(data, name, "run schedule", lambda db, machine, at: _ask(DataFolder(data), db, machine, name, at)):
-        how = "anew" if entry.always else "as soon as other work lets it"
-        out.print(f"`gossamer run` starts {name} {how}.", markup=False)
+        how = f"restarts {name}" if entry.always else f"starts {name} as soon as the running entries allow"
+        out.print(f"`gossamer run` {how}.", markup=False)
         return
     if entry.always:
-        raise UsageError(f"{name} runs all the time, and `gossamer run` is not running: start it with `gossamer run`")
+        raise UsageError(f"{name} runs always, but `gossamer run` is not running: start `gossamer run`")
     _run_here(data, name, entry)
 
 

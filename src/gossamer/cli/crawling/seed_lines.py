@@ -27,7 +27,7 @@ _WORDS = {
     "lists": ("feed or sitemap", "feeds and sitemaps"),
     "unread": ("file of another type", "files of other types"),
     "errors": ("error", "errors"),
-    "again": ("request again", "requests again"),
+    "again": ("repeated request", "repeated requests"),
 }
 
 
@@ -83,7 +83,7 @@ def _lines(seed: SeedVerdict, now: float) -> list[str]:
     again = ""
     if seed.tries_again_at is not None:
         wait = duration(seed.tries_again_at - now)
-        again = f" It stays in the queue; the next crawl tries it again, after {wait}."
+        again = f" It stays in the queue: a crawl can try it again in {wait}."
     return [f"{seed.url} brought nothing: {seed.cause}.{again}", f"    {next_step(seed)}"]
 
 

@@ -63,7 +63,7 @@ class SeedWatch:
     def _tell(self, seed: SeedVerdict) -> None:
         again = ""
         if seed.tries_again_at is not None:
-            again = f"; it is tried again in {duration(seed.tries_again_at - self._clock.now())}"
+            again = f"; next try in {duration(seed.tries_again_at - self._clock.now())}"
         words = f"{seed.url}: {seed.cause}{again}"
         if logs.is_json():
             log.warning("%s", words, extra={"seed": seed.url, "why": seed.why})

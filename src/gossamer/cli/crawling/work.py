@@ -18,22 +18,24 @@ def command(
     name: str = "",
     debug: Debug = False,
 ) -> None:
-    """Work on a crawl until stopped (Ctrl-C): the one in the data folder, or the one of a database server.
+    """Start further workers for a crawl, on this or another machine, until Ctrl-C.
+
+    They work on the crawl of the data folder, or of the database server.
 
     Parameters
     ----------
     workers
         Worker processes on this machine.
     name
-        The worker's name, where there is one; default: a new one.
+        Name of the worker, if you start one; default: a new name.
     """
     if workers < 1 or (name and workers > 1):
-        raise UsageError("--workers must be at least 1, and 1 where a --name is given")
+        raise UsageError("--workers must be at least 1, and with --name exactly 1")
     remember_storage(data, database, segments)
     workforce = Workforce(data, workers, name, debug)
     out.print(f"Working on {workforce.where}; press Ctrl-C to stop.", markup=False)
     with told_to_end(workforce.stop):
         workforce.run(
-            lambda dead: out.print(f"worker {dead} died and is replaced", markup=False),
+            lambda dead: out.print(f"worker {dead} died; starting another", markup=False),
             lambda: out.print("Stopping … Press Ctrl-C again to stop at once."),
         )
