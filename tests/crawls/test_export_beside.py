@@ -148,7 +148,7 @@ def test_an_export_goes_on_without_a_damaged_segment_and_says_so(
     file = tmp_path / f"{what}.jsonl"
     assert main(["export", what, "--data", str(folder.root), "-o", str(file)]) == 1
     said = " ".join(capsys.readouterr().err.split())
-    assert "the export is incomplete, 1 segment could not be read" in said
+    assert "the export is incomplete: cannot read 1 segment" in said
     assert f"gossamer recrawl --segment {name} --data {folder.root}" in said
     rest = tmp_path / f"{what}.jsonl.incomplete"
     assert f"the rest is in {rest}" in said

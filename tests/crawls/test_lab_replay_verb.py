@@ -96,7 +96,7 @@ def test_what_cannot_be_replayed_is_told_in_a_sentence(tmp_path: Path) -> None:
         (("record", "--data", str(tmp_path)), "there is no crawl in"),
         (("record", "--files", str(tmp_path)), "needs --origin"),
         (("record", "--files", str(tmp_path), "--origin", "a.test"), "needs --origin"),
-        (("record", "--files", str(broken), "--origin", "http://a.test"), "is no folder"),
+        (("record", "--files", str(broken), "--origin", "http://a.test"), "is not a folder"),
         (("record", "--files", str(tmp_path), "--origin", "http://a.test"), "has no page /"),
     ):
         done = gossamer("lab", *words)
@@ -110,8 +110,8 @@ def test_what_cannot_be_crawled_is_told_before_anything_is(data: Path, tmp_path:
     for source, words, sentence in (
         (data, ("--strategy", "breadth", "--strategy", "no-such"), "no strategy called 'no-such'"),
         (data, ("--delay", "-1"), "politeness.delay is -1.0"),
-        (data, ("--for", "0"), "--for and --pages are more than 0"),
-        (data, ("--pages", "0"), "--for and --pages are more than 0"),
+        (data, ("--for", "0"), "--for and --pages must be greater than 0"),
+        (data, ("--pages", "0"), "--for and --pages must be greater than 0"),
         (data, ("--fetches", str(tmp_path)), "cannot write"),
         (nothing, (), "the recording has no seeds"),
     ):

@@ -104,10 +104,10 @@ def test_seeds_can_be_where_readers_start(web: FakeWeb, crawled: Path) -> None:
     assert by_url[web.url(TWO, "/")] > plain[web.url(TWO, "/")]
 
 
-def test_the_seeds_form_orders_pages_alike(crawled: Path, ranked: dict[str, Any]) -> None:
-    seed = gossamer("rank", "--form", "seed", "--json", data=crawled).json
-    assert seed["form"] == "seed"
-    assert [page["url"] for page in seed["top"][:2]] == [page["url"] for page in ranked["top"][:2]]
+def test_the_form_of_the_papers_orders_pages_alike(crawled: Path, ranked: dict[str, Any]) -> None:
+    paper = gossamer("rank", "--form", "paper", "--json", data=crawled).json
+    assert paper["form"] == "paper"
+    assert [page["url"] for page in paper["top"][:2]] == [page["url"] for page in ranked["top"][:2]]
 
 
 @pytest.mark.parametrize("name", ["ranks.tsv", "new/ranks.tsv.gz", "ranks.parquet"])

@@ -12,20 +12,21 @@ from gossamer.errors import UsageError
 class RankConfig(msgspec.Struct, frozen=True):
     """Ranks of pages and sites by the links between them."""
 
-    form: Literal["normalised", "seed"] = "normalised"
-    """normalised: what pages without links have goes to all; seed: PR = (1 - d) + d · Σ PR/out, and it is lost."""
+    form: Literal["normalised", "paper"] = "normalised"
+    """normalised: pages without links share their rank among all pages; paper: PR = (1 - d) + d · Σ PR/out as in the
+    papers, where that rank is lost."""
     damping: float = 0.85
     """Share of its rank that a page passes on to the pages it links to."""
     tolerance: float = 1e-8
-    """Mean change of a rank (their mean is 1) in one iteration, below which ranks are done."""
+    """A ranking is done when the ranks, whose mean is 1, change by less than this on average in one iteration."""
     iterations: int = 500
-    """Iterations after which ranks are taken as they are."""
+    """A ranking stops after this many iterations, even if it is not done."""
     personalise: Literal["uniform", "seeds"] = "uniform"
-    """Where a reader goes who follows no link: to any page, or to a seed of the crawl."""
+    """Where somebody goes who does not follow a link: to any page, or to a seed of the crawl."""
     anchors: int = 10
-    """Texts of links kept for each page, the most frequent ones; 0: none."""
+    """How many link texts to keep for each page, the most frequent ones; 0: none."""
     every: float = 0.0
-    """Seconds between two rankings while a crawl runs; 0: only when `gossamer rank` is called."""
+    """Seconds between two rankings while a crawl runs; 0: only `gossamer rank` ranks."""
 
     def check(self) -> None:
         """Raise a `UsageError` for what a type cannot rule out."""

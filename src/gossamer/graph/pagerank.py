@@ -2,12 +2,12 @@
 
 Two forms, both iterated until a page's rank changes by less than the tolerance in the mean:
 
-    seed          PR(A) = (1 - d) + d · Σ PR(w) / out(w)               pages without links keep what they have
+    paper         PR(A) = (1 - d) + d · Σ PR(w) / out(w)               pages without links keep what they have
     normalised    PR(A) = (1 - d + d · D) · t(A) + d · Σ PR(w) / out(w)
 
 where the sum is over the pages w that link to A, D is what pages without links hold (per page of the graph), and t says
-where a reader goes who follows no link: 1 for every page, or more for some and nothing for the others, with mean 1.
-The ranks of the normalised form have the mean 1, those of the seed's less, since what flows into a page without links
+where somebody goes who follows no link: 1 for every page, or more for some and nothing for the others, with mean 1.
+The ranks of the normalised form have the mean 1, those of the papers' less, since what flows into a page without links
 is gone.
 
 An iteration shrinks the distance between any two vectors of ranks (of the same sum) by d at least, in the sum of
@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from gossamer.graph.edges import link_matrix
 
 Floats = NDArray[np.float64]
-Form: TypeAlias = Literal["normalised", "seed"]
+Form: TypeAlias = Literal["normalised", "paper"]
 Each: TypeAlias = Callable[..., Iterable[Any]]
 """Works like `map`, may use threads."""
 Tell: TypeAlias = Callable[[int, float], None]

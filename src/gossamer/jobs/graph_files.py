@@ -72,7 +72,7 @@ class RankInfo(msgspec.Struct, frozen=True):
     """How ranks were computed, and how well."""
 
     form: str
-    """`normalised`, or `seed`: see `graph.pagerank`."""
+    """`normalised`, or `paper`: see `graph.pagerank`."""
     damping: float
     tolerance: float
     iterations: int

@@ -120,7 +120,7 @@ def host_ranks(engine: Engine, graph: GraphFiles, rules: Rules, chosen: Ints | N
         block = graph.block(0)
         weights = site_links(votes(0, block.indptr, block.sources, site_of, len(names)), site_of, len(names))
     teleport = None if chosen is None else teleport_to(site_of[chosen], len(names))
-    # sites are few and their ranks printed: the seed's form would only lose what flows into sites without links
+    # sites are few and their ranks printed: the papers' form would only lose what flows into sites without links
     ranked = rank_sites(weights, msgspec.structs.replace(rules, form="normalised"), teleport=teleport)
     return dict(zip(names, ranked.values.tolist(), strict=True))
 

@@ -48,7 +48,7 @@ def test_one_ranking_is_printed_with_its_measures(opened, animals, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["ranking", "nDCG@10", "MAP", "recall@100", "MRR"]
     assert lines[1].split() == ["default", "1.0000", "1.0000", "1.0000", "1.0000"]
-    assert lines[2] == "animals: 3 queries, 3 documents; 1 more are left out: no relevant document is known"
+    assert lines[2] == "animals: 3 queries, 3 documents; left out 1 more without a relevant document"
     assert [names for *_, names in opened] == [[""]]
 
 

@@ -16,7 +16,7 @@ EXACT = Rules(tolerance=1e-13)
 
 
 def seed_form(iterations):
-    return Rules(form="seed", tolerance=0.0, most_iterations=iterations)
+    return Rules(form="paper", tolerance=0.0, most_iterations=iterations)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_the_worked_example_has_the_printed_values_after_one_and_two_iterations(
 
 
 def test_the_worked_example_converges_to_the_fixed_point_of_its_equations():
-    values = rank(*arrays(*EXAMPLE), Rules(form="seed", tolerance=1e-12)).values
+    values = rank(*arrays(*EXAMPLE), Rules(form="paper", tolerance=1e-12)).values
     first = (0.15 + 0.85 * 0.15) / (1 - 0.85 * 0.85 / 2)  # a = .15 + .85 b, b = .15 + .85 a / 2
     second = 0.15 + 0.85 * first / 2
     assert np.allclose(values, [first, second, second], rtol=0, atol=1e-11)
@@ -46,8 +46,8 @@ def test_the_printed_limit_is_the_tenth_iteration_not_the_fixed_point():
 @given(graphs())
 def test_both_forms_are_the_solution_of_their_equations(graph):
     assert np.allclose(rank(*arrays(*graph), EXACT).values, solved(*graph), atol=1e-10)
-    seed = rank(*arrays(*graph), Rules(form="seed", tolerance=1e-13)).values
-    assert np.allclose(seed, solved(*graph, dangling=False), atol=1e-10)
+    paper = rank(*arrays(*graph), Rules(form="paper", tolerance=1e-13)).values
+    assert np.allclose(paper, solved(*graph, dangling=False), atol=1e-10)
 
 
 @given(graphs(), st.data())
@@ -57,7 +57,7 @@ def test_personal_ranks_are_the_solution_with_that_teleport(graph, data):
     assert np.allclose(rank(*arrays(*graph), EXACT, teleport=teleport).values, solved(*graph, teleport=teleport))
 
 
-@given(graphs(), st.data(), st.sampled_from(["normalised", "seed"]), st.sampled_from([0.5, 0.85, 0.95]))
+@given(graphs(), st.data(), st.sampled_from(["normalised", "paper"]), st.sampled_from([0.5, 0.85, 0.95]))
 def test_every_positive_start_leads_to_the_same_ranks(graph, data, form, damping):
     start = data.draw(st.lists(st.floats(1e-6, 1e6), min_size=graph[0], max_size=graph[0]))
     rules = Rules(form=form, damping=damping, tolerance=1e-11, most_iterations=2000)

@@ -129,7 +129,7 @@ def test_pieces_of_a_block_are_the_same_by_tasks_and_here(place, monkeypatch):
 
 
 @pytest.mark.parametrize("seeds", [(), ("http://site0.example/page/0", "http://site3.example/page/3")])
-@pytest.mark.parametrize("form", ["normalised", "seed"])
+@pytest.mark.parametrize("form", ["normalised", "paper"])
 def test_a_graph_in_blocks_has_the_ranks_it_has_in_one(engine, place, seeds, form):
     urls = some_urls(500)
     rules = msgspec.structs.replace(RULES, form=form)

@@ -7,6 +7,6 @@ from cyclopts import App
 from gossamer.cli.lab.record import record
 from gossamer.cli.lab.replay import replay
 
-command = App(name="lab", help="Try other policies on a recorded crawl, in a simulator.")
+command = App(name="lab", help="Replay a recorded crawl under other policies, in a simulator.")
 for _command in (record, replay):
     command.command(_command)

@@ -30,18 +30,18 @@ def record(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Record a web: what its servers said, page by page, for `gossamer lab replay`.
+    """Record the responses of a crawl, page by page, for `gossamer lab replay`.
 
     Parameters
     ----------
     files
-        Read a site from a folder of files instead of a data folder.
+        Record a site from a folder of files instead of a crawl.
     origin
-        With --files: where the site lives, such as http://www.example.org.
+        With --files: scheme and host of the site, such as http://www.example.org.
     start
         With --files: the path of its start page.
     name
-        What the recording is called; default: the folder's name.
+        Name of the recording; default: the name of the folder.
     file
         The file to write; default: NAME.web.parquet.
     """
@@ -49,7 +49,7 @@ def record(
         if not _ORIGIN.fullmatch(origin):
             raise UsageError("--files needs --origin: scheme and host of the site, such as http://www.example.org")
         if not files.is_dir():
-            raise UsageError(f"{files} is no folder: --files names the one with the files of a site")
+            raise UsageError(f"{files} is not a folder: --files needs a folder with the files of a site")
         path = f"/{start.removeprefix('/')}"
         web = web_of_files(files, origin.rstrip("/").lower(), name=name or files.resolve().name, start=path)
     else:
@@ -75,7 +75,7 @@ def save(web: RecordedWeb, file: Path | None, json: bool) -> None:
         print_json(figures)
         return
     out.print(
-        f"{path}: {figures['urls']:,} URLs, {figures['fetched']:,} of them with an answer, {figures['links']:,} links, "
+        f"{path}: {figures['urls']:,} URLs, {figures['fetched']:,} with a response, {figures['links']:,} links, "
         f"{figures['changes']:,} changes, {figures['useful']:,} useful pages; {size(path.stat().st_size)}",
         markup=False,
     )

@@ -50,41 +50,42 @@ def replay(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Crawl a recorded web again in the simulator, under each of the policies named, and compare.
+    """Crawl a recorded web again in the simulator under several policies, and compare them.
 
-    Options that are repeated are compared, several of them in every combination; what is not named stays as the
-    settings of the data folder have it. Nothing is fetched, and the data folder is not changed.
+    Repeat an option to compare its values; if you repeat several options, `replay` compares every combination. Options
+    that you leave out keep the settings of the data folder. The simulator sends no requests and does not change the
+    data folder.
 
     Parameters
     ----------
     source
-        A data folder, or a file made by `gossamer lab record`.
+        A data folder, or a file that `gossamer lab record` wrote.
     strategy
-        What is fetched first, such as "fit * opic".
+        Which URLs to fetch first, such as "fit * opic".
     revisit
-        How visits to known pages are shared out.
+        How to divide the visits among known pages.
     filters
-        Whether filters are made.
+        Whether to make automatic filters.
     delay
         Seconds between two requests to a site.
     length
-        How long to crawl, in the time of the web: 12h, 7d. Default: until nothing is left to do.
+        How long to crawl, in simulated time: 12h, 7d. Default: until nothing is left to fetch.
     pages
-        End after so many page requests.
+        Stop after this many page requests.
     seed
-        Of the simulator's random numbers; the same seed gives the same crawl.
+        Start value of the random numbers; the same value gives the same crawl.
     fetches
-        Write every request of every variant to this CSV file: when, what, and what came of it.
+        Write every request of every variant to this CSV file: time, URL and outcome.
     """
     span = seconds(length) if length else None
     if span == 0 or (pages is not None and pages < 1):
-        raise UsageError("there is nothing to compare after no time or no pages: --for and --pages are more than 0")
+        raise UsageError("--for and --pages must be greater than 0")
     web, settings = _opened(source)
     if delay is not None:
         settings = replace(settings, politeness=replace(settings.politeness, delay=delay))
     settings = replace(settings, crawl=replace(settings.crawl, watch=span is not None))
     if revisit and span is None:
-        raise UsageError("revisits take time: say with --for how long the crawl goes on, such as 7d")
+        raise UsageError("--revisit needs --for: say how long to crawl, such as 7d")
     ways = variants(settings, strategy or (), revisit or (), filters or ())
     check(web, ways)
     if fetches is not None:

@@ -1,4 +1,4 @@
-"""`gossamer clusters`: pages that are near duplicates of each other, and who had the text first."""
+"""`gossamer clusters`: pages that are near-duplicates of each other, and who had the text first."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """List the largest clusters of near duplicates, or the pages of URL's cluster in order of time.
+    """List the largest clusters of near-duplicates, or the pages of the cluster of URL in order of time.
 
     Parameters
     ----------
     limit
-        Clusters or pages at most.
+        List at most this many clusters or pages.
     """
     if not 1 <= limit <= _MAX:
         raise UsageError(f"--limit must be from 1 to {_MAX}")
@@ -53,14 +53,14 @@ def _largest(db: Database, limit: int, json: bool) -> None:
             markup=False,
         )
     if not found:
-        out.print("No two pages are near duplicates.")
+        out.print("No two pages are near-duplicates.")
 
 
 def _one(db: Database, url: str, data: Path, limit: int, json: bool) -> None:
     address = canonical_or_error(url, settings_of_crawl(data))
     story = story_of(db, address, limit)
     if story is None:
-        raise UsageError(f"{address} is in no cluster: it is no document, or too short: see `gossamer explain`")
+        raise UsageError(f"{address} is in no cluster: it is not a document, or too short: see `gossamer explain`")
     if json:
         print_json(story)
         return

@@ -49,31 +49,31 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Run the queries of a collection with judgements; print nDCG, MAP, recall at 100 and MRR.
+    """Measure a ranking on queries with known answers: nDCG, MAP, recall at 100 and MRR.
 
     Parameters
     ----------
     collection
-        A file, a folder or an archive (`.zst` and `.gz` too), or several files with commas between them:
-        JSON with queries and the URLs or ids that answer them; questions about passages as in SQuAD; TREC judgements,
-        topics and documents; or Cranfield, MED, LISA or TIME, one of several as `classic.tar.zst:med`.
-        Documents that come with it are indexed for the occasion.
+        Queries with judgements: a file, a folder or an archive (also `.zst` and `.gz`), or several files separated by
+        commas. JSON with queries and the URLs or ids that answer them; questions about passages as in SQuAD; TREC
+        judgements, topics and documents; or Cranfield, MED, LISA or TIME, one of several as `classic.tar.zst:med`.
+        If the collection contains documents, `evaluate` indexes them temporarily.
     data
-        The folder whose index is searched where the collection has no documents but judges URLs.
+        Data folder whose index to search, if the collection has no documents and judges URLs.
     ranking
-        web, bm25, or tantivy (the bare library); default: the one of the settings.
+        web, bm25, or tantivy (the plain library); default: the setting search.ranking.
     against
-        Another ranking to compare with.
+        A second ranking to compare with.
     k
-        Places that nDCG looks at.
+        How many results nDCG counts.
     limit_queries
-        Run so many queries only, taken evenly from the whole.
+        Run only this many queries, spread evenly over the collection.
     run_file
-        Write what was found to this file, in the form that trec_eval reads.
+        Write the results to this file, in the format of trec_eval.
     diff
-        With --against: show so many queries that differ most.
+        With --against: show this many of the queries that differ most.
     keep
-        Write the result into the crawl's database, where the console shows it over time; only where there is a crawl.
+        Store the figures in the database of the crawl, if there is one. The console shows how they change over time.
     """
     if k < 1 or diff < 0 or (limit_queries is not None and limit_queries < 1):
         raise UsageError("--k and --limit-queries must be at least 1, and --diff at least 0")
@@ -106,14 +106,14 @@ def open_rankers(collection: Collection, data: Path | None, names: Sequence[str]
     of the collection's documents, or over the index of the data folder where it has none."""
     for name in names:
         if name and name not in (*NAMES, BARE):
-            raise UsageError(f"there is no ranking called {name!r}: known are {', '.join((*NAMES, BARE))}")
+            raise UsageError(f"there is no ranking {name!r}: choose one of {', '.join((*NAMES, BARE))}")
     if collection.documents:
         config = settings_of_crawl(data).search if data else RankingConfig()
         with over_documents(collection.documents, names, config) as rankers:
             yield list(zip((name or config.ranking for name in names), rankers, strict=True))
         return
     if BARE in names:
-        raise UsageError(f"{BARE} needs the documents themselves: name a collection that has them")
+        raise UsageError(f"the ranking {BARE} needs documents: name a collection that contains them")
     folder = data or DEFAULT_DATA
     searcher, config = open_searcher(folder), settings_of_crawl(folder).search
     yield [(name or config.ranking, SearchRanker(searcher, name)) for name in names]
@@ -141,7 +141,7 @@ def keep_runs(data: Path, collection: Collection, runs: Sequence[Run], k: int) -
         with closing(folder.open_database()) as database:
             evaluations.note(database, SystemClock().now(), collection.name, result)
     except GossamerError as error:
-        err.print(f"The result is not kept: {error}", style="yellow", markup=False)
+        err.print(f"The result was not stored: {error}", style="yellow", markup=False)
 
 
 def _ranking_result(one: Run, collection: Collection, k: int) -> RankingResult:
@@ -201,7 +201,7 @@ def _print(collection: Collection, runs: Sequence[Run], differing: Sequence[Diff
     mean = runs[0].mean
     said = f"{collection.name}: {counted(mean.queries, 'query')}"
     said += f", {counted(collection.documents, 'document')}" if collection.documents else ""
-    said += f"; {mean.left_out} more are left out: no relevant document is known" if mean.left_out else ""
+    said += f"; left out {mean.left_out} more without a relevant document" if mean.left_out else ""
     out.print(said, markup=False)
     if len(runs) > 1:
         better, worse, equal = tally(runs[0], runs[1])

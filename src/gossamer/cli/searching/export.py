@@ -30,16 +30,16 @@ def command(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     debug: Debug = False,
 ) -> None:
-    """Write the documents, the links, or the whole URL table.
+    """Export the documents, the links, or the whole URL table.
 
     Parameters
     ----------
     what
-        pages: the newest version of each document; links: those of every visit; urls: every known URL.
+        pages: the newest version of each document; links: the links of every visit; urls: every known URL.
     format
-        Default: by the ending of the output file, else jsonl.
+        Default: by the suffix of the output file, otherwise jsonl.
     output
-        A file; default: standard output.
+        The file to write; default: standard output.
     """
     chosen = format or _by_ending(output)
     folder = DataFolder(data)
@@ -67,7 +67,7 @@ def _incomplete(lost: exporting.Lost, written: Path | None, data: Path) -> Corru
     causes = "; ".join(str(error) for error in lost.values())
     again = "; ".join(f"`gossamer recrawl --segment {name} --data {data}`" for name in lost)
     segments = counted(len(lost), "segment")
-    return CorruptError(f"the export is incomplete, {segments} could not be read{rest}: {causes}. Run {again}")
+    return CorruptError(f"the export is incomplete: cannot read {segments}{rest}: {causes}. Run {again}")
 
 
 def _write_file(output: Path, format: str, schema: pa.Schema, tables: Iterator[pa.Table], lost: exporting.Lost) -> Path:

@@ -37,16 +37,16 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """List every visit to URL that is stored, the newest first; with --diff, show what changed.
+    """List the stored visits to URL, newest first. With --diff, show what changed.
 
     Parameters
     ----------
     diff
-        Show what changed between the two newest visits that have a text.
+        Show what changed between the two newest visits that have text.
     older
-        Number of the visit to compare from.
+        Number of the older visit to compare.
     newer
-        Number of the visit to compare to.
+        Number of the newer visit to compare.
     """
     settings = settings_of_crawl(data)
     folder = DataFolder(data)
@@ -69,9 +69,9 @@ def command(
     for number, version in zip(numbers, found, strict=True):
         _list(number, version, found[len(found) - number + 1 :])
     if removal is not None:
-        out.print(f"Taken down ({removal.reason}): its visits are not shown.", markup=False)
+        out.print(f"Taken down ({removal.reason}): Gossamer does not show its visits.", markup=False)
     elif not found:
-        out.print("No visit is stored.")
+        out.print("No visit to this URL is stored.")
 
 
 def _list(number: int, version: Version, earlier: Sequence[Version]) -> None:
@@ -90,11 +90,11 @@ def _compared(found: Sequence[Version], older: int | None, newer: int | None) ->
     for number in (older, newer):
         if number is not None and number not in texts:
             known = ", ".join(map(str, sorted(texts))) or "none"
-            raise UsageError(f"visit {number} has no stored text: those that have one are {known}")
+            raise UsageError(f"visit {number} has no stored text: visits with text: {known}")
     last = newer if newer is not None else max((number for number in texts if number != older), default=0)
     first = older if older is not None else max((number for number in texts if number < last), default=0)
     if not first or not last:
-        raise UsageError("there are no two stored texts of this page to compare: see `gossamer history` without --diff")
+        raise UsageError("fewer than two visits to this page have text: see `gossamer history` without --diff")
     old, new = texts[first], texts[last]
     return compare_pages(
         visit(old.page, old.segment, old.row), visit(new.page, new.segment, new.row), old.page, new.page

@@ -36,20 +36,20 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Bring the index of a data folder up to date; `gossamer crawl` does so by itself.
+    """Bring the index of a data folder up to date. `gossamer crawl` does this by itself.
 
     Parameters
     ----------
     rebuild
-        Build a new index from the segments beside the old one, and switch to it when it is complete.
+        Build a new index from the segments. Searches use the old one until the new one is complete.
     following
-        Keep following the crawl until stopped (Ctrl-C): the indexer alone, beside workers started by hand.
+        Keep the index up to date until Ctrl-C: for crawls whose workers you start with `gossamer work`.
     shard
-        Hold only a part of the documents: 2/4 is the second of four. Default: shards.shard of the settings.
+        Index only one shard of the documents: 2/4 is the second of four. Default: the setting shards.shard.
     index
-        Folder of the index; default: shards.index of the settings, or `index` in the data folder.
+        Folder of the index; default: the setting shards.index, or `index` in the data folder.
     built
-        Begin with the index that `gossamer jobs run index-build -o PLACE` built on a cluster, in that place.
+        Start from the index that `gossamer jobs run index-build -o PLACE` built: name its PLACE.
     """
     folder = DataFolder(data, remember_storage(data, database, segments))
     require_crawl(folder.database)
@@ -72,12 +72,12 @@ def command(
     if json:
         print_json(report)
     else:
-        out.print(f"{counted(report['documents'], 'page')} can be searched.", markup=False)
+        out.print(f"{counted(report['documents'], 'page')} in the index.", markup=False)
 
 
 def _follow(held: HeldIndex, indexer: Indexer) -> None:
     stopped: list[bool] = []
-    out.print("Following the crawl; Ctrl-C stops in good order.")
+    out.print("Following the crawl. Press Ctrl-C to stop.")
     with told_to_end(lambda: stopped.append(True)):
         held.follow(indexer, lambda: not stopped)
 

@@ -32,7 +32,7 @@ from gossamer.errors import UsageError
 from gossamer.jobs.context import JobContext
 from gossamer.model.counts import counted
 
-command = App(name="jobs", help="Jobs over everything that was crawled, on this machine's cores or on a cluster.")
+command = App(name="jobs", help="Run jobs over the whole crawl, on this machine or on a Ray or Spark cluster.")
 
 _SHOWN = 10
 
@@ -62,29 +62,30 @@ def run(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Run the job NAME on the engine of the settings (`[engine]`). The crawl may go on meanwhile.
+    """Run the job NAME on the engine of the settings (`[engine]`). A crawl may run at the same time.
 
     Parameters
     ----------
     name
-        One of `gossamer jobs list`.
+        A job of `gossamer jobs list`.
     output
-        A folder for the result's Parquet files; for index-build where the index is built, also s3://bucket/prefix.
+        A folder for the Parquet files of the result; for index-build, the place for the index: a folder or
+        s3://bucket/prefix.
     parts
-        Partitions that data is cut into; default: by its size. The result does not depend on it.
+        How many partitions the job cuts its data into; default: by size. The result does not depend on it.
     shards
-        index-build: shards of the index.
+        index-build: how many shards the index has.
     method
-        near-clusters: minhash, supershingles or simhash; default: that of the crawl.
+        near-clusters: minhash, supershingles or simhash; default: the method of the crawl.
     """
     from gossamer.data.classifier import model_bytes
     from gossamer.jobs.run import JobOptions, job_named, save_files
 
     job = job_named(name)
     if parts < 0:
-        raise UsageError("--parts is a number of partitions, or 0")
+        raise UsageError("--parts must be at least 1, or 0: by size")
     if job.needs_target and not output:
-        raise UsageError(f"{name} needs a place for what it builds: name a folder with -o")
+        raise UsageError(f"{name} needs a place for its index: name a folder with -o")
     settings, folder = settings_of_crawl(data), DataFolder(data)
     near = method or (settings.dedup.near if settings.dedup.near != "none" else "minhash")
     target = output if "://" in output else str(Path(output).absolute())
@@ -97,7 +98,7 @@ def run(
     seconds = time.monotonic() - started
     for one in result.unread:
         err.print(
-            f"[yellow]warning:[/yellow] segment {one.segment} is left out, {counted(one.pages, 'page')}:", end=" "
+            f"[yellow]warning:[/yellow] left out segment {one.segment} with {counted(one.pages, 'page')}:", end=" "
         )
         err.print(one.problem, markup=False)
     if json:

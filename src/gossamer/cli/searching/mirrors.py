@@ -15,17 +15,17 @@ from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier.copies import mirror_table
 from gossamer.frontier.copies.mirror_table import REJECTED, UNDECIDED, Mirror
-from gossamer.model.counts import counted, noun
+from gossamer.model.counts import counted
 from gossamer.model.site import site_of
 from gossamer.operate.canonical import canonical_or_error
 from gossamer.tables.audit import note
 
-command = App(name="mirrors", help="Sites that serve the pages of another site; their URLs lead to that one.")
+command = App(name="mirrors", help="List mirrors, and decide which sites are mirrors of others.")
 
 
 @command.default
 def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """List the mirrors with state and evidence, and pairs of sites that share many pages and yet too few."""
+    """List the mirrors with state and evidence, and the pairs of sites that share many pages but not enough."""
     with closing(DataFolder(data).read()) as db:
         mirrors = mirror_table.list_mirrors(db)
     if json:
@@ -39,14 +39,14 @@ def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False)
 
 @command.command
 def accept(site: str, main: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """SITE is a mirror of MAIN: its URLs lead there from now on, whatever the crawler finds.
+    """Decide that SITE is a mirror of MAIN. From now on its URLs lead to MAIN.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     main
-        The same for the site that stands for both; https://HOST or http://HOST says how it is to be read.
+        The main site, in the same form. https://HOST or http://HOST sets the scheme to fetch it by.
     """
     names = _site(site, data), _site(main, data)
     scheme = main.partition("://")[0].lower() if "://" in main else ""
@@ -62,18 +62,18 @@ def accept(site: str, main: str, *, data: Data = DEFAULT_DATA, json: Json = Fals
 
 @command.command
 def reject(site: str, main: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """SITE is no mirror of MAIN, and never will be; without MAIN the crawler finds no mirrors of SITE at all.
+    """Decide that SITE is not a mirror of MAIN. Without MAIN: not a mirror of any site.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     main
-        The other site.
+        The other site, in the same form.
     """
     name, other = _site(site, data), _site(main, data) if main else ""
     if name == other:
-        raise UsageError(f"{name} is one site: name two")
+        raise UsageError(f"both arguments name {name}: name two different sites")
     with closing(_open(data)) as db:
         now = SystemClock().now()
         urls = mirror_table.reject(db, name, other, now)
@@ -81,17 +81,17 @@ def reject(site: str, main: str = "", *, data: Data = DEFAULT_DATA, json: Json =
     if json:
         print_json({"site": name, "main": other, "queued": urls})
     else:
-        out.print(f"{name} is no mirror{f' of {other}' if other else ''}; {_queued(urls)}", markup=False)
+        out.print(f"{name} is not a mirror{f' of {other}' if other else ''}. {_queued(urls)}", markup=False)
 
 
 @command.command
 def forget(site: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Take back what was decided about SITE; the crawler may find out anew.
+    """Take back the decision about SITE, so that the crawl decides again.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     """
     name = _site(site, data)
     with closing(_open(data)) as db:
@@ -100,11 +100,11 @@ def forget(site: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: D
         if rows:
             note(db, now, operator_name(), "forget mirror", name)
     if not rows:
-        raise UsageError(f"nothing is decided about {name}: see `gossamer mirrors`")
+        raise UsageError(f"there is no decision about {name}: see `gossamer mirrors`")
     if json:
         print_json({"site": name, "forgotten": rows, "queued": urls})
     else:
-        out.print(f"What was decided about {name} is forgotten; {_queued(urls)}", markup=False)
+        out.print(f"Took back the decision about {name}. {_queued(urls)}", markup=False)
 
 
 def _site(text: str, data: Path) -> str:
@@ -118,12 +118,12 @@ def _open(data: Path) -> Database:
 
 
 def _queued(urls: int) -> str:
-    return f"{urls} of its URLs {noun(urls, 'is')} queued again."
+    return f"Queued {urls} of its URLs again."
 
 
 def _line(mirror: Mirror) -> str:
-    arrow = "and" if mirror.state == UNDECIDED else "is no mirror of" if mirror.state == REJECTED else "→"
-    evidence = f"{counted(mirror.same, 'page')} found equal" if mirror.same else "no equal pages found"
+    arrow = "and" if mirror.state == UNDECIDED else "is not a mirror of" if mirror.state == REJECTED else "→"
+    evidence = counted(mirror.same, "equal page") if mirror.same else "no equal pages"
     if mirror.compared:
         evidence += f", {mirror.equal} of {mirror.compared} compared"
     return f"{mirror.state:9} {mirror.site} {arrow} {mirror.main or 'any site'}  ({evidence}): {mirror.reason}"

@@ -30,7 +30,7 @@ from gossamer.upkeep.ranking_run import RankRun, run_ranking
 def command(
     *,
     data: Data = DEFAULT_DATA,
-    form: Literal["normalised", "seed"] | None = None,
+    form: Literal["normalised", "paper"] | None = None,
     damping: float | None = None,
     tolerance: float | None = None,
     personalise: Literal["uniform", "seeds"] | None = None,
@@ -41,29 +41,30 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Rank pages and sites by the links between them; searches use the ranks at once.
+    """Rank pages and sites by the links between them. Searches use the new ranks at once.
 
     Parameters
     ----------
     form
-        normalised, or seed: PR = (1 - d) + d · Σ PR/out; default: rank.form of the settings.
+        normalised, or paper: the formula of the papers, PR = (1 - d) + d · Σ PR/out; default: the setting rank.form.
     damping
-        Share of its rank that a page passes on; default: rank.damping of the settings.
+        Share of its rank that a page passes on; default: the setting rank.damping.
     tolerance
-        Mean change of a rank in one iteration at which ranks are done; default: rank.tolerance of the settings.
+        Stop when the ranks change by less than this on average in one iteration; default: the setting rank.tolerance.
     personalise
-        Where a reader goes who follows no link: to any page (uniform) or to the seeds of the crawl.
+        Where somebody goes who does not follow a link: to any page (uniform), or to a seed of the crawl (seeds).
     cold
-        Start from nothing, not from the last ranks; the result is the same, it takes more iterations.
+        Do not start from the last ranks. The result is the same but takes more iterations.
     hosts
-        Sites that are listed.
+        How many sites to list.
     top
-        Pages that are listed.
+        How many pages to list.
     output
-        Write the ranks of all pages to this file: .parquet, or lines of URL, tab, rank, packed where it ends in .gz.
+        Write the ranks of all pages to this file: Parquet if it ends in .parquet, otherwise lines of URL, tab and rank,
+        compressed if it ends in .gz.
     """
     if top < 0 or hosts < 0:
-        raise UsageError("--top and --hosts are numbers from 0")
+        raise UsageError("--top and --hosts must be at least 0")
     settings = settings_of_crawl(data)
     given: dict[str, Any] = {"form": form, "damping": damping, "tolerance": tolerance, "personalise": personalise}
     changes = {name: value for name, value in given.items() if value is not None}
@@ -75,7 +76,7 @@ def command(
     written = ranked.write(output) if output else None
     _show(run, ranked, engine, monotonic() - started, hosts, top, json)
     if written is not None and not json:
-        out.print(f"{written} ranks written to {output}", markup=False)
+        out.print(f"Wrote {written} ranks to {output}", markup=False)
 
 
 def rank_crawl(data: Path, settings: Settings, config: RankConfig, cold: bool = False) -> tuple[RankRun, str]:
@@ -109,7 +110,7 @@ def _show(run: RankRun, ranked: RankedPages, engine: str, seconds: float, hosts:
     )
     out.print(_how(run, seconds), markup=False)
     if not run.ranks.converged:
-        err.print("note: the ranks were still changing: raise rank.iterations or the tolerance", style="yellow")
+        err.print("warning: the ranks still change: raise rank.iterations or rank.tolerance", style="yellow")
     show_pages("pages by rank, 1 is the average", pages)
     if sites:
         out.print("sites by rank", style="bold")
@@ -122,8 +123,8 @@ def _how(run: RankRun, seconds: float) -> str:
     text = f"PageRank ({ranks.form}, d = {ranks.damping:g}): {_iterations(ranks.iterations)}, "
     text += f"mean change {ranks.residual:.1e}, {seconds:.1f} s"
     if not ranks.warm:
-        return f"{text}; started from nothing"
-    before = f", where the last start from nothing took {run.cold.iterations}" if run.cold else ""
+        return f"{text}; cold start"
+    before = f" (the last cold start took {_iterations(run.cold.iterations)})" if run.cold else ""
     return f"{text}; started from the last ranks{before}"
 
 

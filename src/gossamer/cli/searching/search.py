@@ -37,34 +37,36 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Search the crawled pages: words, "phrases", -not, OR, {operators}.
+    """Search the crawled pages.
+
+    A query may contain words, "phrases", -not, OR, {operators}.
 
     Parameters
     ----------
     query
-        What to search for.
+        The query.
     limit
-        Results on a page, 1 to 100.
+        Results per page, 1 to 100.
     page
-        Page of results.
+        Which page of results to show.
     sort
-        relevance, or date: newest first.
+        relevance: best first; date: newest first.
     since
         Only pages of the last day, week, month or year.
     ranking
-        web or bm25; default: search.ranking of the settings.
+        web or bm25; default: the setting search.ranking.
     similar
-        Show near copies, too.
+        Show near-duplicates, too.
     why
-        Explain the score of the page with this URL instead, term by term.
+        Instead of results, explain the score of the page with this URL, term by term.
     shards
-        Ask a divided index: addresses of shard servers, `;` between shards, `,` between replicas of one shard.
-        Default: shards.nodes of the settings.
+        Search a divided index: addresses of shard servers, `;` between shards, `,` between replicas of one shard.
+        Default: the setting shards.nodes.
     """
     if not 1 <= limit <= _MAX:
         raise UsageError(f"--limit must be from 1 to {_MAX}")
     if ranking and ranking not in NAMES:
-        raise UsageError(f"there is no ranking called {ranking!r}: known are {', '.join(NAMES)}")
+        raise UsageError(f"there is no ranking {ranking!r}: choose one of {', '.join(NAMES)}")
     text = " ".join(f'"{word}"' if " " in word and len(query) > 1 else word for word in query)
     if not text.strip():
         raise UsageError('nothing to search for: gossamer search "words"')

@@ -36,21 +36,21 @@ def command(
     until_stdin_ends: Annotated[bool, Parameter(negative="", show=False)] = False,
     debug: Debug = False,
 ) -> None:
-    """Serve the search page, the JSON API and feeds of queries, until Ctrl-C.
+    """Serve the search page, the JSON API, feeds of queries and the console until Ctrl-C.
 
     Parameters
     ----------
     host
-        Address to listen on; 0.0.0.0 for everybody.
+        Address to listen on; 0.0.0.0: reachable from other machines.
     port
-        Port to listen on; 0 for any free one.
+        Port to listen on; 0: any free port.
     shard
-        Serve one part of a divided index, such as 2/4, to front ends. Default: shards.shard of the settings.
+        Serve one shard of a divided index, such as 2/4, to front ends. Default: the setting shards.shard.
     shards
         Be the front end of a divided index: addresses of shard servers, `;` between shards, `,` between replicas of
-        one shard. Default: shards.nodes of the settings.
+        one shard. Default: the setting shards.nodes.
     index
-        Folder of the index; default: shards.index of the settings, or `index` in the data folder.
+        Folder of the index; default: the setting shards.index, or `index` in the data folder.
     open_browser
         Open the page in a browser.
     until_stdin_ends
@@ -71,7 +71,7 @@ def _given(**values: Any) -> dict[str, Any]:
 def _shards(shard: str | None, nodes: list[str] | None, index: Path | None) -> dict[str, Any]:
     """An option for one role of a divided index switches off the other role in the settings."""
     if shard and nodes:
-        raise UsageError("a server is a shard (--shard) or the front end of all of them (--shards), not both")
+        raise UsageError("a server is one shard (--shard) or the front end of all shards (--shards), not both")
     shard, nodes = "" if nodes else shard, [] if shard else nodes
     return _given(shard=shard, nodes=nodes, index=str(index) if index is not None else None)
 
@@ -92,10 +92,10 @@ def run_server(server: OpenServer, data: Path, open_browser: bool = False) -> No
 
     def ready(address: str) -> None:
         if server.shard:
-            out.print(f"Shard {server.shard} at {address} (Ctrl-C ends it)", markup=False)
+            out.print(f"Shard {server.shard} at {address} (press Ctrl-C to stop)", markup=False)
             return
         shown = server.settings.base_url or address
-        out.print(f"Search at {shown} (Ctrl-C ends it)", markup=False)
+        out.print(f"Search at {shown} (press Ctrl-C to stop)", markup=False)
         if server.login is not None:
             out.print(_greeting(server.login, f"{shown.rstrip('/')}{ROOT}", data), markup=False)
         if open_browser:
@@ -107,8 +107,8 @@ def run_server(server: OpenServer, data: Path, open_browser: bool = False) -> No
 def _greeting(login: Login, address: str, data: Path) -> str:
     if login.password:
         words = f"log in as {FIRST} with the password {login.password}"
-        return f"Console at {address}: {words}\nIt is shown only now; change it there."
+        return f"Console at {address}: {words}\nGossamer shows this password only once. Change it on the console."
     if login.has_account:
         return f"Console at {address}"
     make = f"gossamer accounts add NAME --role operator --data {data}"
-    return f"Console at {address} has no account yet: make one with `{make}`"
+    return f"Console at {address} has no account yet: add one with `{make}`"
