@@ -183,7 +183,7 @@ def test_what_cannot_be_an_alert_is_refused_with_a_sentence(watched: Watched) ->
 
 
 def test_a_test_message_tells_of_every_channel_what_came_of_it(watched: Watched) -> None:
-    assert gossamer("alerts", "test", "told", data=watched.data).out.count("taken") == 3
+    assert gossamer("alerts", "test", "told", data=watched.data).out.count("delivered") == 3
     done = gossamer("alerts", "test", "http://169.254.169.254/", data=watched.data)
     assert done.code == 1 and "metadata" in done.out
 

@@ -86,4 +86,4 @@ def test_the_list_of_feeds_says_which_could_not_be_read_and_how_many(careless: C
     lines = {line.split()[1]: line for line in shown.splitlines() if line.startswith("sitemap")}
     assert "only partly read: not well-formed XML" in lines[careless.url("/broken.xml")]
     assert "it names no URL" in lines[careless.url("/empty.xml")]
-    assert "2 of 3 could not be read, or not to the end." in shown
+    assert "could not read 2 of 3, or not to the end." in shown

@@ -243,14 +243,14 @@ def test_people_see_the_same(stages: Stages) -> None:
     shown = gossamer("stats", stages.url, data=stages.data).out
     assert "/tag/" in shown and "unfetched" in shown
     counted = gossamer("stats", stages.url, "--recount", data=stages.data).out
-    assert "0 differ from what is kept" in counted
+    assert "0 differ from the stored count" in counted
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("filters", "off", "shop.test", "/nothing/"), "has no filter /nothing/"),
-        (("stats", "elsewhere.test"), "nothing is known of elsewhere.test"),
+        (("stats", "elsewhere.test"), "there are no URLs of elsewhere.test"),
         (("stats", "--recount"), "--recount counts one site"),
     ],
 )

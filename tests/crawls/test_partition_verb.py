@@ -64,7 +64,7 @@ def test_a_plan_predicts_ten_splits_and_picks_one(web: FakeWeb, crawled: Path) -
 
 def test_the_printed_plan_names_parts_directories_and_seeds(web: FakeWeb, crawled: Path) -> None:
     said = gossamer("partition", "plan", web.url(HOST), "--parts", "3", data=crawled).out
-    assert "Picked: 4 parts" in said and "does not split it by itself" in said
+    assert "Best: 4 parts" in said and "does not split the site by itself" in said
     assert "Part 2:" in said and "Part 3:" not in said
     assert "/news/" in said and web.url(HOST, "/news/0.html") in said
 
@@ -72,7 +72,7 @@ def test_the_printed_plan_names_parts_directories_and_seeds(web: FakeWeb, crawle
 def test_a_site_whose_rate_is_capped_is_better_not_split(web: FakeWeb, crawled: Path) -> None:
     write_settings(crawled, settings_of(web, partition={"site_rate": 1.0}, politeness={"delay": 1.0}))
     try:
-        assert "Picked: none" in gossamer("partition", "plan", site_name(web), data=crawled).out
+        assert "Best: none" in gossamer("partition", "plan", site_name(web), data=crawled).out
     finally:
         write_settings(crawled, settings_of(web))
 

@@ -208,7 +208,7 @@ def test_remove_and_recrawl_need_to_know_what(limited: Limited) -> None:
     for verb in ("remove", "recrawl"):
         fails(gossamer(verb, data=limited.data), 2, "name a URL")
         fails(gossamer(verb, "what is this", data=limited.data), 2, "what is this")
-    fails(gossamer("inject", data=limited.data), 2, "nothing to inject")
+    fails(gossamer("inject", data=limited.data), 2, "no seeds to inject")
 
 
 def test_inject_names_the_line_that_allows_a_private_address(tmp_path: Path) -> None:

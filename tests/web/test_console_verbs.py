@@ -154,7 +154,7 @@ def test_a_folder_without_a_crawl_gets_no_accounts(tmp_path: Path) -> None:
 
 
 def test_the_audit_log_is_listed_the_newest_last_and_can_be_narrowed(data: Path) -> None:
-    assert "Nobody did anything yet" in run("audit", data=data).stdout
+    assert "The audit log is empty" in run("audit", data=data).stdout
     database = DataFolder(data).open_database()
     for at, who, action in ((1.0, "ada", "remove"), (2.0, "bob", "remove"), (3.0, "ada", "pause site")):
         audit.note(database, at, who, action, "a.test", "[red]spam[/red]")

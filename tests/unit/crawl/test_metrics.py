@@ -253,7 +253,7 @@ def test_the_status_verb_fails_with_a_sentence_where_the_crawl_is_not_well(
     arguments = ["--data", str(folder.root)]
     (folder.root / "gossamer.toml").write_text("[alerts]\ndisk_low = 1\n")
     assert main(["status", "--healthy", *arguments]) == 0
-    assert "the crawl is well" in capsys.readouterr().out
+    assert "the crawl is healthy" in capsys.readouterr().out
     (folder.root / "gossamer.toml").write_text("[alerts]\ndisk_low = 1000000000\n")
     for option in ("--healthy", "--check"):
         assert main(["status", option, *arguments]) == 1

@@ -1,7 +1,7 @@
 """`gossamer accounts`: who may log in to the console.
 
-Passwords are asked for, or read from standard input: what stands on the command line is in the shell's history, and
-everybody on the machine can see it while the command runs.
+Gossamer asks for passwords, or reads them from standard input: the shell's history keeps a command line, and everybody
+on the machine can see it while the command runs.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from gossamer.tables import accounts, audit, passwords
 
 T = TypeVar("T")
 
-command = App(name="accounts", help="Who may log in to the console of `gossamer serve`.")
+command = App(name="accounts", help="Add, change and remove accounts of the console.")
 
 Generate = Annotated[
-    bool, Parameter(name="--generate", negative="", help="Make a password and print it, instead of asking for one.")
+    bool, Parameter(name="--generate", negative="", help="Generate a password and print it, instead of asking for one.")
 ]
 
 
@@ -43,7 +43,7 @@ def show(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False)
     for account in found:
         out.print(f"{account.name} ({account.role}), since {timestamp(account.made_at)}", markup=False)
     if not found:
-        out.print("There are no accounts: `gossamer accounts add NAME --role operator` makes one.")
+        out.print("There are no accounts: add one with `gossamer accounts add NAME --role operator`.")
 
 
 @command.command
@@ -51,14 +51,14 @@ def add(
     name: str, *, role: accounts.Role = "reader", generate: Generate = False, data: Data = DEFAULT_DATA,
     debug: Debug = False,
 ) -> None:  # fmt: skip
-    """Add the account NAME; the password is asked for, or read from standard input.
+    """Add the account NAME. Gossamer asks for its password, or reads it from standard input.
 
     Parameters
     ----------
     name
         Letters a to z, digits and . _ @ -.
     role
-        A reader sees everything, an operator changes things.
+        A reader can see everything but change nothing; an operator can change things.
     """
     password = passwords.generated() if generate else _asked()
     now = SystemClock().now()
@@ -71,12 +71,12 @@ def add(
 def set_password(
     name: str, *, generate: Generate = False, data: Data = DEFAULT_DATA, debug: Debug = False
 ) -> None:  # fmt: skip
-    """Give the account NAME a new password, log it out everywhere and forget its failed tries.
+    """Give the account NAME a new password, end its sessions and forget its failed logins.
 
     Parameters
     ----------
     name
-        An account.
+        Name of the account.
     """
     password = passwords.generated() if generate else _asked()
     _change(data, "new password", name, "", lambda db: accounts.set_password(db, name, password))
@@ -91,9 +91,9 @@ def set_role(name: str, role: accounts.Role, *, data: Data = DEFAULT_DATA, debug
     Parameters
     ----------
     name
-        An account.
+        Name of the account.
     role
-        A reader sees everything, an operator changes things.
+        A reader can see everything but change nothing; an operator can change things.
     """
     _change(data, "change role", name, role, lambda db: accounts.set_role(db, name, role))
     out.print(f"{accounts.canonical(name)} is {'an operator' if role == 'operator' else 'a reader'} now.", markup=False)
@@ -101,12 +101,12 @@ def set_role(name: str, role: accounts.Role, *, data: Data = DEFAULT_DATA, debug
 
 @command.command
 def remove(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Remove the account NAME; whoever is logged in to it is out.
+    """Remove the account NAME and end its sessions.
 
     Parameters
     ----------
     name
-        An account.
+        Name of the account.
     """
     _change(data, "remove account", name, "", lambda db: accounts.remove(db, name))
     out.print(f"{accounts.canonical(name)} is removed.", markup=False)
@@ -127,14 +127,14 @@ def _asked() -> str:
     if not sys.stdin.isatty():
         password = sys.stdin.readline().rstrip("\r\n")
         if not password:
-            raise UsageError("no password on standard input: write one there, or add --generate")
+            raise UsageError("no password on standard input: write one there, or pass --generate")
         return password
     password = getpass.getpass("Password: ")
     if password != getpass.getpass("Once more: "):
-        raise UsageError("the two are not the same: nothing was changed")
+        raise UsageError("the passwords differ: nothing changed")
     return password
 
 
 def _tell(password: str, is_generated: bool) -> None:
     if is_generated:
-        out.print(f"The password is {password} (shown only now)", markup=False)
+        out.print(f"The password is {password} (shown only once)", markup=False)

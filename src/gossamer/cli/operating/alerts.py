@@ -1,4 +1,4 @@
-"""`gossamer alerts`: saved queries, what they found, and the messages that wait."""
+"""`gossamer alerts`: alerts, the pages they found, and the messages in the outbox."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database, open_database
 from gossamer.errors import OperationError, UsageError
+from gossamer.model.counts import counted
 from gossamer.notify.channel import check_channel, check_mail, check_webhook
 from gossamer.search.results import Request, Since
 from gossamer.tables import alarms, alerts, audit, outbox
 from gossamer.tables.alerts import Alert, Found
 from gossamer.web.views import moment
 
-command = App(name="alerts", help="Saved queries: new pages that match are told by mail, webhook and feed.")
+command = App(name="alerts", help="Save queries and get notified of new matches by mail, webhook or feed.")
 
 Many = Annotated[list[str] | None, Parameter(negative="", consume_multiple=False)]
 Flag = Annotated[bool, Parameter(negative="")]
@@ -47,7 +48,7 @@ _LOOK = 0.5
 @command.default
 @command.command(name="list")
 def list_(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """List the saved queries, and the present alarms."""
+    """List the alerts, and the present alarms."""
     with _reading(data) as db:
         saved, found, present = alerts.list_alerts(db), alerts.found(db), alarms.present(db)
     if json:
@@ -59,7 +60,7 @@ def list_(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
     for alert in saved:
         out.print(_line(alert, found.get(alert.id, Found())), markup=False)
     if not saved:
-        out.print("There are no alerts: make one with `gossamer alerts add NAME QUERY`.", markup=False)
+        out.print("There are no alerts: add one with `gossamer alerts add NAME QUERY`.", markup=False)
 
 
 @command.command
@@ -79,20 +80,20 @@ def add(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Save a QUERY under a NAME: pages that come from now on and match are told.
+    """Save QUERY as the alert NAME. Gossamer notifies you of each new page that matches.
 
     Parameters
     ----------
     name
-        What messages call it.
+        The name of the alert in messages.
     query
-        As on the search page, operators included; see docs/query.md.
+        A query as on the search page; see docs/query.md.
     mail
-        An address that gets mail; may be repeated.
+        Mail address to notify; you can repeat this option.
     webhook
-        An http(s) address that gets signed JSON; may be repeated.
+        URL that gets signed JSON; you can repeat this option.
     site
-        Only pages of this host and below.
+        Only pages of this host and its subdomains.
     lang
         Only pages in this language, such as en.
     page_type
@@ -100,9 +101,9 @@ def add(
     category
         Only pages of this category.
     since
-        Only pages dated within the last day, week, month or year when they are found.
+        Only pages that are not older than a day, week, month or year when the crawl finds them.
     changes
-        Tell of a page again whenever a changed version of it matches.
+        Notify again of a page when a changed version of it matches.
     """
     request = Request(query=query, site=site, lang=lang, page_type=page_type, category=category, since=since)
     channels = [*map(check_mail, mail or ()), *map(check_webhook, webhook or ())]
@@ -115,43 +116,46 @@ def add(
         return
     for notice in notices:
         out.print(notice, style="yellow", markup=False)
-    out.print(f"{alert.name} is saved. Its feed, for whoever knows the address: {feed_path(alert)}", markup=False)
+    out.print(
+        f"Saved the alert {alert.name}. Everybody who knows the address can read its feed: {feed_path(alert)}",
+        markup=False,
+    )
 
 
 @command.command
 def remove(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Forget a saved query, what it found, and what was not sent yet.
+    """Delete an alert, the list of pages it found, and its unsent messages.
 
     Parameters
     ----------
     name
-        Its name or id.
+        Name or id of the alert.
     """
     _change(data, name, "remove alert", alerts.remove, "is removed")
 
 
 @command.command
 def pause(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Let a saved query rest; what comes meanwhile is not told later either.
+    """Pause an alert. Gossamer does not report pages that it finds during the pause, not even later.
 
     Parameters
     ----------
     name
-        Its name or id.
+        Name or id of the alert.
     """
-    _change(data, name, "pause alert", alerts.pause, "rests")
+    _change(data, name, "pause alert", alerts.pause, "is paused")
 
 
 @command.command
 def resume(name: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Match a saved query again, with what comes from now on.
+    """Resume an alert. It reports pages that the crawl finds from now on.
 
     Parameters
     ----------
     name
-        Its name or id.
+        Name or id of the alert.
     """
-    _change(data, name, "resume alert", alerts.resume, "is matched again")
+    _change(data, name, "resume alert", alerts.resume, "is resumed")
 
 
 @command.command
@@ -159,16 +163,16 @@ def hits(
     name: str, *, limit: int = _SHOWN, wait: str | None = None, data: Data = DEFAULT_DATA, json: Json = False,
     debug: Debug = False,
 ) -> None:  # fmt: skip
-    """List what a saved query found, the newest first.
+    """List the pages that an alert found, newest first.
 
     Parameters
     ----------
     name
-        Its name or id.
+        Name or id of the alert.
     limit
-        Pages to list.
+        How many pages to list.
     wait
-        While nothing was found yet, wait for the first page, up to this long: 90s, 10m, 2h. Exit code 1 if none comes.
+        If the alert found no page yet, wait up to this long for the first: 90s, 10m, 2h. Exit code 1 if none comes.
     """
     with _reading(data) as db:
         id = alerts.named(db, name).id
@@ -179,8 +183,8 @@ def hits(
             found = alerts.hits(db, id, max(limit, 1))
     if wait is not None and not found:
         raise OperationError(
-            f"{name} found nothing within {wait}: is `gossamer crawl --watch` running? "
-            "`gossamer feeds` shows when each source is asked next"
+            f"{name} found no page within {wait}: is `gossamer crawl --watch` running? "
+            "`gossamer feeds` shows when the crawl polls each source next"
         )
     if json:
         print_json(found)
@@ -188,29 +192,29 @@ def hits(
     for hit in found:
         out.print(f"{moment(hit.at)}  {hit.url}  {hit.title}", markup=False)
     if not found:
-        out.print("Nothing yet.")
+        out.print("The alert has found no page yet.")
 
 
 @command.command
 def test(to: str, *, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Send a test message now, and say what came of it.
+    """Send a test message now, and show whether it was delivered.
 
     Parameters
     ----------
     to
-        The name of a saved query, all of whose channels are tried; a mail address or a webhook; or `operators`, for
-        all of alerts.operators.
+        The name of an alert (all its channels), a mail address, a webhook, or `operators` (all of the setting
+        alerts.operators).
     """
     settings, clock = settings_of_crawl(data), SystemClock()
     channels = _channels(data, to, settings.alerts.operators)
     results = probe(Delivery(settings, clock), channels, to)
     for channel, problem in results:
-        out.print(f"{channel}: {problem or 'taken'}", style="red" if problem else "green", markup=False)
+        out.print(f"{channel}: {problem or 'delivered'}", style="red" if problem else "green", markup=False)
     with _writing(data) as db:
         audit.note(db, clock.now(), operator_name(), "test alert", to, "")
     failed = [channel for channel, problem in results if problem]
     if failed:
-        raise OperationError(f"{len(failed)} of {len(results)} channels did not take the message")
+        raise OperationError(f"{len(failed)} of {counted(results, 'message')} not delivered")
 
 
 @command.command(name="outbox")
@@ -218,14 +222,14 @@ def outbox_(
     *, retry: str | None = None, discard: str | None = None, data: Data = DEFAULT_DATA, json: Json = False,
     debug: Debug = False,
 ) -> None:  # fmt: skip
-    """List messages that were not taken yet, with their problems.
+    """List the messages that are not delivered yet, with their problems.
 
     Parameters
     ----------
     retry
-        Try the message with this id again at once, or `all` that failed.
+        Send the message with this id again now; `all`: every message that failed.
     discard
-        Throw the message with this id away.
+        Delete the message with this id.
     """
     now = SystemClock().now()
     if retry is not None or discard is not None:
@@ -264,7 +268,7 @@ def _change(data: Path, name: str, action: str, change: Any, done: str) -> None:
 
 def _note_message(db: Database, changed: int, now: float, action: str, id: str) -> None:
     if not changed and id != "all":
-        raise UsageError(f"there is no such message {id!r}: see `gossamer alerts outbox`")
+        raise UsageError(f"there is no message {id!r}: see `gossamer alerts outbox`")
     audit.note(db, now, operator_name(), action, id, "")
 
 
@@ -278,7 +282,7 @@ def _channels(data: Path, to: str, operators: tuple[str, ...]) -> list[str]:
     with _reading(data) as db:
         channels = alerts.named(db, to).channels
     if not channels:
-        raise UsageError(f"{to} has only its feed: there is nobody to send a test to")
+        raise UsageError(f"{to} has no mail address or webhook, only its feed: there is nothing to test")
     return list(channels)
 
 
@@ -306,6 +310,6 @@ def _as_json(alert: Alert, found: Found) -> dict[str, Any]:
 
 def _line(alert: Alert, found: Found) -> str:
     state = "paused" if alert.paused else "active"
-    told = f"{found.pages} found, last {moment(found.last_at)}" if found.pages else "nothing found yet"
+    told = f"{found.pages} found, last {moment(found.last_at)}" if found.pages else "none found yet"
     channels = ", ".join(alert.channels) or "feed only"
     return f"{alert.name} ({state}): {described(request_of(alert))} → {channels}; {told}; {feed_path(alert)}"

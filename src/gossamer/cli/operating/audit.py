@@ -15,14 +15,14 @@ from gossamer.tables.audit import Filter, entries
 
 def command(
     *,
-    limit: Annotated[int, Parameter(help="Lines shown, the newest.")] = 50,
+    limit: Annotated[int, Parameter(help="Show this many lines, the newest.")] = 50,
     action: Annotated[str, Parameter(help="Only this action, such as `remove`.")] = "",
-    who: Annotated[str, Parameter(help="Only what this account did, or `cli:NAME` of the command line.")] = "",
+    who: Annotated[str, Parameter(help="Only actions of this account, or `cli:NAME` for the command line.")] = "",
     data: Data = DEFAULT_DATA,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """List what operators did in the console and on the command line, the newest last."""
+    """List what operators did in the console and on the command line, newest last."""
     with closing(DataFolder(data).read()) as db:
         found = entries(db, Filter(who=who, action=action), max(0, limit))[::-1]
     if json:
@@ -32,4 +32,4 @@ def command(
         detail = f" ({line.detail})" if line.detail else ""
         out.print(f"{timestamp(line.at)} {line.who}: {line.action} {line.subject}{detail}", markup=False)
     if not found:
-        out.print("Nobody did anything yet." if not (who or action) else "Nobody did anything like that.")
+        out.print("The audit log is empty." if not (who or action) else "The audit log has no such line.")

@@ -26,39 +26,40 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Copy database, settings, models and segments to PLACE, also while a crawl runs; what PLACE has is not copied
-    again.
+    """Back up database, settings, models and segments to PLACE. A crawl may run at the same time.
+
+    A backup into the same place again copies only new segments.
 
     Parameters
     ----------
     place
-        A folder, best on another disk: empty, or with an earlier backup of this crawl.
+        A folder, preferably on another disk: empty, or with an earlier backup of this crawl.
     index
-        Copy the index, too; without it, it is built again after a restore.
+        Copy the index, too. Otherwise Gossamer builds it again after a restore.
     link
-        Do not copy segments on the same file system but link to them: no room, but no help against a broken disk.
+        Link to segments on the same file system instead of copying them: takes no space, but does not protect against
+        a broken disk.
     check
-        Make no backup: read the one at PLACE and compare all checksums.
+        Make no backup: check the backup at PLACE against its checksums.
     """
     if check:
         manifest = verify(place)
         if json:
             print_json(_summary(manifest))
         else:
-            out.print(f"{place} is whole: {_words(manifest)}.", markup=False)
+            out.print(f"The backup at {place} is complete and undamaged: {_words(manifest)}.", markup=False)
         return
     folder = DataFolder(data)
     require_crawl(folder.database)
     copied = back_up(folder, place, SystemClock(), index, link)
     for name in copied.manifest.missing:
-        err.print(f"[yellow]warning:[/yellow] segment {name} is not in the backup: it is missing in {data}")
+        err.print(f"[yellow]warning:[/yellow] segment {name} is missing in {data}, so it is not in the backup")
     if json:
         print_json({**_summary(copied.manifest), "copied_segments": copied.new_segments, "copied": copied.new_bytes})
         return
     out.print(
-        f"{place} holds {_words(copied.manifest)}; "
-        f"{counted(copied.new_segments, 'segment')}, {size(copied.new_bytes)} of it "
-        "were copied now.", markup=False,
+        f"The backup at {place} has {_words(copied.manifest)}. "
+        f"This run copied {counted(copied.new_segments, 'segment')}, {size(copied.new_bytes)}.", markup=False,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from gossamer.data import classifier
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import UsageError
-from gossamer.model.counts import counted, noun
+from gossamer.model.counts import counted
 from gossamer.operate.canonical import canonical_or_error
 from gossamer.operate.examples import examples_from_files, examples_from_rules, read_local, stored_texts
 
@@ -37,23 +37,23 @@ def train_command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Learn categories from examples, measure how well that works, and keep the result in the data folder.
+    """Train the classifier on examples, measure it, and save it in the data folder.
 
-    Workers that start from then on give new pages a category; the index gives it to older ones when it is rebuilt.
+    Workers that start later give new pages a category. Older pages get theirs when you rebuild the index.
 
     Parameters
     ----------
     files
-        Files with a JSON object in each line, `{"category": "sport", "title": "…", "text": "…"}` or
-        `{"category": "sport", "url": "…"}` for a page that was crawled; or folders with a folder of text or HTML
-        files per category.
+        Files with a JSON object per line, `{"category": "sport", "title": "…", "text": "…"}` or
+        `{"category": "sport", "url": "…"}` for a crawled page; or folders that have a subfolder of text or HTML files
+        for each category.
     from_rules
         Learn from the crawled pages whose document rule names a category.
     precision
-        Share of answers that should be right; below it the classifier is silent.
+        Share of answers that should be right. The classifier gives no answer if it is less sure than that.
     """
     if not 0.0 < precision <= 1.0:
-        raise UsageError("--precision is a share of answers: above 0, at most 1")
+        raise UsageError("--precision must be greater than 0 and at most 1")
     if not files and not from_rules:
         raise UsageError("name files or folders with examples, or learn from document rules with --from-rules")
     folder = DataFolder(data)
@@ -74,12 +74,12 @@ def train_command(
 def show(
     category: str | None = None, /, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
 ) -> None:
-    """Show the categories: examples, measured precision and recall, most telling words.
+    """Show the categories: examples, measured precision and recall, most typical words.
 
     Parameters
     ----------
     category
-        Only this one, with more words and with what it is taken for.
+        Only this category, with more words and the categories that the classifier confuses it with.
     """
     model = classifier.load_model(DataFolder(data))
     if category is None:
@@ -99,12 +99,12 @@ def show(
 
 @command.command
 def test(target: str, /, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Say which category a page gets, how sure that is, and by which words.
+    """Show which category a page gets, how sure the classifier is, and which words decide.
 
     Parameters
     ----------
     target
-        A text, HTML or PDF file, or the URL of a page that was crawled.
+        A text, HTML or PDF file, or the URL of a crawled page.
     """
     folder = DataFolder(data)
     model = classifier.load_model(folder)
@@ -120,19 +120,19 @@ def _page(target: str, folder: DataFolder, data: Path) -> tuple[str, str]:
     if Path(target).is_file():
         page = read_local(Path(target))
         if not page.ok:
-            raise UsageError(f"{target} cannot be read: {page.problem}")
+            raise UsageError(f"cannot read {target}: {page.problem}")
         return page.title, page.text
     url = canonical_or_error(target, settings_of_crawl(data))
     with closing(folder.read()) as db:
         for stored in stored_texts(folder, db, url.__eq__):
             return stored.title, stored.text
-    raise UsageError(f"there is no file {target}, and no document of that URL is stored: see `gossamer explain {url}`")
+    raise UsageError(f"there is no file {target}, and no stored document with that URL: see `gossamer explain {url}`")
 
 
 def _place(model: Model, category: str) -> int:
     folded = [name.casefold() for name in model.categories]
     if category.casefold() not in folded:
-        raise UsageError(f"there is no category {category!r}: known are {', '.join(model.categories)}")
+        raise UsageError(f"there is no category {category!r}: choose one of {', '.join(model.categories)}")
     return folded.index(category.casefold())
 
 
@@ -155,7 +155,7 @@ def _print_report(report: Report) -> None:
     out.print(table)
     unit = "sites" if report.folds_by == "site" else "pages"
     out.print(
-        f"measured on {unit} that were not learnt from "
+        f"Measured on {unit} outside the training set "
         f"({counted(report.folds, 'fold')}, {counted(report.examples, 'example')}): "
         f"{report.accuracy:.0%} of the guesses are right; {report.answered:.0%} of the pages get an answer, and "
         f"{report.precision:.0%} of the answers are right",
@@ -171,7 +171,7 @@ def _print_opinion(opinion: Opinion, threshold: float) -> None:
     else:
         out.print(
             f"unsure: most likely {opinion.best} ({opinion.confidences[opinion.best]:.0%}, "
-            f"{threshold:.0%} are needed); {counted(opinion.known, 'word')} {noun(opinion.known, 'is')} known",
+            f"needs {threshold:.0%}); {counted(opinion.known, 'known word')}",
             markup=False,
         )
     for name, confidence in list(opinion.confidences.items())[:5]:

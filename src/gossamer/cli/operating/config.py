@@ -31,7 +31,7 @@ from gossamer.operate.configuration.contents import Configuration
 from gossamer.supervise.schedule_runs import plan_of
 from gossamer.tables.audit import note
 
-command = App(name="config", help="Settings in force; settings, rules, filters, limits and alerts as one file.")
+command = App(name="config", help="Show and check the settings; export and import the whole configuration.")
 
 Format = Literal["toml", "json"]
 
@@ -45,14 +45,14 @@ def show(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show the settings in force, and where each came from; without --all those that are not defaults.
+    """Show the settings in force that differ from the defaults, and where each comes from.
 
     Parameters
     ----------
     words
-        Only those with this in their name, such as `politeness` or `crawl.workers`.
+        Only settings with this text in their name, such as `politeness` or `crawl.workers`.
     everything
-        Defaults, too.
+        Show the defaults, too.
     """
     sections = in_force(settings_of_crawl(data), sources(DataFolder(data)))
     found = [
@@ -67,18 +67,18 @@ def show(
     for name, one in found:
         out.print(f"{name} = {one.value}  # {one.origin}", markup=False)
     if not found:
-        out.print("All settings are the defaults." if not words else f"No setting has {words!r} in its name.")
+        out.print("All settings have their defaults." if not words else f"No setting has {words!r} in its name.")
 
 
 @command.command(name="check")
 def check_(*, data: Data = DEFAULT_DATA, debug: Debug = False) -> None:
-    """Check settings and plan as every command does, and the commands of the plan as `gossamer run` does."""
+    """Check the settings and the commands of the plan, without running anything."""
     if not data.exists():
-        raise UsageError(f"there is no folder {data}: check the name, or make it with `gossamer init --data {data}`")
+        raise UsageError(f"there is no folder {data}: check the name, or create it with `gossamer init {data}`")
     settings = settings_of_crawl(data)
     plan = plan_of(settings.schedules)
     check_commands(plan)
-    out.print(f"The settings of {data} are right; the plan has {counted(plan, 'entry')}.", markup=False)
+    out.print(f"The settings of {data} are valid. The plan has {counted(plan, 'entry')}.", markup=False)
 
 
 @command.command
@@ -90,16 +90,16 @@ def export(
     data: Data = DEFAULT_DATA,
     debug: Debug = False,
 ) -> None:
-    """Write settings, seeds, rules, filters, mirrors, limits, pauses, removals and alerts as one file.
+    """Export settings, seeds, rules, filters, mirrors, limits, pauses, removals and alerts as one file.
 
     Parameters
     ----------
     output
-        A file; default: standard output.
+        The file to write; default: standard output.
     format
-        toml or json; default: as the file's name ends, else TOML.
+        Default: by the suffix of the file, otherwise toml.
     secrets
-        With passwords, webhooks and the addresses of feeds: keep the file to yourself.
+        Include passwords, webhooks and the addresses of feeds. Keep such a file secret.
     """
     folder = DataFolder(data)
     with closing(folder.read()) as db:
@@ -128,16 +128,16 @@ def import_(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Bring what `export` wrote into a data folder, beside what it has.
+    """Import a file that `export` wrote, and keep everything that the data folder already has.
 
     Parameters
     ----------
     file
-        A file in TOML or JSON; `-` reads standard input.
+        A TOML or JSON file; `-` reads standard input.
     replace
-        Take out what the file does not name; secrets that it leaves out stay.
+        Remove everything that the file does not contain, except secrets.
     dry_run
-        Say what would be changed, and change nothing.
+        Show the changes without making them.
     """
     given = configuration.from_text(_read(file), "standard input" if file == "-" else file)
     folder = DataFolder(data)
@@ -157,7 +157,7 @@ def import_(
         return
     for line in lines:
         out.print(line, markup=False)
-    out.print(f"{len(lines)} changes{' would be made' if dry_run else ' made'}.")
+    out.print(f"{counted(lines, 'change')}{' to make' if dry_run else ' made'}.")
 
 
 def _present(folder: DataFolder) -> Configuration:

@@ -27,14 +27,16 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Look at everything that can be wrong, and say what to do; nothing is changed. Exit code 1: something is bad.
+    """Check the installation and the crawl, and suggest fixes. Changes nothing.
+
+    Exit code 1: there are errors.
 
     Parameters
     ----------
     deep
-        Read all that is stored, and check it; this takes long.
+        Read and check all stored data. This takes long.
     network
-        See whether names resolve and the servers of some seeds can be reached.
+        Check whether names resolve and whether the servers of some seeds answer.
     """
     patient = Patient(data, settings_of_crawl, SystemClock(), deep, network)
     findings = []

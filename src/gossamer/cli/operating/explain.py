@@ -14,7 +14,7 @@ from gossamer.operate.explain.url import as_json, explain
 
 
 def command(url: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Tell everything that is known about URL, and why it is in the state it is in."""
+    """Explain what happened to URL: why the crawl fetched it, refused it or has it in the queue."""
     settings = settings_of_crawl(data)
     db = DataFolder(data).read()
     answer = explain(db, settings, url, SystemClock().now(), DataFolder(data))

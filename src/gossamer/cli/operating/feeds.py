@@ -20,17 +20,17 @@ from gossamer.operate.canonical import canonical_or_error
 def command(
     site: str = "",
     *,
-    limit: Annotated[int, Parameter(help="Sources shown; 0: all.")] = 50,
+    limit: Annotated[int, Parameter(help="Show this many sources; 0: all.")] = 50,
     data: Data = DEFAULT_DATA,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """List feeds, sitemaps and start pages that are polled, the most fruitful first.
+    """List the feeds, sitemaps and start pages that the crawl polls, most productive first.
 
     Parameters
     ----------
     site
-        Only those of one host.
+        Only the sources of this host.
     """
     name = site_of(canonical_or_error(site, settings_of_crawl(data))) if site else ""
     with closing(DataFolder(data).read()) as db:
@@ -43,11 +43,11 @@ def command(
         out.print(_line(source, now), markup=False)
     spoiled = sum(bool(source.problem) for source in sources)
     if spoiled:
-        out.print(f"{spoiled} of {len(sources)} could not be read, or not to the end.")
+        out.print(f"The crawl could not read {spoiled} of {len(sources)}, or not to the end.")
     if not sources:
         out.print("There are no feeds, sitemaps or start pages yet.")
     elif limit and len(sources) > limit:
-        out.print(f"… and {len(sources) - limit} more: --limit 0 shows all.")
+        out.print(f"… and {len(sources) - limit} more. Show all with --limit 0.")
 
 
 def _line(source: Source, now: float) -> str:

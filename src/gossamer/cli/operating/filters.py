@@ -17,24 +17,24 @@ from gossamer.database.database import Database, open_database
 from gossamer.errors import UsageError
 from gossamer.frontier.steering import filters
 from gossamer.frontier.steering.filters import StoredFilter
-from gossamer.model.counts import counted, noun
+from gossamer.model.counts import counted
 from gossamer.model.site import site_of
 from gossamer.operate.canonical import canonical_or_error
 from gossamer.tables.audit import note
 from gossamer.upkeep.filters.look import Report
 from gossamer.upkeep.filters.run import all_sites, run_filters, switch
 
-command = App(name="filters", help="Filters that the crawler made itself: URLs that were never useful are not fetched.")
+command = App(name="filters", help="List, try and switch automatic filters, which refuse URLs that were never useful.")
 
 
 @command.default
 def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """List the filters with state and evidence, and how many URLs each refuses.
+    """List the automatic filters with state and evidence, and how many URLs each refuses.
 
     Parameters
     ----------
     site
-        Only those of this site: a host, with its port where that is not the default one, or any URL of it.
+        Only filters of this site: a host, with its port if that is not the default one, or any URL of the site.
     """
     name = _site(site, data) if site else ""
     with closing(DataFolder(data).read()) as db:
@@ -50,52 +50,54 @@ def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug
 
 @command.command
 def propose(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Look for filters and check that every useful page stays reachable; nothing is refused yet.
+    """Propose filters, and check that every useful page stays reachable. They refuse nothing yet.
 
     Parameters
     ----------
     site
-        Only for this site: a host, with its port where that is not the default one, or any URL of it.
+        Only for this site: a host, with its port if that is not the default one, or any URL of the site.
     """
     _run(site, data, json, propose_only=True)
 
 
 @command.command
 def run(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Do now what a crawl does every few minutes: propose filters, try them in the shadow, let them go live.
+    """Propose, try and activate filters now, as a crawl does every few minutes.
 
     Parameters
     ----------
     site
-        Only for this site: a host, with its port where that is not the default one, or any URL of it.
+        Only for this site: a host, with its port if that is not the default one, or any URL of the site.
     """
     _run(site, data, json, propose_only=False)
 
 
 @command.command
 def on(site: str, pattern: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Let a filter refuse URLs from now on, whatever its state; URLs that wait and match leave the queue.
+    """Activate a filter, whatever its state. Matching URLs leave the queue.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     pattern
-        As `gossamer filters` lists it; with its kind before it (`prefix /tag/`) where two are alike.
+        The pattern as `gossamer filters` lists it; write its kind before it (`prefix /tag/`) if two have the same
+        pattern.
     """
     _switch(site, pattern, True, data, json)
 
 
 @command.command
 def off(site: str, pattern: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Switch a filter off; it is never made again, and the URLs that it refused are queued.
+    """Switch a filter off for good, and queue the URLs that it refused.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     pattern
-        As `gossamer filters` lists it; with its kind before it (`prefix /tag/`) where two are alike.
+        The pattern as `gossamer filters` lists it; write its kind before it (`prefix /tag/`) if two have the same
+        pattern.
     """
     _switch(site, pattern, False, data, json)
 
@@ -129,9 +131,9 @@ def _switch(site: str, pattern: str, on: bool, data: Path, json: bool) -> None:
         print_json({"site": name, "kind": row.kind, "pattern": row.pattern, "on": on, "urls": urls})
     else:
         done = (
-            f"is on; {counted(urls, 'URL')} left the queue"
+            f"is on. {counted(urls, 'URL')} left the queue"
             if on
-            else f"is off for good; {counted(urls, 'URL')} {noun(urls, 'is')} queued again"
+            else f"is off for good. Queued {counted(urls, 'URL')} again"
         )
         out.print(f"{name} {row.kind} {row.pattern} {done}.", markup=False)
 
@@ -141,7 +143,7 @@ def _find(db: Database, site: str, pattern: str) -> StoredFilter:
     found = [row for row in rows if pattern in (row.pattern, f"{row.kind} {row.pattern}")]
     if len(found) > 1:
         kinds = ", ".join(f"'{row.kind} {row.pattern}'" for row in found)
-        raise UsageError(f"{site} has several filters {pattern}: write one of {kinds}")
+        raise UsageError(f"{site} has several filters with the pattern {pattern}: write one of {kinds}")
     if not found:
         raise UsageError(f"{site} has no filter {pattern}: see `gossamer filters {site}`")
     return found[0]
@@ -175,11 +177,11 @@ def _line(row: StoredFilter, refused: int) -> str:
 def _print_report(report: Report) -> None:
     for row in report.rejected:
         out.print(f"no        {row.site} {row.kind} {row.pattern}: {row.evidence.note}", markup=False)
-    for title, rows in (("new", report.proposed), ("live", report.activated), ("withdrawn", report.withdrawn)):
+    for title, rows in (("new", report.proposed), ("active", report.activated), ("withdrawn", report.withdrawn)):
         for row in rows:
             out.print(f"{title:9} {row.site} {row.kind} {row.pattern}: {row.evidence.sentence()}", markup=False)
     out.print(
-        f"{counted(report.sites, 'site')} looked at: {counted(report.proposed, 'filter')} "
-        f"proposed, {len(report.activated)} went live, "
+        f"Checked {counted(report.sites, 'site')}: {counted(report.proposed, 'filter')} "
+        f"proposed, {len(report.activated)} activated, "
         f"{len(report.withdrawn)} withdrawn; {counted(report.left, 'URL')} left the queue, {report.back} came back."
     )

@@ -23,16 +23,18 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Slow a site down or end it after so many requests; what is not given stays as it is, 0 lifts a limit.
+    """Limit how often, or how many times in all, the crawl sends requests to a site.
+
+    0 lifts a limit. An option that you leave out changes nothing.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     delay
-        Seconds between two requests at least (5, 1m); the longest of this, politeness.delay and Crawl-delay counts.
+        Shortest time between two requests: 5, 1m. The longest of this, politeness.delay and Crawl-delay counts.
     pages
-        Page requests, of the site's whole life, after which its URLs rest.
+        Most page requests to the site in all, earlier ones included. Its other URLs stay in the queue.
     """
     with opened(data) as (db, now):
         [name] = named(db, [site], data)
@@ -46,7 +48,7 @@ def command(
     if json:
         print_json({"site": name, "least_delay": said.least_delay, "most_pages": said.most_pages, "rests": rests})
         return
-    out.print(f"{name}: {_words(said)}." + (f" It rests now: {rests}." if rests else ""), markup=False)
+    out.print(f"{name}: {_words(said)}." + (f" The crawl leaves it alone now: {rests}." if rests else ""), markup=False)
 
 
 def _words(said: Controls) -> str:

@@ -34,12 +34,12 @@ from gossamer.store.config import StorageConfig
 from gossamer.tables.audit import note
 from gossamer.upkeep.partitioning import PartPlan, SitePlan, nothing_stored, plan_site, read_site
 
-command = App(name="partition", help="One large site in several parts that are crawled at the same time.")
+command = App(name="partition", help="Split a large site into parts that the crawl fetches at the same time.")
 
 By = Literal["paths", "urls", "auto"]
 
 _SHOWN = 8
-"""Directories and seeds of a part that are printed; --json has all."""
+"""Directories and first pages of a part to print; --json has all."""
 
 
 @command.command
@@ -53,19 +53,18 @@ def plan(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Predict from the stored links what 1 to 10 parts would bring, pick a number, and print the plan. Nothing changes.
+    """Predict from the stored links how fast 1 to 10 parts are, and print the best plan. Changes nothing.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     parts
-        Print the plan with this many parts instead of the number picked.
+        Print the plan with this many parts instead of the best one.
     by
-        What the site is cut by: paths, or the hash of its URLs; auto: paths where most of what is known was fetched.
+        Split by paths, or by the hash of URLs; auto: by paths if most known URLs of the site were fetched.
     sample
-        Crawl up to this many pages of the site first, politely, into a temporary folder: for a site of which nothing
-        is stored.
+        First crawl up to this many pages of the site into a temporary folder, if none are stored yet.
     """
     _check_parts(parts)
     settings, folder = settings_of_crawl(data), DataFolder(data)
@@ -82,12 +81,12 @@ def plan(
 
 @command.command
 def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """List the sites that are split, with their parts.
+    """List the split sites with their parts.
 
     Parameters
     ----------
     site
-        Only this one: a host, with its port where that is not the default one, or any URL of it.
+        Only this site: a host, with its port if that is not the default one, or any URL of the site.
     """
     name = _site(site, settings_of_crawl(data)) if site else ""
     with closing(DataFolder(data).read()) as db:
@@ -97,7 +96,7 @@ def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug
         return
     for one in found:
         urls = " + ".join(map(str, one.urls))
-        waiting = "; a new plan waits until nobody works on the site" if one.waiting else ""
+        waiting = "; a new plan takes effect when no worker holds the site" if one.waiting else ""
         out.print(f"{one.site}: {_parts(one.plan.parts)}, {urls} {noun(sum(one.urls), 'URL')}{waiting}", markup=False)
     if not found:
         out.print(f"{name} is not split." if name else "No site is split.", markup=False)
@@ -105,14 +104,14 @@ def show(site: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug
 
 @command.command(name="set")
 def set_parts(site: str, parts: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Split a site from now on, or no longer; a running crawl follows.
+    """Split a site, or stop splitting it. A running crawl follows.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     parts
-        How many parts; `none`: the site is not split.
+        Number of parts; `none`: do not split the site.
     """
     settings, folder = settings_of_crawl(data), DataFolder(data)
     name, count = _site(site, settings), _count(parts)
@@ -125,7 +124,7 @@ def set_parts(site: str, parts: str, *, data: Data = DEFAULT_DATA, json: Json = 
     if json:
         print_json({"site": name, "parts": count})
     else:
-        out.print(f"{name}: {_parts(count)}, as soon as nobody works on it under the old plan.", markup=False)
+        out.print(f"{name}: {_parts(count)}, as soon as no worker holds it under the old plan.", markup=False)
 
 
 def _plan_of_stored(site: str, parts: int | None, by: By, settings: Settings, folder: DataFolder) -> SitePlan:
@@ -143,9 +142,9 @@ def _plan_of_sample(
         raise UsageError("--sample must be at least 1")
     site = site_of(seed.url)
     if folder.has_crawl() and _is_stored(site, folder):
-        raise UsageError(f"pages of {site} are stored already: leave --sample out")
+        raise UsageError(f"pages of {site} are already stored: leave out --sample")
     if not quiet:
-        err.print(f"Looking at up to {counted(pages, 'page')} of {site} …", markup=False)
+        err.print(f"Crawling up to {counted(pages, 'page')} of {site} …", markup=False)
     with tempfile.TemporaryDirectory(prefix="gossamer-sample-") as scratch:
         # The sample has clocks of its own: nobody else may ask the site's address meanwhile.
         with crawl_lock(folder) if folder.has_crawl() else nullcontext():
@@ -174,7 +173,7 @@ def _site(text: str, settings: Settings) -> str:
 
 def _check_parts(parts: int | None) -> None:
     if parts is not None and not 1 <= parts <= MOST_COMPARED:
-        raise UsageError(f"--parts must be a number from 1 to {MOST_COMPARED}")
+        raise UsageError(f"--parts must be from 1 to {MOST_COMPARED}")
 
 
 def _count(text: str) -> int:
@@ -195,11 +194,11 @@ def _print(found: SitePlan, settings: Settings) -> None:
         f"{found.paths} paths hold 90 % of the pages; {found.same_path:.0%} of a page's links stay in its path.\n",
         markup=False,
     )
-    out.print("                 the seed's rule                    cut by " + found.cut_by)
+    out.print("            the rule of the papers                  cut by " + found.cut_by)
     out.print("parts      A       C       O   total         A       C       O   total   waiting")
     for row in found.predictions:
         out.print(_row(row), markup=False)
-    out.print("\nA: times as fast; C: coverage; O: overlap.\n")
+    out.print("\nA: times as fast as one part; C: share of the pages found; O: share of double downloads.\n")
     out.print(_picked(found, settings), markup=False)
     for number, part in enumerate(found.parts):
         _print_part(number, part)
@@ -215,10 +214,10 @@ def _row(row: Prediction) -> str:
 
 def _picked(found: SitePlan, settings: Settings) -> str:
     if found.picked == 1:
-        return "Picked: none, the site is better not split."
-    text = f"Picked: {counted(found.picked, 'part')} (partition.most_parts = {settings.partition.most_parts})."
+        return "Best: none. Do not split the site."
+    text = f"Best: {counted(found.picked, 'part')} (partition.most_parts = {settings.partition.most_parts})."
     if found.urls < settings.partition.min_urls:
-        text += f" A crawl does not split it by itself: it has fewer than {settings.partition.min_urls} URLs."
+        text += f" A crawl does not split the site by itself: it has fewer than {settings.partition.min_urls} URLs."
     return text
 
 
@@ -229,7 +228,7 @@ def _print_part(number: int, part: PartPlan) -> None:
     _print_rest(len(part.holds), "directories")
     for seed in part.seeds[:_SHOWN]:
         out.print(f"     from  {seed}", markup=False)
-    _print_rest(len(part.seeds), "seeds")
+    _print_rest(len(part.seeds), "first pages")
 
 
 def _held(share: Share) -> str:

@@ -1,4 +1,4 @@
-"""`gossamer pause`: leave sites, or everything, alone until told to go on."""
+"""`gossamer pause`: send no requests to a site, or to any, until `gossamer resume`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gossamer.tables.audit import note
 
 
 def command(*sites: str, data: Data = DEFAULT_DATA, reason: str = "", json: Json = False, debug: Debug = False) -> None:
-    """Ask SITES no more until they are resumed, or nothing at all where none is named; nothing waiting is lost.
+    """Pause SITES, or the whole crawl. URLs stay in the queue until you resume.
 
     Parameters
     ----------
     sites
-        Hosts, with the port where that is not the default one, or any URL of them. None: the whole crawl.
+        Hosts, with the port if that is not the default one, or any URL of the site. Without sites: the whole crawl.
     reason
-        Why, for `gossamer status` and `gossamer explain`.
+        The reason that `gossamer status` and `gossamer explain` show.
     """
     with opened(data) as (db, now):
         names = named(db, sites, data)
@@ -38,9 +38,9 @@ def command(*sites: str, data: Data = DEFAULT_DATA, reason: str = "", json: Json
     if json:
         print_json({"paused": names or "crawl", "reason": reason or controls.NO_REASON})
     elif names:
-        out.print(f"Paused: {', '.join(names)}; `gossamer resume` with the same names goes on.", markup=False)
+        out.print(f"Paused: {', '.join(names)}. Run `gossamer resume` with the same names to continue.", markup=False)
     else:
-        out.print("The crawl is paused: no site is asked until `gossamer resume`.")
+        out.print("Paused the crawl: it sends no requests until you run `gossamer resume`.")
 
 
 def named(db: Database, sites: Sequence[str], data: Path) -> list[str]:

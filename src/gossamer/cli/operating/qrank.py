@@ -28,7 +28,7 @@ from gossamer.priority.qrank.training import LEAST_PAGES, Trained, train_from_ro
 from gossamer.settings import Settings, toml_value
 from gossamer.store.durable import storing, sync_file, sync_folder
 
-command = App(name="qrank", help="Guess the importance of pages from their URLs, to fetch the best first.")
+command = App(name="qrank", help="Train and try the model that guesses the importance of pages from their URLs.")
 
 _MODEL = "qrank.model"
 _MOVES = 8
@@ -39,23 +39,24 @@ _MOVES = 8
 def train(
     *files: str,
     output: Path | None = None,
-    seed: Annotated[int, Parameter(help="Draws by lot go another way with another number.")] = 1,
+    seed: Annotated[int, Parameter(help="Start value of the random numbers.")] = 1,
     data: Data = DEFAULT_DATA,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Learn from pages whose rank is known, by default those of the data folder's own crawl.
+    """Train a model on pages with known ranks, by default the pages of the data folder.
 
     Parameters
     ----------
     files
-        Files with a URL, a tab and a rank in each line, packed with gzip or not; or HOST=FILE for files whose lines
-        begin with a path of that host and end with its rank. Without any: PageRank over the stored links of the crawl.
+        Files with a URL, a tab and a rank per line, compressed with gzip or not; or HOST=FILE for files whose lines
+        begin with a path of that host and end with its rank. Without files: PageRank over the stored links of the
+        crawl.
     output
-        Where the model is written; qrank.model in the data folder where not named.
+        The file to write; default: qrank.model in the data folder.
     """
     if seed < 0:
-        raise UsageError("--seed is a number from 0")
+        raise UsageError("--seed must be at least 0")
     own = None if files else _own(data)
     trained = train_from_rows(own.by_lot(seed) if own else (row for name in files for row in _rows(name)), seed)
     target = output or data / _MODEL
@@ -68,14 +69,14 @@ def train(
 
 @command.command
 def show(*urls: str, model: Path | None = None, json: Json = False, debug: Debug = False) -> None:
-    """Say where a URL is guessed to stand among the pages of its site, how important it is, and why.
+    """Guess how important URLs are among the pages of their sites, and explain why.
 
     Parameters
     ----------
     urls
-        URLs as one would write them in a browser; nothing is fetched.
+        URLs as you write them in a browser. Gossamer does not fetch them.
     model
-        A file that `gossamer qrank train` made; the model that comes with Gossamer where not named.
+        A file that `gossamer qrank train` wrote; default: the model that comes with Gossamer.
     """
     if not urls:
         raise UsageError("name a URL, as in `gossamer qrank show https://example.org/news/`")
@@ -95,9 +96,8 @@ def _own(data: Path) -> RankedPages:
     ranked = RankedPages(rank_place(data, settings))
     if ranked.graph.info.nodes < LEAST_PAGES:
         raise UsageError(
-            f"{data} holds {counted(ranked.graph.info.nodes, 'page')}, "
-            f"too few to learn from; crawl at least {LEAST_PAGES}, "
-            "or name files"
+            f"{data} has {counted(ranked.graph.info.nodes, 'page')}, too few to train on: "
+            f"crawl at least {LEAST_PAGES}, or name files"
         )
     return ranked
 
@@ -125,11 +125,11 @@ def _row(line: str, before: str, where: str) -> tuple[str, float]:
     try:
         rank = float(others[-1])
     except (IndexError, ValueError) as error:
-        raise UsageError(f"{where}: not a URL, a tab and a rank: {line.strip()[:80]!r}") from error
+        raise UsageError(f"{where}: expected a URL, a tab and a rank: {line.strip()[:80]!r}") from error
     if before and not url.startswith("/"):
-        raise UsageError(f"{where}: {url[:80]!r} is not a path, as it should be after HOST=")
+        raise UsageError(f"{where}: {url[:80]!r} is not a path: a file after HOST= has paths of that host")
     if not before and "://" not in url:
-        raise UsageError(f"{where}: {url[:80]!r} is not an absolute URL; name the host of paths, as HOST=FILE")
+        raise UsageError(f"{where}: {url[:80]!r} is not an absolute URL: for paths, write HOST=FILE")
     return before + url, rank
 
 
@@ -172,12 +172,12 @@ def _print_trained(trained: Trained, own: RankedPages | None, target: Path) -> N
         )
     _print_figures(trained)
     out.print(
-        f"learnt from {counted(trained.pages, 'page')} of {counted(trained.sites, 'site')}, written to {target}",
+        f"Trained on {counted(trained.pages, 'page')} of {counted(trained.sites, 'site')}; wrote {target}",
         markup=False,
     )
     if trained.held_out is None:
-        err.print("note: how well this does on other sites cannot be said from one site", markup=False)
-    out.print("to crawl by it, with the strategy `qrank`, write in gossamer.toml:", markup=False)
+        err.print("note: one site does not show how good the model is on other sites", markup=False)
+    out.print("To use it with the strategy `qrank`, write in gossamer.toml:", markup=False)
     out.print(f"[priority]\nmodel = {toml_value(str(target.resolve()))}", markup=False)
 
 
@@ -193,7 +193,7 @@ def _print_figures(trained: Trained) -> None:
         table.add_row(Text(one.site or "(small sites)"), *cells)
     mean = f"{trained.held_out.correlation:.2f}" if trained.held_out else ""
     table.add_row("mean", str(trained.pages), f"{trained.other_pages.correlation:.2f}", mean)
-    out.print("correlation of guessed and true order, on pages and on sites that were not learnt from:", markup=False)
+    out.print("Correlation of guessed and true order, on pages and on sites outside the training set:", markup=False)
     out.print(table)
 
 

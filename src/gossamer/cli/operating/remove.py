@@ -37,31 +37,31 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Remove the URLs that start with one of PREFIXES: they leave queue, exports and search, and stay out.
+    """Take URLs out of the queue, the search and exports, and keep them out.
 
     Parameters
     ----------
     prefixes
         URLs or beginnings of URLs; https://example.org/ removes the site, example.org the host with all its ports.
     reason
-        Why, for `gossamer explain`, the console and the audit log.
+        The reason that `gossamer explain`, the console and the audit log show.
     exact
-        Remove only the URLs named, and not what begins like them.
+        Remove only these URLs, not the URLs that start with them.
     undo
-        Let in again what was removed by these prefixes; it is fetched anew.
+        Undo the removal of these prefixes. The crawl fetches their URLs again.
     erase
-        Also erase texts and raw responses from the segments, of all that is out where no prefix is named. The crawl
-        must be stopped.
+        Also erase texts and raw responses from the segments; without prefixes, those of all removed URLs. Stop the
+        crawl first.
     listing
-        List what is out.
+        List all removals.
     """
     if listing:
         _list(data, json)
         return
     if not prefixes and not erase:
-        raise UsageError("nothing to remove: name a URL or a beginning of URLs")
+        raise UsageError("nothing to remove: name a URL or the beginning of URLs")
     if undo and erase:
-        raise UsageError("--undo and --erase do not go together: what is erased cannot be brought back")
+        raise UsageError("--undo and --erase exclude each other: Gossamer cannot restore erased pages")
     settings = settings_of_crawl(data)
     folder = DataFolder(data)
     folder.read().close()
@@ -95,9 +95,9 @@ def _remove(
         print_json(report)
         return
     if named:
-        out.print(f"{counted(urls, 'URL')} removed; what starts so will not be fetched again.")
+        out.print(f"Removed {counted(urls, 'URL')}. The crawl will not fetch them again.")
     if erase:
-        out.print(f"{counted(report['erased'], 'stored visit')} erased.")
+        out.print(f"Erased {counted(report['erased'], 'stored visit')}.")
 
 
 def _undo(folder: DataFolder, db: Database, settings: Settings, named: Sequence[str], json: bool) -> None:
@@ -109,7 +109,7 @@ def _undo(folder: DataFolder, db: Database, settings: Settings, named: Sequence[
     if json:
         print_json({"queued": urls})
     else:
-        out.print(f"Let in again; {counted(urls, 'URL is', 'URLs are')} queued to be fetched anew.")
+        out.print(f"Undid the removal and queued {counted(urls, 'URL')}.")
 
 
 def _list(data: Data, json: bool) -> None:
@@ -119,10 +119,10 @@ def _list(data: Data, json: bool) -> None:
         return
     for one in found:
         when = datetime.fromtimestamp(one.removed_at, UTC).isoformat(timespec="seconds")
-        unfinished = "  (unfinished: run `gossamer remove` with it again)" if one.unfinished else ""
+        unfinished = "  (unfinished: run `gossamer remove` with this prefix again)" if one.unfinished else ""
         out.print(f"{when}  {one.what}  {one.reason}{unfinished}", markup=False)
     if not found:
-        out.print("Nothing was removed.")
+        out.print("There are no removals.")
 
 
 class _Bar(Progress):

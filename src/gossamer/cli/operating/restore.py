@@ -19,18 +19,19 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Make a new data folder from the backup at PLACE; every file is checked.
+    """Create a new data folder from the backup at PLACE, and check every file.
 
     Parameters
     ----------
     place
-        What `gossamer backup` made.
+        A folder that `gossamer backup` wrote.
     """
     manifest = restore(place, data, SystemClock(), database or "", segments or "")
     if json:
         print_json({"crawl": manifest.crawl, "segments": len(manifest.segments), "bytes": manifest.bytes})
         return
     out.print(
-        f"{data} holds the crawl as it was: {counted(manifest.segments, 'segment')}, {size(manifest.bytes)}. "
-        f"Go on with `gossamer crawl --data {data}`; `gossamer index --data {data}` makes it searchable.", markup=False,
+        f"Restored the crawl into {data}: {counted(manifest.segments, 'segment')}, {size(manifest.bytes)}. "
+        f"Continue it with `gossamer crawl --data {data}`, or run `gossamer index --data {data}` to search it.",
+        markup=False,
     )  # fmt: skip

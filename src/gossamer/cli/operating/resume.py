@@ -1,4 +1,4 @@
-"""`gossamer resume`: go on with what was paused."""
+"""`gossamer resume`: continue paused sites, or the paused crawl."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gossamer.tables.audit import note
 
 
 def command(*sites: str, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Go on with SITES where they stopped, or with the crawl where none is named.
+    """Resume SITES, or the whole crawl.
 
     Parameters
     ----------
     sites
-        Hosts, with the port where that is not the default one, or any URL of them. None: the whole crawl; sites
-        that were paused by name stay so.
+        Hosts, with the port if that is not the default one, or any URL of the site. Without sites: the whole crawl;
+        sites that you paused by name stay paused.
     """
     with opened(data) as (db, now):
         names = named(db, sites, data)
@@ -32,6 +32,8 @@ def command(*sites: str, data: Data = DEFAULT_DATA, json: Json = False, debug: D
         return
     out.print(f"Resumed: {', '.join(names) if names else 'the crawl'}.", markup=False)
     if crawl is not None:
-        out.print(f"The whole crawl is still paused ({crawl.reason}): `gossamer resume` goes on.", markup=False)
+        out.print(
+            f"The whole crawl is still paused ({crawl.reason}). Run `gossamer resume` to continue it.", markup=False
+        )
     if resting:
         out.print(f"Still paused: {', '.join(resting)}.", markup=False)

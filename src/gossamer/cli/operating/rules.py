@@ -31,9 +31,9 @@ from gossamer.settings import Settings
 from gossamer.tables.audit import note
 from gossamer.tables.rulebook import load_rules, remove_rules, save_rules
 
-command = App(name="rules", help="Rules that tell documents by their URL and cut title, text, date and author out.")
+command = App(name="rules", help="Manage document rules, which say what a document is and cut out its text.")
 
-Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="A file; default: standard output.")]
+Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="The file to write; default: standard output.")]
 _SHOWN = 1500
 """Characters of a text that `test` prints."""
 
@@ -45,12 +45,12 @@ def import_(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Take rules in; a crawl that is running uses them within seconds.
+    """Import document rules. A running crawl uses them within seconds.
 
     Parameters
     ----------
     files
-        TOML files; `-` reads standard input. A rule replaces the one with its domain and name.
+        TOML files; `-` reads standard input. A rule replaces the stored rule with the same domain and name.
     """
     if not files:
         raise UsageError("nothing to import: name a TOML file, or - for standard input")
@@ -70,9 +70,9 @@ def import_(
         counts = {"new": new, "replaced": replaced, "unchanged": unchanged, "rules": total}
         print_json({**counts, "known": known, "fit": fit})
     else:
-        out.print(f"{new} new, {replaced} replaced, {unchanged} unchanged; {counted(total, 'rule')} now.")
+        out.print(f"{new} new, {replaced} replaced, {unchanged} unchanged; {counted(total, 'rule')} in all.")
         if known:
-            out.print(f"{fit} of {counted(known, 'known URL')} of these domains {noun(fit, 'fits', 'fit')}.")
+            out.print(f"{fit} of {counted(known, 'known URL')} of these domains {noun(fit, 'fits', 'fit')} a rule.")
 
 
 def _refit(db: Database, data: Path, domains: Collection[str]) -> tuple[int, int]:
@@ -84,7 +84,7 @@ def _refit(db: Database, data: Path, domains: Collection[str]) -> tuple[int, int
 
 @command.command
 def export(*, data: Data = DEFAULT_DATA, output: Output = None, json: Json = False, debug: Debug = False) -> None:
-    """Write all rules as TOML, for `import`."""
+    """Export all rules as TOML, for `import`."""
     rules = _stored(data)
     if json:
         print_json(rules)
@@ -102,14 +102,14 @@ def list_(*, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False
     for rule in rules:
         out.print(f"{rule.domain}  {rule.name}  {'  '.join(rule.urls)}", markup=False)
         if problem := problem_of(rule):
-            out.print(f"  not used by this version: {problem}", markup=False)
+            out.print(f"  this version cannot use it: {problem}", markup=False)
     if not rules:
         out.print("There are no rules.")
 
 
 @command.command
 def remove(domain: str, name: str = "", *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
-    """Take the rules of DOMAIN out, or only the one called NAME."""
+    """Remove all rules of DOMAIN, or only the rule NAME."""
     settings = settings_of_crawl(data)
     DataFolder(data).read().close()  # there must be a crawl
     host = host_of(site_of(canonical_or_error(domain, settings)))
@@ -123,7 +123,7 @@ def remove(domain: str, name: str = "", *, data: Data = DEFAULT_DATA, json: Json
     if json:
         print_json({"removed": removed})
     else:
-        out.print(f"{removed} removed.")
+        out.print(f"Removed {counted(removed, 'rule')}.")
 
 
 @command.command
@@ -136,16 +136,16 @@ def test(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show which rule takes PAGE and what it cuts out; nothing is fetched.
+    """Show which rule fits PAGE and what it cuts out. Fetches nothing.
 
     Parameters
     ----------
     page
-        The URL of a crawled page, or a file with HTML.
+        The URL of a crawled page, or an HTML file.
     url
-        The URL of the page that is in the file.
+        The URL of the page in the file.
     rules
-        A TOML file with rules, instead of those of the crawl.
+        A TOML file of rules to use instead of the rules of the crawl.
     """
     settings = settings_of_crawl(data)
     address, html = _page(page, url, data, settings)
@@ -162,7 +162,7 @@ def test(
 def suggest_(
     site: str, *, data: Data = DEFAULT_DATA, output: Output = None, json: Json = False, debug: Debug = False
 ) -> None:
-    """Propose rules for SITE from its crawled pages, as TOML with the evidence, for a person to check and import.
+    """Propose rules for SITE from its crawled pages, as TOML for you to check and import.
 
     Parameters
     ----------
@@ -189,12 +189,12 @@ def _page(page: str, url: str, data: Path, settings: Settings) -> tuple[str, Htm
     file = Path(page)
     if "://" in page or not file.is_file():
         if url:
-            raise UsageError(f"there is no file {page}: --url belongs to a file")
+            raise UsageError(f"there is no file {page}: --url is for files only")
         address = canonical_or_error(page, settings)
         folder = DataFolder(data)
         return address, newest_html(folder, folder.read(), address, settings.parse)
     if not url:
-        raise UsageError(f"{page} is a file: say with --url which page it holds")
+        raise UsageError(f"{page} is a file: name the URL of its page with --url")
     address = canonical_or_error(url, settings)
     try:
         body = file.read_bytes()
@@ -210,7 +210,7 @@ def _read(name: str) -> str:
         raise UsageError(no_option(name, ["rules", "import"]))
     try:
         if Path(name).stat().st_size > MAX_BYTES:
-            raise UsageError(f"{name} is larger than {MAX_BYTES >> 20} MiB: no rules file is")
+            raise UsageError(f"{name} is larger than {MAX_BYTES >> 20} MiB: it is not a file of rules")
         return Path(name).read_text("utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"{name} is not UTF-8: is it a TOML file?") from None

@@ -49,27 +49,27 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Count the URLs of SITE by prefix: unfetched, fetched, useful, failed, copies; without SITE the largest sites.
+    """Count the URLs of SITE by prefix and outcome. Without SITE, list the largest sites.
 
-    Digits in a prefix are `<n>`; what counts under `/a/` includes `/a/b/`; `/a/?page` are the URLs in `/a/` with
-    a parameter called page.
+    `<n>` stands for digits in a prefix. The counts of `/a/` include those of `/a/b/`. `/a/?page` counts the URLs in
+    `/a/` that have a parameter called page.
 
     Parameters
     ----------
     site
-        A host, with its port where that is not the default one, or any URL of it.
+        A host, with its port if that is not the default one, or any URL of the site.
     depth
-        Segments of the longest prefix shown.
+        Show prefixes of up to this many path segments.
     min_
-        Prefixes with fewer URLs are not shown.
+        Show prefixes with at least this many URLs.
     recount
-        Count the URLs of SITE anew and say where the kept numbers differ; slow.
+        Count the URLs of SITE from scratch and show which stored counts differ. This takes long.
     rebuild
-        Count the URLs of all sites anew, as a job on the engine of the settings, and put the kept numbers right.
+        Count the URLs of all sites from scratch, as a job on the engine of the settings, and correct the stored counts.
     """
     if rebuild:
         if site or recount:
-            raise UsageError("--rebuild counts all sites: leave SITE and --recount out")
+            raise UsageError("--rebuild counts all sites: leave out SITE and --recount")
         _rebuild(data, json)
         return
     with closing(DataFolder(data).read()) as db:
@@ -97,7 +97,7 @@ def _all_lines(db: Database, least: int) -> list[_Line]:
 def _site_lines(db: Database, site: str, depth: int, least: int) -> list[_Line]:
     leaves = table_statistics.leaves(db, site)
     if not leaves:
-        raise UsageError(f"nothing is known of {site}: see `gossamer stats`")
+        raise UsageError(f"there are no URLs of {site}: see `gossamer stats`")
     sums = roll_up(leaves.items(), least)
     return [_line(site, prefix, sums[prefix]) for prefix in sorted(sums) if depth_of(prefix) <= depth]
 
@@ -114,9 +114,9 @@ def _recount(db: Database, site: str, json: bool) -> None:
         print_json({"site": site, "leaves": len(true), "wrong": wrong})
         return
     for text, before, now in wrong:
-        out.print(f"{text}  kept {before}  counted {now}", markup=False)
-    differ = f"{len(wrong)} {noun(len(wrong), 'differs', 'differ')} from what is kept"
-    out.print(f"{counted(true, 'leaf', 'leaves')} counted, {differ}.")
+        out.print(f"{text}  stored {before}  counted {now}", markup=False)
+    differ = f"{len(wrong)} {noun(len(wrong), 'differs', 'differ')} from the stored count"
+    out.print(f"Counted {counted(true, 'prefix')}: {differ}.")
 
 
 def _rebuild(data: Path, json: bool) -> None:
@@ -135,10 +135,10 @@ def _rebuild(data: Path, json: bool) -> None:
         print_json({"urls": report.urls, "sites": report.sites, "leaves": report.leaves, "wrong": wrong})
         return
     for one in wrong:
-        out.print(f"{one.site} {one.prefix}  kept {one.kept}  counted {one.counted}", markup=False)
+        out.print(f"{one.site} {one.prefix}  stored {one.kept}  counted {one.counted}", markup=False)
     out.print(
-        f"{counted(report.urls, 'URL')} of {counted(report.sites, 'site')} counted, "
-        f"{len(wrong)} of {counted(report.leaves, 'leaf', 'leaves')} put right."
+        f"Counted {counted(report.urls, 'URL')} of {counted(report.sites, 'site')} and corrected "
+        f"{len(wrong)} of {counted(report.leaves, 'prefix')}."
     )
 
 

@@ -37,17 +37,17 @@ def command(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show counts, queue, errors, and the sites that must rest with the reason.
+    """Show counts, queue and errors, what became of each seed, and which sites wait and why.
 
     Parameters
     ----------
     check
-        First read every stored byte; a damaged file is named. Then see whether the crawl is well, as --healthy does.
+        First read all stored files and report damage; at the end also check the health, as --healthy does.
     healthy
-        Only see whether the crawl is well: every seed brought something, pages are stored, the disk has room, the index
-        follows. Exit code 1 and a sentence where not.
+        Only check whether the crawl is healthy: it kept pages of every seed and stores new ones, the disk has space,
+        and the index is up to date. If not, print the reason; exit code 1.
     prometheus
-        Print all figures for Prometheus, where no server answers /metrics.
+        Print all metrics in the format of Prometheus, if no server serves /metrics.
     """
     now = SystemClock().now()
     folder = DataFolder(data)
@@ -59,7 +59,7 @@ def command(
         _read_everything(folder, db)
     if healthy:
         _complain(folder, db, settings_of_crawl(data), now)
-        out.print("the crawl is well", markup=False)
+        out.print("the crawl is healthy", markup=False)
         return
     _show(folder, db, settings_of_crawl(data), now, json)
     if check:
@@ -108,7 +108,7 @@ def _show(folder: DataFolder, db: Database, settings: Settings, now: float, json
         print_json({**figures, **told})
         return
     rows = [
-        ("paused", standing.paused and f"{standing.paused} (`gossamer resume` goes on)"),
+        ("paused", standing.paused and f"{standing.paused} (run `gossamer resume` to continue)"),
         ("pages", f"{standing.pages} kept, {standing.fetched} fetched"),
         ("fetched", sum_of_requests(standing) if standing.fetched else ""),
         ("urls", f"{standing.urls_known} known, {standing.urls_due} due, {standing.urls_scheduled} later, "
@@ -119,13 +119,13 @@ def _show(folder: DataFolder, db: Database, settings: Settings, now: float, json
         ("errors", f"{standing.errors}  " + "  ".join(f"{k}:{n}" for k, n in standing.errors_by_kind.items())),
         ("queue", levels_of(standing.queue_by_level) if standing.queue_by_level else "empty"),
         ("left", _left(db, settings, standing, now)),
-        ("fresh", f"{100 * fresh.fresh:.1f} % of the pages are believed to be up to date; mean age "
-                  f"{duration(fresh.age)}; {fresh.visits_per_day:.3g} visits a day keep it so" if fresh.pages else ""),
+        ("fresh", f"{100 * fresh.fresh:.1f} % of the pages are probably up to date; mean age {duration(fresh.age)}; "
+                  f"{fresh.visits_per_day:.3g} revisits a day" if fresh.pages else ""),
         ("news", f"{counted(delays.documents, 'announced document')}; published → searchable: half within "
                  f"{duration(delays.median)}, 95 % within {duration(delays.p95)}" if delays.documents else ""),
         ("workers", "  ".join([str(standing.workers), *(f"{m}:{n}" for m, n in standing.workers_by_machine.items())])),
         ("disk", f"{size(standing.bytes)} in {counted(standing.segments, 'segment')}"),
-        ("index", index.problem or f"{counted(index.documents, 'page')} can be searched, "
+        ("index", index.problem or f"{counted(index.documents, 'page')}, "
                   f"{counted(index.behind, 'change')} behind"),
     ]  # fmt: skip
     for name, value in rows:
