@@ -52,7 +52,7 @@ def metrics_page() -> str:
         "# Metrics",
         "",
         "Generated from the code by `make docs`. How to read them: [observe](observe.md). Labels tell series of one "
-        "metric apart. Beside these, `/metrics` has what Prometheus' library tells of any process (`process_…`).",
+        "metric apart. In addition, `/metrics` has the metrics of Prometheus' library for any process (`process_…`).",
     ]
     for title, metrics in (("Of the crawl", crawl_metrics.METRICS), ("Of the server", web_metrics.METRICS)):
         lines += ["", f"## {title}", "", "| metric | type | unit | labels | meaning |", "|---|---|---|---|---|"]
@@ -81,8 +81,8 @@ def outcomes_page() -> str:
         "",
         "## What follows from an outcome",
         "",
-        "The code asks this table what to do (`model/outcome.py`). No other module keeps a set of outcomes, so a",
-        "column is the whole rule.",
+        "The code looks up in this table what to do (`model/outcome.py`). No other module keeps a set of outcomes, so",
+        "a column is the whole rule.",
         "",
         "| column | meaning | outcomes |",
         "|---|---|---|",

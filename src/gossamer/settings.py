@@ -67,143 +67,149 @@ _INTERNAL = {("fetch", "user_agent"), ("fetch", "access"), ("politeness", "parts
 
 
 class CrawlSettings(msgspec.Struct, frozen=True):
-    """The processes of a crawl and their rhythm."""
+    """The processes of a crawl, and how they work."""
 
     contact: str = ""
-    """Mail address or URL of the operator, sent with every request; without it only loopback is crawled."""
+    """Your mail address, or the URL of a page about your crawl. Every request carries it; without it the crawl may
+    only fetch from this machine (loopback)."""
     workers: int = 0
-    """Worker processes; 0: as many as there are cores."""
+    """Worker processes; 0: one per core."""
     parsers: int = 2
-    """Parser processes of each worker; two, so that a crawl of one large site uses more than one core."""
+    """Parser processes per worker; with two, the crawl of one large site uses more than one core."""
     parse_timeout: float = 20.0
-    """Seconds of processor time that a page may take its parser; by the clock it may be six times as long."""
+    """Seconds of processor time that a parser may spend on a page; the limit of elapsed time is six times as long."""
     stuck_after: float = 90.0
-    """Seconds without a sign of life after which a worker process is killed and replaced."""
+    """Kill and replace a worker that gives no sign of life for this many seconds."""
     stop_within: float = 90.0
-    """Seconds that a worker has for the downloads and pages under way when it is told to stop; the next crawl fetches
-    again what is not finished by then."""
+    """Seconds that a stopping worker has to finish its downloads and pages. The next crawl fetches the unfinished ones
+    again."""
     parse_memory: int = 2048
-    """Mebibytes of address space a parser may use."""
+    """Mebibytes of address space that a parser may use."""
     sites: int = 400
-    """Sites a worker works on at once."""
+    """Sites that a worker crawls at the same time."""
     downloads: int = 128
-    """Downloads a worker has under way at once."""
+    """Downloads that a worker runs at the same time."""
     commit_seconds: float = 0.5
     """Seconds between two commits of a worker while pages arrive."""
     commit_pages: int = 400
-    """Pages after which a worker commits at once."""
+    """A worker commits at once when it has this many pages."""
     commit_bytes: int = 64 * 1024 * 1024
-    """Bytes of bodies after which a worker commits at once."""
+    """A worker commits at once when it has this many bytes of bodies."""
     hold_bytes: int = 256 * 1024 * 1024
-    """Bytes of bodies a worker holds; it starts no download above that."""
+    """A worker starts no download while it holds more than this many bytes of bodies."""
     linger: float = 120.0
-    """Seconds a crawl waits for retries that are due later, before it ends and leaves them for the next run; 13 at most
-    for sites that have never answered."""
+    """Seconds that a crawl waits for retries before it ends and leaves them to the next crawl; at most 13 for sites
+    that have never answered."""
     watch: bool = False
-    """Whether a crawl goes on when nothing is due: it waits, visits pages again and polls feeds until it is stopped."""
+    """Whether a crawl continues when nothing is left to fetch: it visits pages again and polls feeds until you stop
+    it."""
     archive: bool = True
-    """Whether raw responses are kept as WARC."""
+    """Whether to keep raw responses as WARC."""
     index: bool = True
-    """Whether the index follows the crawl, so that pages can be searched within seconds."""
+    """Whether to index pages while the crawl runs, so that searches find them within seconds."""
     strategy: str = "fit * breadth"
-    """What is fetched first; scores of several strategies multiply: breadth, random, fit, backlinks, opic, fica,
-    earlier, qrank, qrank-links, or one of a plug-in. Of those that go by links one can be named."""
+    """Which URLs to fetch first: breadth, random, fit, backlinks, opic, fica, earlier, qrank, qrank-links, or a
+    strategy of a plug-in. `*` multiplies scores; only one of the strategies may use links."""
     max_redirects: int = 10
-    """Redirects in a row that are followed."""
+    """How many redirects in a row to follow."""
     nice: int = 10
     """How much workers, parsers and jobs give way to other processes, such as the server: 0 not at all, 19 most. The
-    indexer does by half as much."""
+    indexer gives way half as much."""
     min_free_disk: int = 256
-    """Mebibytes that must stay free on the disk; below, the crawl stops in good order."""
+    """The crawl stops when fewer mebibytes than this are free on the disk."""
 
 
 class ScopeSettings(msgspec.Struct, frozen=True):
     """Which URLs belong to the crawl."""
 
     mode: Literal["host", "domain", "list"] = "host"
-    """host: the seeds' hosts; domain: their registrable domains; list: the hosts listed. In the first two a host that a
-    seed redirects to belongs to the crawl, too."""
+    """host: the hosts of the seeds; domain: their registrable domains; list: the hosts of `hosts`. With host and
+    domain, a host that a seed redirects to belongs to the crawl, too."""
     hosts: tuple[str, ...] = ()
-    """Hosts of the mode `list`, or further ones of the other modes; `*.example.org` includes all below."""
+    """The hosts of the mode `list`, or further hosts of the other modes; `*.example.org` includes all its
+    subdomains."""
     filters: tuple[FilterRule, ...] = ()
-    """Rules that allow or deny URLs by prefix, suffix or regular expression; the first that matches decides."""
+    """Filters that allow or refuse URLs by prefix, suffix or regular expression. The first one that matches decides."""
     rules: tuple[str, ...] = ()
-    """Rules of plug-ins that may refuse URLs, by name."""
+    """Names of scope rules from plug-ins, which may refuse URLs."""
     skip_files: bool = True
-    """Whether URLs that end like images, archives, programs and the like are left out."""
+    """Whether to refuse URLs that end like images, archives, programs and similar files."""
     depth: int | None = None
-    """Links followed from a seed: 0 fetches only the seeds, 1 also what they link to. Redirects do not count; what a
-    sitemap or feed names counts as one link away. Without a value: no limit."""
+    """How many links to follow from a seed: 0 fetches only the seeds, 1 also the pages they link to. Redirects do not
+    count; a URL in a sitemap or feed is one link away. Not set: no limit."""
     sitemaps: Sitemaps = "yes"
-    """yes: sitemaps and links are followed; no: no sitemap is read; only: no link is followed, the pages come from the
-    sitemaps alone."""
+    """yes: follow sitemaps and links; no: read no sitemaps; only: fetch the pages that sitemaps list, follow no
+    links."""
 
 
 class NetworkSettings(msgspec.Struct, frozen=True):
-    """Which addresses may be crawled."""
+    """Which addresses the crawl may connect to."""
 
     allow: tuple[str, ...] = ()
-    """Private networks (CIDR) that may be crawled, such as `127.0.0.0/8` or `10.1.0.0/16`."""
+    """Private networks (CIDR) that the crawl may enter, such as `127.0.0.0/8` or `10.1.0.0/16`."""
     resolve: dict[str, str] = {}
-    """Addresses of hosts by name, instead of asking the DNS."""
+    """Addresses of hosts by name, to use instead of asking the DNS."""
 
 
 class ServeSettings(msgspec.Struct, frozen=True):
     """The server of the search page and the API."""
 
     host: str = "127.0.0.1"
-    """Address it listens on; `0.0.0.0` for everybody."""
+    """Address to listen on; `0.0.0.0`: reachable from other machines."""
     port: int = 8017
-    """Port it listens on; 0: any free one."""
+    """Port to listen on; 0: any free port."""
     title: str = "Gossamer"
-    """Name shown on the search page and in browsers that add it as a search engine."""
+    """Name of the search engine on the search page and in browsers that add it."""
     base_url: str = ""
-    """How readers reach it, such as `https://search.example.org`; empty: as the request says."""
+    """URL by which readers reach the server, such as `https://search.example.org`; empty: from the request."""
     threads: int = 4
-    """Searches that run at once; more wait."""
+    """Searches that run at the same time; others wait."""
     rate: int = 120
-    """Requests an address may make a minute, in the long run; 0: no limit."""
+    """Requests that one IP address may make per minute in the long run; 0: no limit."""
     burst: int = 60
-    """Requests an address may make at once before the rate counts."""
+    """Requests that one IP address may make at once before the rate applies."""
     proxies: tuple[str, ...] = ()
-    """Networks (CIDR) of reverse proxies whose X-Forwarded-For is believed."""
+    """Networks (CIDR) of reverse proxies whose X-Forwarded-For the server trusts."""
     clicks: bool = False
-    """Count which results readers open, to look at those pages more often; nothing about the reader is kept."""
+    """Whether to count which results readers open, and to visit those pages more often. Gossamer stores nothing about
+    the reader."""
     metrics: Literal["off", "local", "all"] = "local"
-    """Who may read /metrics: nobody, clients on this machine, everybody who reaches the server."""
+    """Who may read /metrics. off: nobody; local: clients on this machine; all: everybody who reaches the server."""
 
 
 class ConsoleSettings(msgspec.Struct, frozen=True):
     """The operator's console of `gossamer serve`."""
 
     enabled: bool = True
-    """Whether there is a console at /console, behind a login."""
+    """Whether to serve the console at /console, behind a login."""
     session: float = 12 * 3600.0
-    """Seconds after which somebody who did nothing has to log in again."""
+    """Seconds without activity after which an operator has to log in again."""
     attempts: int = 10
-    """Wrong passwords in a row, for an account or from an address, after which logging in takes ever longer."""
+    """After this many wrong passwords in a row, for an account or from an IP address, each further login takes
+    longer."""
     secure_cookies: bool = False
-    """Whether the cookie is sent over https only; always so where serve.base_url begins with https."""
+    """Whether browsers send the cookie over https only; always on if serve.base_url begins with https."""
     analytics: bool = True
-    """Whether queries are counted, to see what is looked for in vain; nothing about who asked is kept."""
+    """Whether to count queries, so that you see which find nothing. Gossamer does not store who asked."""
 
 
 class LogSettings(msgspec.Struct, frozen=True):
-    """What is written on standard error while something runs."""
+    """Log messages on standard error."""
 
     format: Literal["plain", "json"] = "plain"
-    """plain: for people; json: a JSON object a line, for programs that collect logs."""
+    """plain: for people; json: one JSON object per line, for programs that collect logs."""
     level: Literal["debug", "info", "warning", "error"] = "warning"
-    """The least that is written."""
+    """The lowest level to log."""
 
 
 class DedupSettings(msgspec.Struct, frozen=True):
-    """How copies are told apart."""
+    """How the crawl recognises near-duplicates and mirrors."""
 
     near: Literal["minhash", "supershingles", "simhash", "none"] = "minhash"
-    """Method that finds near duplicates while crawling; none: only equal texts are copies."""
+    """Method that finds near-duplicates during the crawl; none: find only equal texts."""
     mirrors: bool = True
-    """Find hosts that serve the same pages and crawl only one of them; false: only mirrors the operator accepted."""
+    """Whether to find hosts that serve the same pages, and crawl only one of them; false: use only the mirrors that you
+    accepted."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -264,9 +270,9 @@ class Settings(msgspec.Struct, frozen=True):
         if self.crawl.strategy != CrawlSettings().strategy:
             self._check_strategy()
         if self.revisit.floor > self.revisit.ceiling:
-            raise UsageError("revisit.floor is greater than revisit.ceiling")
+            raise UsageError("revisit.floor is greater than revisit.ceiling: lower it, or raise revisit.ceiling")
         if self.feeds.floor > self.feeds.ceiling:
-            raise UsageError("feeds.floor is greater than feeds.ceiling")
+            raise UsageError("feeds.floor is greater than feeds.ceiling: lower it, or raise feeds.ceiling")
         self.push.check()
         for channel in self.alerts.operators:
             _check_operator(channel)
@@ -305,7 +311,7 @@ class Settings(msgspec.Struct, frozen=True):
                 if isinstance(value, int) and value > most:
                     raise UsageError(f"{section}.{name} is {value}: it must be at most {most}")
                 if value == math.inf:  # JSON, in which settings are noted, has none
-                    raise UsageError(f"{section}.{name} is endless: write a number")
+                    raise UsageError(f"{section}.{name} is infinite: write a number")
 
 
 def _check_operator(channel: str) -> None:
@@ -491,7 +497,7 @@ def _field_sentences(kind: type) -> dict[str, str]:
 
 def template() -> str:
     """A `gossamer.toml` with every setting, its sentence and its default, commented out."""
-    lines = ["# Settings of this crawl. Every line is a default: take off the # and change it.", ""]
+    lines = ["# Settings of this crawl. Every line shows a default: remove the # and change it.", ""]
     section = ""
     for setting in describe():
         if setting.section != section:

@@ -40,7 +40,7 @@ def test_the_template_has_every_setting_once_and_its_lines_are_the_defaults(tmp_
     text = template()
     for setting in ALL:
         assert len(re.findall(rf"^# {setting.name} = ", text, re.MULTILINE)) >= 1
-    # As the file says: take off the #.
+    # As the file says: remove the #.
     live = [line.removeprefix("# ") for line in text.splitlines() if re.match(r"# \w+ = (?!# not set)|# \[|\[", line)]
     (tmp_path / FILE_NAME).write_text("\n".join(live))
     loaded = load(tmp_path)
@@ -107,5 +107,5 @@ def test_the_settings_page_of_the_docs_is_the_one_made_from_the_code() -> None:
 def test_a_number_without_an_end_is_refused(tmp_path: Path) -> None:
     """It could not be noted: the console then took the crawl for one of another version, and showed no settings."""
     (tmp_path / FILE_NAME).write_text("[politeness]\ndelay = inf\n")
-    with pytest.raises(UsageError, match=r"politeness\.delay is endless"):
+    with pytest.raises(UsageError, match=r"politeness\.delay is infinite"):
         load(tmp_path)

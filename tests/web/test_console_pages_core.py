@@ -142,7 +142,7 @@ def test_settings_say_where_each_value_came_from(console: ConsoleUnderTest) -> N
     assert found["delay"][1:3] == ["0.0", "gossamer.toml"]
     found = {row[0]: row for row in rows(console.reader.get("/console/settings").text) if row}
     assert found["max_redirects"][1:3] == ["10", "default"]
-    assert found["max_redirects"][3] == "Redirects in a row that are followed."
+    assert found["max_redirects"][3] == "How many redirects in a row to follow."
 
 
 def test_options_of_the_last_crawl_are_named_as_such(own: ConsoleUnderTest) -> None:

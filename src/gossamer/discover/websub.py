@@ -50,16 +50,16 @@ _VERBATIM = Canonicalizer(CanonicalRules((), ()))
 
 
 class PushConfig(msgspec.Struct, frozen=True):
-    """News that feeds send by themselves (WebSub)."""
+    """Push: hubs send the news of feeds to the server (WebSub)."""
 
     callback: str = ""
-    """How hubs reach this server, such as `https://search.example.org`; empty: nothing is subscribed to."""
+    """URL by which hubs reach this server, such as `https://search.example.org`; empty: do not subscribe."""
     lease: float = 864_000.0
-    """Seconds a subscription is asked to last; the hub decides. It is renewed when a third is left."""
+    """Seconds that a subscription should last; the hub decides. The crawl renews it when a third is left."""
     attempts: int = 6
-    """Requests without success after which a hub is left alone, but for one a day; its feeds are polled."""
+    """After this many failed requests the crawl asks a hub only once a day, and polls its feeds."""
     retry: float = 60.0
-    """Seconds before the second attempt; each further one waits twice as long."""
+    """Seconds before the second attempt; each further wait is twice as long."""
 
     def check(self) -> None:
         """Raise a `UsageError` for what cannot be meant."""

@@ -19,9 +19,9 @@ class EngineConfig(msgspec.Struct, frozen=True):
     """Address of the cluster, such as `10.0.0.1:6379` or `ray://10.0.0.1:10001` for Ray, `spark://10.0.0.1:7077` or
     `yarn` for Spark."""
     workers: int = 0
-    """Tasks that run at once; 0: as many as there are cores."""
+    """Job tasks that run at the same time; 0: one per core."""
     work: str = ""
-    """Folder or `s3://bucket/prefix` for files between tasks, which all machines reach under this name; empty: the
+    """Folder or `s3://bucket/prefix` for temporary files of jobs, which all machines reach under this name; empty: the
     folder `jobs` in the data folder."""
 
     def check(self) -> None:

@@ -8,27 +8,28 @@ import msgspec
 
 
 class BrowserConfig(msgspec.Struct, frozen=True):
-    """Pages that are empty without their scripts: rendered by Chromium (extra `gossamer[browser]`)."""
+    """Rendering of pages that are empty without their scripts, by Chromium (extra `gossamer[browser]`)."""
 
     mode: Literal["off", "auto", "on"] = "off"
-    """off: never; auto: where a page is empty without its scripts; on: every page. Sites may say otherwise."""
+    """off: render no page; auto: render pages that are empty without their scripts; on: render every page. The setting
+    `javascript` of a site overrides it."""
     share: float = 0.2
-    """Share of the requests a day that its delay lets a site get, that rendering may cost, in mode auto."""
+    """In mode auto: the share that rendering may use of the requests per day that the delay of a site allows."""
     pages: int = 500
-    """Pages of a site rendered a day at most, in mode auto."""
+    """In mode auto: most pages of a site to render per day."""
     timeout: float = 30.0
-    """Seconds a page may take to be rendered, all its requests included."""
+    """Most seconds for rendering a page, with all its requests."""
     settle: float = 0.5
-    """Seconds without a request after which a page counts as complete."""
+    """A page is complete after this many seconds without a request."""
     requests: int = 60
-    """Requests a page may make."""
+    """Most requests of a page."""
     bytes: int = 20 * 1024 * 1024
-    """Bytes a page may load, all requests together."""
+    """Most bytes that a page may load, over all its requests."""
     block: tuple[str, ...] = ("image", "media", "font", "stylesheet")
-    """Types of resources that are not loaded, by Chromium's names."""
+    """Types of resources not to load, by Chromium's names."""
     executable: str = ""
-    """Path of a Chromium; empty: the one found on the system, or that of Playwright."""
+    """Path of Chromium; empty: the Chromium of the system, or of Playwright."""
     tabs: int = 1
-    """Pages a worker renders at once."""
+    """Pages that a worker renders at the same time."""
     memory: int = 1024
-    """Mebibytes that the browser of a worker may use; a page that makes it need more is given up."""
+    """Mebibytes that the browser of a worker may use; it gives up a page that needs more."""

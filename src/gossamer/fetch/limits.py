@@ -29,7 +29,7 @@ class Trouble(Exception):  # noqa: N818 - not an error of ours but an outcome on
 
 
 class SiteAccess(msgspec.Struct, frozen=True):
-    """What one site, and no other, is sent. The archive records the names, not the values."""
+    """What the crawl sends to one site, and to no other. The archive records the names, not the values."""
 
     cookies: dict[str, str] = {}
     """Cookies by name, sent with every request to the site."""
@@ -38,51 +38,51 @@ class SiteAccess(msgspec.Struct, frozen=True):
     headers: dict[str, str] = {}
     """Further request headers by name."""
     javascript: Literal["", "off", "auto", "on"] = ""
-    """Whether pages are rendered, as browser.mode says it; empty: as it says there."""
+    """Whether to render the pages of the site, with the values of browser.mode; empty: as browser.mode says."""
 
 
 class FetchConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """How pages are fetched."""
+    """How the crawl fetches pages."""
 
     user_agent: str = ""
     """The User-Agent header: see `identity.user_agent`."""
     accept: str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
     """The Accept header."""
     accept_language: str = ""
-    """The Accept-Language header; `""` sends none."""
+    """The Accept-Language header; empty: send none."""
     accept_types: tuple[str, ...] = READABLE
-    """Beginnings of the media types, lower case, whose bodies are read; none listed: all are.
-    A response without a type is read."""
+    """Beginnings of the media types to read, in lower case; empty: all. The crawl also reads a response without a
+    type."""
     connect_timeout: float = 10.0
-    """Seconds for the TCP connection, the proxy's consent and the TLS handshake together."""
+    """Most seconds for the TCP connection, the answer of the proxy and the TLS handshake together."""
     idle_timeout: float = 15.0
-    """Seconds without a byte from the server."""
+    """Most seconds without a byte from the server."""
     total_timeout: float = 60.0
-    """Seconds from the start of a request to the last byte of its response."""
+    """Most seconds from the start of a request to the last byte of its response."""
     max_bytes: int = 10 * 1024 * 1024
-    """Bytes of a body as transferred; a longer one is TOO_LARGE."""
+    """Most bytes of a body as transferred; the outcome of a longer one is too_large."""
     max_decoded: int = 10 * 1024 * 1024
-    """Bytes of a body with its content encoding undone; a longer one is a BOMB."""
+    """Most bytes of a body after decompression; the outcome of a longer one is bomb."""
     max_error_bytes: int = 256 * 1024
-    """Bytes read of the body of a redirect or an error, whose status is all we need."""
+    """Most bytes to read of the body of a redirect or an error, because only the status counts."""
     max_head_bytes: int = 64 * 1024
-    """Bytes of a response's status line and headers, and of all interim (1xx) responses before it."""
+    """Most bytes of the status line and headers of a response, and of all interim (1xx) responses before it."""
     max_headers: int = 256
-    """Headers of a response."""
+    """Most headers of a response."""
     keepalive: float = 30.0
-    """Seconds an unused connection is kept; 0 closes it after each response."""
+    """Seconds to keep an unused connection open; 0: close it after each response."""
     max_idle_connections: int = 512
-    """Unused connections kept over all sites; the longest unused is closed first."""
+    """Most unused connections to keep over all sites; the crawl closes the longest unused first."""
     keep_cookies: bool = True
-    """Whether a site gets its cookies back until the process ends."""
+    """Whether to send a site its own cookies back until the process ends."""
     access: dict[str, SiteAccess] = {}
     """By site (`host` or `host:port`), or by origin (`https://host`) to leave the other scheme out."""
     proxy: str = ""
-    """`http://[user:password@]host:port`; `""` connects directly."""
+    """A proxy, `http://[user:password@]host:port`; empty: connect directly."""
     verify_tls: bool = True
-    """Whether a server's certificate must be valid for its host."""
+    """Whether the certificate of a server must be valid for its host."""
     ca_file: str = ""
-    """A PEM file of further certificate authorities; `""` trusts the system's only."""
+    """A PEM file of certificate authorities to trust in addition to the system's; empty: only the system's."""
 
     def check(self) -> None:
         """Raise a `UsageError` for a figure that cannot be meant."""

@@ -43,29 +43,29 @@ if TYPE_CHECKING:
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """How much of everything a crawl takes on."""
+    """Limits of a crawl."""
 
     batch: int = 1000
-    """URLs handed out at once, over all the sites that are leased at once."""
+    """Most URLs that a worker gets at once, over all sites it leases at once."""
     per_site: int = 50
-    """URLs of one site handed out at once."""
+    """Most URLs of one site that a worker gets at once."""
     pages_per_site: int = 100_000
-    """URLs a site may have in the table; more are refused."""
+    """Most URLs of one site; the crawl refuses more."""
     sites: int = 100_000
-    """Sites the crawl may know; URLs of further ones are refused."""
+    """Most sites of the crawl; it refuses URLs of further sites."""
     similar_paths: int = 20_000
-    """URLs of one shape (digits and ids replaced) a site may have; more are refused as a trap."""
+    """Most URLs of one shape (digits and ids replaced) on a site; the crawl refuses more as a trap."""
     copies: int = 50
-    """Pages of one shape that may turn out to be copies of others; if twenty times as many do as do not,
-    further URLs of the shape are refused as a trap."""
+    """Most pages of one shape that may be copies of others. If the shape then has twenty times as many copies as other
+    pages, the crawl refuses its further URLs as a trap."""
     refused_per_site: int = 10_000
-    """Refused URLs remembered for `explain`, per site; further ones are only counted."""
+    """Refused URLs to store for `explain`, per site; the crawl only counts further ones."""
     retries: int = 3
-    """Tries of a URL that fails."""
+    """How often to try a URL that fails."""
     patience: int = 10
-    """Tries of a URL whose server asks us to come back later (429, 503, robots.txt)."""
+    """How often to try a URL whose server asks us to come back later (429, 503, robots.txt)."""
     lease: float = 60.0
-    """Seconds a worker may be silent before its sites are given to others."""
+    """Seconds without a sign of life after which a worker loses its sites to others."""
 
 
 class Place(NamedTuple):

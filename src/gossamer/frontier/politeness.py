@@ -37,20 +37,20 @@ _WISHES = (RETRY_AFTER, "status 429")
 
 
 class PolitenessConfig(msgspec.Struct, frozen=True):
-    """The operator's side of politeness."""
+    """How slowly the crawl sends requests to a site."""
 
     delay: float = 1.0
     """Seconds between two requests to a site."""
     ip_delay: float | None = None
-    """Seconds between two requests to an IP address; unset: the same as `delay`."""
+    """Seconds between two requests to an IP address; not set: the same as `delay`."""
     backoff_first: float = 5.0
-    """Seconds a site waits after its first trouble."""
+    """Seconds that the crawl leaves a site alone after a first error of its server."""
     backoff_cap: float = 3600.0
-    """Seconds a site waits at most for trouble alone."""
+    """Most seconds that the crawl leaves a site alone because of errors."""
     retry_after_cap: float = DAY
-    """Seconds a Retry-After is believed at most."""
+    """Most seconds of a Retry-After that the crawl obeys."""
     crawl_delay_cap: float = DAY
-    """Seconds a Crawl-delay is believed at most."""
+    """Most seconds of a Crawl-delay that the crawl obeys."""
     parts: int = 1
     """Into how many parts the site is split that are asked at the same time."""
     site_rate: float = 0.0

@@ -46,10 +46,10 @@ SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "sessionid", "session_id
 
 
 class CanonicalRules(msgspec.Struct, frozen=True):
-    """Which query parameters do not belong to a page's identity; `*` ends a prefix."""
+    """Query parameters that do not change the page, so that the crawl removes them; `name*` matches a prefix."""
 
     tracking: tuple[str, ...] = TRACKING
-    """Parameters that only tell where a visitor came from."""
+    """Parameters that only show where a visitor came from."""
     sessions: tuple[str, ...] = SESSIONS
     """Parameters that carry a session."""
 

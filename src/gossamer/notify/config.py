@@ -8,35 +8,35 @@ import msgspec
 
 
 class AlertConfig(msgspec.Struct, frozen=True):
-    """Mail, webhooks and operator alarms: how they are sent, and when something counts as wrong."""
+    """How Gossamer sends mail and webhooks, and when it raises an alarm."""
 
     smtp_host: str = ""
-    """Mail server; without one no mail is sent."""
+    """Mail server; empty: send no mail."""
     smtp_port: int = 587
-    """Its port."""
+    """Port of the mail server."""
     smtp_security: Literal["starttls", "tls", "none"] = "starttls"
-    """How the connection to the mail server is encrypted."""
+    """How to encrypt the connection to the mail server."""
     smtp_user: str = ""
     """User name at the mail server; empty: no login."""
     smtp_password: str = ""
     """Password at the mail server."""
     sender: str = ""
-    """Address that mail comes from; empty: crawl.contact, where that is a mail address."""
+    """Sender address of mail; empty: crawl.contact, if that is a mail address."""
     operators: tuple[str, ...] = ()
-    """Who is told of alarms: mail addresses, and webhooks (`https://…`)."""
+    """Whom to notify of alarms: mail addresses and webhooks (`https://…`)."""
     secret: str = ""
-    """Key by which webhooks are signed (HMAC-SHA256); needed where a webhook is used."""
+    """Key that signs webhooks (HMAC-SHA256); required if you use webhooks."""
     allow_networks: tuple[str, ...] = ()
-    """Private networks (CIDR) in which webhooks may lie."""
+    """Private networks (CIDR) that webhooks may be in."""
     stalled_after: float = 900.0
-    """Seconds without a page, while URLs are due at sites that do not rest, after which a crawl counts as stalled."""
+    """Alarm if the crawl stored no page for this many seconds although it could fetch URLs."""
     disk_low: int = 2048
-    """Mebibytes of free disk below which an alarm is raised; the crawl stops at crawl.min_free_disk."""
+    """Alarm if fewer mebibytes than this are free on the disk. The crawl stops at crawl.min_free_disk."""
     extraction_drop: float = 0.5
-    """Alarm where the share of a site's pages without text rose by this much over its days before."""
+    """Alarm if the share of a site's pages without text is higher by this much than on the days before."""
     extraction_pages: int = 20
-    """Pages of a day before the share of a site counts."""
+    """That alarm needs at least this many pages of the site on a day."""
     feed_silent: float = 4.0
-    """Alarm where a feed was silent for so many times its usual longest pause."""
+    """Alarm if a feed had no news for this many times its usual longest pause."""
     slo_p95: float = 900.0
-    """Seconds from publication to the search page that 95 of 100 announced documents should need at most."""
+    """Service level: 95 % of the announced documents should be searchable within this many seconds of publication."""

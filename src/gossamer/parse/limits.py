@@ -8,18 +8,18 @@ import msgspec
 
 
 class ParseLimits(msgspec.Struct, frozen=True):
-    """How pages are read, and what one may cost."""
+    """How parsers read pages, and their limits."""
 
     max_bytes: int = 16 * 1024 * 1024
-    """Bytes of a body that are read; the rest is ignored."""
+    """Most bytes of a body to read; the parser ignores the rest."""
     max_tags: int = 300_000
-    """Opening angle brackets after which the rest of a page is ignored; about 100 MB of tree."""
+    """Most opening angle brackets of a page; the parser ignores the rest. This many need about 100 MB of memory."""
     max_links: int = 5_000
-    """Links kept per page."""
+    """Most links to keep per page."""
     max_text_chars: int = 2_000_000
-    """Characters of main text kept per page."""
+    """Most characters of main text to keep per page."""
     max_refused: int = 100
-    """Refused targets remembered per page."""
+    """Most refused link targets to keep per page."""
     text: Literal["model", "furniture", "token-range"] = "model"
-    """How the main text is found where no document rule cuts it out: a trained model, rules for furniture (three times
-    as fast), or the stretch with many words and few tags."""
+    """How to find the main text if no document rule cuts it out. model: a trained model; furniture: rules for
+    navigation and the like, three times as fast; token-range: the stretch with many words and few tags."""

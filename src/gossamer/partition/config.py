@@ -8,21 +8,23 @@ import msgspec
 
 
 class PartitionConfig(msgspec.Struct, frozen=True):
-    """Large sites split into parts that are crawled at the same time, each with a polite clock of its own."""
+    """Splitting of large sites into parts that the crawl fetches at the same time, each with its own politeness
+    clock."""
 
     mode: Literal["off", "sites", "auto"] = "off"
-    """off: never, because N parts ask one server N times as often; sites: those listed; auto: also every site for
-    which a plan predicts a gain."""
+    """off: split no site, because N parts send N times as many requests to one server; sites: split the sites of
+    `sites`; auto: also split every site for which a plan predicts a gain."""
     sites: tuple[str, ...] = ()
-    """Sites that are split from their first page on: hosts, with the port where that is not the default one."""
+    """Sites to split from their first page on: hosts, with the port if that is not the default one."""
     most_parts: int = 4
-    """Parts of a site at most."""
+    """Most parts of a site."""
     min_urls: int = 5000
-    """URLs a site must have before it is split by itself."""
+    """A crawl splits a site by itself only if it has at least this many URLs."""
     site_rate: float = 0.0
-    """Times the site's ordinary rate that all its parts together may reach; 0: as many times as there are parts."""
+    """How many times the ordinary rate of the site all its parts together may reach; 0: as many times as there are
+    parts."""
     drift: float = 0.25
-    """How much larger than its fair share a part may grow before URLs are moved to other parts."""
+    """How much larger than its fair share a part may grow before the crawl moves URLs to other parts."""
 
     def splits(self, site: str, urls: int) -> bool:
         """Whether a site of so many known URLs is to be looked at."""

@@ -8,18 +8,19 @@ import msgspec
 
 
 class PriorityConfig(msgspec.Struct, frozen=True):
-    """How strategies weigh; which are used says `crawl.strategy`."""
+    """Parameters of the strategies that `crawl.strategy` names."""
 
     fit: float = 1.0
     """Score of a URL that fits a document rule, or whose domain has no rules."""
     unfit: float = 2.0**-12
-    """Score of a URL that fits none of its domain's rules."""
+    """Score of a URL that fits none of the rules of its domain."""
     opic_window: float = 0.0
-    """Seconds over which adaptive OPIC adds up what a page was given; 0: since the beginning."""
+    """Seconds over which adaptive OPIC sums the cash of a page; 0: since the beginning."""
     ranks: str = ""
-    """File with URLs and their ranks in an earlier crawl, for the strategy `earlier`: URL, tab, rank; or a data folder
-    with the ranks of `gossamer rank`; empty: those of the crawl's own data folder."""
+    """Ranks of an earlier crawl, for the strategy `earlier`: a file of lines with URL, tab and rank, or a data folder
+    with the ranks of `gossamer rank`; empty: the data folder of this crawl."""
     unranked: Literal["parent", "random", "zero"] = "parent"
-    """How `earlier` ranks pages that the file does not know: by their parent's rank over its links, by lot, or last."""
+    """How `earlier` ranks pages without a rank. parent: the rank of their parent divided by its links; random: at
+    random; zero: last."""
     model: str = ""
-    """File of a QRank model made by `gossamer qrank train`; empty: the one that comes with Gossamer."""
+    """A QRank model that `gossamer qrank train` wrote; empty: the model that comes with Gossamer."""

@@ -36,18 +36,18 @@ _CLOCK_SLACK = _HOUR
 
 
 class RobotsConfig(msgspec.Struct, frozen=True):
-    """How long answers hold."""
+    """How long a robots.txt is valid."""
 
     max_age: float = _DAY
-    """Seconds an answer is used before robots.txt is asked for again; RFC 9309 wants at most a day."""
+    """Seconds after which the crawl fetches robots.txt again; RFC 9309 wants at most a day."""
     good_copy_max_age: float = 30 * _DAY
-    """Seconds after its download that a good copy still rules while robots.txt is unreachable."""
+    """Seconds for which the last good copy stays valid while robots.txt is unreachable."""
     retry_first: float = 600.0
-    """Seconds until the second try after a failure or a 429 that names no time; doubles each time."""
+    """Seconds until the second try after a failure, or after a 429 without a time; doubles each time."""
     retry_cap: float = _DAY
-    """Seconds that no wait exceeds, whatever Retry-After says."""
+    """Most seconds between two tries, whatever Retry-After says."""
     allow_long_unreachable: bool = False
-    """Whether a site whose robots.txt is unreachable for long counts as one without (RFC 9309: may)."""
+    """Whether to crawl a site whose robots.txt is unreachable for long, as if it had none (RFC 9309 permits it)."""
     long_unreachable: float = 30 * _DAY
     """Seconds of failures in a row that count as long."""
 

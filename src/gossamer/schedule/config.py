@@ -6,7 +6,7 @@ import msgspec
 
 
 class Schedule(msgspec.Struct, frozen=True):
-    """What is run, and when: `[schedules.NAME]`."""
+    """An entry of the plan of `gossamer run`: a command and its times."""
 
     run: str = ""
     """A gossamer command without `--data`, such as `crawl --watch`, `rank`, `clusters` or `backup /srv/backup`."""
@@ -15,8 +15,10 @@ class Schedule(msgspec.Struct, frozen=True):
     at: str = ""
     """Time of day (`03:30`), of a week (`sun 03:30`) or of a month (`1 03:30`), local time."""
     always: bool = False
-    """Whether it is to run all the time: started at once, and again when it ends."""
+    """Whether to run it all the time: `gossamer run` starts it at once, and again whenever it ends."""
     serialise: bool = True
-    """Whether it waits for other work of the plan that does not run all the time."""
+    """Whether this entry waits for others with this setting, so that they run one after another. Entries that run
+    always neither wait nor are waited for."""
     most: str = ""
-    """Time that one run may take, such as `6h`: it is told to end then, and killed a minute later. Empty: any time."""
+    """Longest time of one run, such as `6h`. `gossamer run` then asks it to end, and kills it a minute later. Empty: no
+    limit."""

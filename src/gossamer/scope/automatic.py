@@ -36,37 +36,39 @@ ANY = "*"
 
 
 class FilterConfig(msgspec.Struct, frozen=True):
-    """When filters are made, and how sure one must be."""
+    """When the crawl makes automatic filters, and how sure it must be."""
 
     mode: Literal["off", "shadow", "on"] = "on"
-    """`shadow` makes filters and tells what they would have refused, and refuses nothing."""
+    """off: make no filters; shadow: make filters and count what they would refuse, but refuse nothing; on: let them
+    refuse URLs."""
     useful: int = 20
-    """Useful URLs that a site must have before its filters are made."""
+    """Useful URLs that a site must have before the crawl makes filters for it."""
     known: int = 20
-    """URLs that the smallest filter covers."""
+    """Fewest URLs that a filter may cover."""
     chance: float = 0.001
-    """A group of URLs without a useful one counts as useless when a sample of the site of its size would have
-    none with less than this probability."""
+    """A group of URLs without a useful one counts as useless if a random sample of the site of that size would contain
+    no useful URL with less than this probability."""
     dry: float = 0.05
-    """Share of the URLs of a filter that must have been visited since the last of them that brought a useful URL
-    which nobody knew; and `known` of them at least."""
+    """The crawl must have visited this share of the URLs of a filter, and at least `known` of them, since the last one
+    that led to a new useful URL."""
     detour: float = 3.0
-    """How many times as long the ways to useful pages may become, on the average."""
+    """How many times as long the paths of links to useful pages may become on average."""
     shadow_urls: int = 20
-    """URLs that a filter must have been right about, after it was proposed, before it refuses any."""
+    """URLs that a filter in the shadow must be right about before it becomes active."""
     shadow: float = 86_400.0
-    """Seconds after which a filter with fewer such URLs, and no wrong one, goes live all the same."""
+    """Seconds after which a filter with fewer such URLs, but no wrong one, becomes active."""
     probe: int = 50
-    """One in so many URLs that a filter matches is fetched all the same, to see whether the filter is still right;
+    """The crawl fetches one in this many URLs that an active filter matches, to check that the filter is still right;
     0: none."""
     groups: int = 10
-    """Pages that must have been seen with and without a parameter, or with two of its values."""
+    """Pages that the crawl must have seen with and without a parameter, or with two of its values, to judge it."""
     links: int = 20_000_000
-    """Links of a site that are held in memory when ways are looked for; without the others the answer is stricter."""
+    """Most links of a site to hold in memory during the check that useful pages stay reachable; if a site has more, the
+    check is stricter."""
     every: float = 600.0
-    """Seconds between two looks at the table."""
+    """Seconds between two searches for filters."""
     share: float = 0.01
-    """Share of the time that passes which may be spent on looking; sites that grew most come first."""
+    """Share of the elapsed time that searches for filters may take; sites that grew most come first."""
 
 
 class AutomaticFilter(msgspec.Struct, frozen=True, order=True):

@@ -28,26 +28,26 @@ from gossamer.scope.shape import path_shape as path_shape  # the other half of t
 
 
 class TrapLimits(msgspec.Struct, frozen=True):
-    """How far a URL may go before it counts as a trap."""
+    """Limits beyond which the crawl refuses a URL as a trap."""
 
     url_length: int = 2048
-    """Characters of a whole URL. Sitemaps allow 2048; servers often stop at 8000."""
+    """Most characters of a URL. Sitemaps allow 2048; servers often stop at 8000."""
     path_depth: int = 20
-    """Segments of the path."""
+    """Most segments of the path."""
     segment_repeats: int = 3
-    """Times one and the same segment may stand in a path."""
+    """How often the same segment may occur in a path."""
     run_repeats: int = 3
-    """Times in a row at which a run of two or more segments is a trap: `/a/b/a/b/a/b`."""
+    """A run of two or more segments that repeats this many times in a row is a trap: `/a/b/a/b/a/b`."""
     query_length: int = 512
-    """Characters of the query string."""
+    """Most characters of the query string."""
     query_parameters: int = 20
-    """Parameters of the query string."""
+    """Most parameters of the query string."""
     parameter_repeats: int = 3
-    """Times one and the same parameter may stand in a query string."""
+    """How often the same parameter may occur in a query string."""
     calendar_years_ahead: int = 2
-    """Years after the current one that a date in the URL may name."""
+    """How many years in the future a date in the URL may be."""
     calendar_first_year: int = 1990
-    """The earliest year a date in the URL may name; lower it for sites with old archives."""
+    """The earliest year of a date in the URL; lower it for sites with old archives."""
 
 
 Guard = Callable[[str, TrapLimits, float], str]

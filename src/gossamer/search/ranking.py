@@ -20,16 +20,16 @@ NAMES = ("web", "bm25")
 
 
 class RankingConfig(msgspec.Struct, frozen=True):
-    """How results are found and ordered."""
+    """How the search finds and orders results."""
 
     ranking: Literal["web", "bm25"] = "web"
     """web: fields, weights and priors; bm25: plain BM25."""
     title: float = 0.5
-    """Weight of a word in the title, as it was typed."""
+    """Weight of a word in the title, as typed."""
     title_stem: float = 1.0
     """Weight of a word in the title, in any form."""
     text: float = 0.3
-    """Weight of a word in the main text, as it was typed."""
+    """Weight of a word in the main text, as typed."""
     text_stem: float = 1.0
     """Weight of a word in the main text, in any form."""
     headings: float = 0.3
@@ -45,13 +45,13 @@ class RankingConfig(msgspec.Struct, frozen=True):
     depth_weight: float = 0.6
     """Most that a short path can add: all of it for a home page."""
     fresh_weight: float = 3.0
-    """Most that freshness can add, where the query asks for it."""
+    """Most that a recent date can add, if the query asks for recent pages."""
     fresh_half: float = 30.0
     """Age in days that adds half of that."""
     common: float = 0.25
-    """Share of pages from which on a word is too common to be required."""
+    """Pages need not contain a word that more than this share of all pages contain."""
     all_of: int = 5
-    """Words up to which a page must have them all; of a longer query any will do, and the order tells."""
+    """Pages must contain all words of a query of up to this many words; for a longer query any word is enough."""
 
 
 def saturated(signal: float, weight: float, half: float) -> float:

@@ -10,17 +10,17 @@ _DATABASES = ("postgresql://", "postgres://")
 
 
 class StorageConfig(msgspec.Struct, frozen=True):
-    """Where database and segments lie; on many machines, the same for all of them."""
+    """Where Gossamer stores database and segments; on many machines, the same for all of them."""
 
     database: str = ""
     """The frontier database: `postgresql://user@host/name`; empty: frontier.db in the data folder."""
     segments: str = ""
-    """Where segments lie: a folder all machines see, or `s3://bucket/prefix`; empty: segments/ in the data folder."""
+    """A folder that all machines see, or `s3://bucket/prefix`; empty: segments/ in the data folder."""
     cache: int = 4096
-    """Mebibytes of copies of remote files that are kept on this machine."""
+    """Mebibytes of remote files to cache on this machine."""
     keep_old: float = 0.0
-    """Seconds for which text, links and raw response of a visit are kept after newer ones superseded it; 0: for ever.
-    What is searched stays in any case."""
+    """Seconds to keep text, links and raw response of a visit after a newer visit superseded it; 0: for ever. Gossamer
+    always keeps the version that is in the index."""
 
     def check(self) -> None:
         """Raise a `UsageError` for an address nothing can be stored at."""

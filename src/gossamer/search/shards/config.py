@@ -20,20 +20,20 @@ Replicas = tuple[str, ...]
 
 
 class ShardsConfig(msgspec.Struct, frozen=True):
-    """An index that is divided among machines."""
+    """An index that you divide among machines."""
 
     shard: str = ""
-    """Which part of the documents the index of this machine holds, such as `2/4`; empty: all of them."""
+    """The shard that this machine indexes, such as `2/4`; empty: all documents."""
     index: str = ""
-    """Folder of this machine's index; empty: `index` in the data folder."""
+    """Folder of the index of this machine; empty: `index` in the data folder."""
     nodes: tuple[str, ...] = ()
-    """Addresses of the shard servers that a front end asks, a text for each shard in order, replicas of one shard
-    separated by commas."""
+    """Addresses of the shard servers that a front end asks: one text per shard, in order, with commas between the
+    replicas of a shard."""
     key: str = ""
-    """Secret that shard servers and front end share; needed where others can reach a shard server. The environment
-    variable GOSSAMER_SHARD_KEY goes before it."""
+    """Secret that shard servers and front ends share; required if other machines can reach a shard server. The
+    environment variable GOSSAMER_SHARD_KEY overrides it."""
     deadline: float = 2.0
-    """Seconds that the shards have for a search; who takes longer is missing from the results."""
+    """Seconds that the shards have for a search; results lack the shards that take longer."""
 
     @property
     def cut(self) -> Cut:
