@@ -142,7 +142,7 @@ def test_what_is_wrong_is_said_in_one_line(web: FakeWeb, crawled: Path, tmp_path
     fails(gossamer("categories", "train", str(wrong), "--precision", "2", data=empty), 2, "--precision")
     gossamer("categories", "train", str(labelled(web, tmp_path / "urls.jsonl")), data=crawled)
     fails(gossamer("categories", "show", "music", data=crawled), 2, "no category 'music'", "food, sport")
-    fails(gossamer("categories", "test", "http://news.test/none", data=crawled), 2, "no document of that URL")
+    fails(gossamer("categories", "test", "http://news.test/none", data=crawled), 2, "no stored document with that URL")
 
 
 def test_a_damaged_model_is_named_with_the_way_out(crawled: Path, web: FakeWeb, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_visits_are_numbered_and_can_be_compared_by_number(crawled: Crawled) -> 
 
 
 def test_what_cannot_be_compared_is_refused(crawled: Crawled) -> None:
-    fails(gossamer("history", crawled.first, "--diff", data=crawled.data), 2, "no two stored texts")
+    fails(gossamer("history", crawled.first, "--diff", data=crawled.data), 2, "fewer than two visits")
     fails(gossamer("history", crawled.changing, "--from", "7", data=crawled.data), 2, "visit 7", "1, 2")
 
 

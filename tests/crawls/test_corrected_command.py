@@ -189,8 +189,8 @@ def test_settings_that_changed_judge_anew_what_the_old_ones_had_refused(tmp_path
         assert explained(tmp_path, hidden.url("/page"))["state"] == "failed"
         prepared(web, tmp_path, scope=lists)
         done = run("crawl", data=tmp_path)
-        assert "The scope changed: 1 URL that it had refused will be fetched." in done.stdout, done.stdout
-        assert "The allowed networks changed: 1 URL will be tried again." in done.stdout, done.stdout
+        assert "The scope changed: queued 1 URL that the old scope refused." in done.stdout, done.stdout
+        assert "The allowed networks changed: queued 1 URL again." in done.stdout, done.stdout
         assert urls() == {site.url(), site.url("/private/one"), hidden.url("/page")}
         prepared(web, tmp_path, scope={"mode": "list", "hosts": ["hidden.test", "*.uni.test", "far.test"]})
         crawled(tmp_path)

@@ -394,6 +394,6 @@ def test_pages_that_were_empty_without_scripts_are_fetched_again_when_rendering_
         assert crawl(web, tmp_path, [site.url()])["pages"] == 1
         write_settings(tmp_path, settings_of(web, browser=browser()))
         done = run("crawl", data=tmp_path)
-        assert "Rendering was turned on: 1 page with little text will be fetched again." in done.stdout, done.stdout
+        assert "Rendering is on now: queued 1 page with little text again." in done.stdout, done.stdout
         shown = " ".join(row["text"] for row in pages_of(tmp_path).values())
         assert [text for text in TEXTS.values() if text not in shown] == []

@@ -102,7 +102,7 @@ def test_a_site_nobody_knows_is_sampled_first(web: FakeWeb, tmp_path: Path) -> N
 
 def test_what_is_stored_is_not_sampled_again(web: FakeWeb, crawled: Path) -> None:
     before = len(web.log())
-    fails(gossamer("partition", "plan", web.url(HOST), "--sample", "5", data=crawled), 2, "leave --sample out")
+    fails(gossamer("partition", "plan", web.url(HOST), "--sample", "5", data=crawled), 2, "leave out --sample")
     fails(gossamer("partition", "plan", web.url(OTHER), data=crawled), 2, "is stored: crawl it first", "--sample")
     fails(gossamer("partition", "plan", web.url(HOST), "--parts", "11", data=crawled), 2, "--parts")
     fails(gossamer("partition", "plan", web.url(HOST), "--sample", "0", data=crawled), 2, "--sample")

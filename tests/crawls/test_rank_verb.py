@@ -236,7 +236,7 @@ def test_a_cluster_that_is_not_there_is_said_in_one_line(web: FakeWeb, tmp_path:
 def test_the_demo_ranks_what_it_crawled(tmp_path: Path) -> None:
     done = run("demo", "--delay", "0", "--no-serve", data=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "documents of the demo web were found" in done.stdout
+    assert "documents of the demo web, each once" in done.stdout
     assert re.search(r"Ranked \d+ pages by \d+ links", done.stdout)
     best = re.findall(r"^ +(\d+\.\d+)  (http\S+)$", done.stdout, re.MULTILINE)
     known = {row["url"] for row in exported("pages", tmp_path)}

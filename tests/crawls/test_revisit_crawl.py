@@ -203,7 +203,7 @@ def test_status_tells_how_fresh_the_collection_is(again: Again) -> None:
     assert now["pages"] == then["pages"] == 6
     assert 0 < then["fresh"] < now["fresh"] <= 1
     assert now["age"] < then["age"]
-    assert "% of the pages are believed to be up to date" in gossamer("status", data=again.data).out
+    assert "% of the pages are probably up to date" in gossamer("status", data=again.data).out
 
 
 def test_without_a_policy_only_sources_are_asked_again(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_process_that_cannot_be_started_ends_nothing_and_is_tried_again(
     db.close()
     first = ended(data)[-1]
     assert (first.code, len(starts) > 1) == (1, True)
-    assert "could not be started" in first.words
+    assert "cannot start it" in first.words
 
 
 def test_a_database_that_is_locked_for_long_is_waited_for(
@@ -186,7 +186,7 @@ def test_a_database_that_is_locked_for_long_is_waited_for(
         wait_until(lambda: runs(data))
         other = open_database(data / "frontier.db")  # of this thread
         with other.transaction():
-            wait_until(lambda: "the plan waits for its database" in caplog.text)
+            wait_until(lambda: "waiting for the database" in caplog.text)
         other.close()
         noted = len(ended(data))
         wait_until(lambda: len(ended(data)) > noted)
@@ -209,7 +209,7 @@ def test_a_run_that_was_told_to_end_before_it_listened_did_not_fail(tmp_path: Pa
     plant._bury()
     [run] = schedules.runs(db, "", "crawl")
     db.close()
-    assert (process.returncode, run.code, run.result, run.words) == (-15, 0, "done", "it was told to end")
+    assert (process.returncode, run.code, run.result, run.words) == (-15, 0, "done", "ended on request")
 
 
 @pytest.mark.parametrize("listens", [True, False])

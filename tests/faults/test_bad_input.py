@@ -118,7 +118,7 @@ def test_a_seed_file_that_cannot_be_read_is_named(tmp_path: Path, verb: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "phrases"),
     [
-        (["https://example.org/"], ["beyond loopback", "--contact"]),
+        (["https://example.org/"], ["other machines", "--contact"]),
         (["http://10.0.0.1/"], ["10.0.0.1", "--contact"]),
         ([LOCAL], ["127.0.0.1", "this machine", "--allow-network"]),
         (["http://localhost:9/"], ["--allow-network"]),

@@ -176,4 +176,4 @@ def test_the_warning_of_an_open_server_says_what_a_login_guards(
     verb.run_server(server, Path("no-data"))
     warning = capsys.readouterr().err
     assert ("without encryption or a login" in warning) == (not private)
-    assert ("passwords can be overheard" in warning) == bool(private)
+    assert ("can read its passwords" in warning) == bool(private)

@@ -46,7 +46,7 @@ def test_the_address_is_printed(started: list[ServeSettings], capsys: pytest.Cap
 def test_listening_beyond_loopback_warns(started: list[ServeSettings], capsys: pytest.CaptureFixture[str]) -> None:
     serve(msgspec.structs.replace(SETTINGS, host="0.0.0.0", base_url="https://s.example.org"))
     printed = capsys.readouterr()
-    assert "Others can reach this server" in printed.err
+    assert "Other machines can reach this server" in printed.err
     assert "https://s.example.org" in printed.out
 
 

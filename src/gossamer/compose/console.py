@@ -43,7 +43,7 @@ def console_of(
     try:
         login = _login(data, make_account)
     except GossamerError as error:
-        warn(f"There is no console: {error}")
+        warn(f"The server runs without a console: {error}")
         return [], None
     crawl = Crawl(data, settings_now(data, settings, clock), services, clock)
     return [open_console(crawl, settings)], login

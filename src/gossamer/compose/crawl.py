@@ -142,7 +142,7 @@ def _become_the_crawl(order: CrawlOrder, frontier: CrawlFrontier, clock: Correct
     if not frontier.db.only_one("crawl"):
         raise BusyError(
             f"another `gossamer crawl` is running on {frontier.db.where}: "
-            "start `gossamer work` on further machines, or give each crawl a database of its own"
+            "start `gossamer work` on further machines, or give each crawl its own database"
         )
     set_by_database(clock, frontier.db)
     check_clock(frontier, clock.now(), order.accept_clock)
@@ -181,4 +181,4 @@ def _split_sites(order: CrawlOrder, folder: DataFolder, frontier: CrawlFrontier,
 
 def _nothing_to_crawl(data: Path) -> UsageError:
     example = "gossamer crawl https://example.org/ --contact you@example.org"
-    return UsageError(f"nothing to crawl in {data}: name a seed, such as {example}")
+    return UsageError(f"nothing to crawl in {data}: name a seed, as in `{example}`")

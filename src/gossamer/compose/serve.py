@@ -51,7 +51,7 @@ def open_server(data: Path, settings: Settings, make_account: bool, warn: Warn) 
     if not settings.shards.nodes:
         return _open_shard(data, settings) if settings.shards.shard else _open_whole(data, settings, make_account, warn)
     if settings.shards.shard:
-        raise UsageError("the settings name a shard and a list of shards: say which with --shard or --shards")
+        raise UsageError("the settings name both shards.shard and shards.nodes: choose with --shard or --shards")
     if settings.serve.clicks or settings.push.callback:
         warn("A front end has no crawl: serve.clicks and push.callback have no effect here.")
     searcher, nodes = open_front_end(settings)
@@ -66,10 +66,10 @@ def search_server(
     if beyond_loopback(settings.host):
         bare = "without encryption or a login"
         if any(extension.private for extension in extensions):
-            bare = "without encryption, and without a login but for the console, whose passwords can be overheard"
+            bare = "without encryption. Only the console has a login, and others on the network can read its passwords"
         warn(
-            f"Others can reach this server: it listens on {settings.host}, {bare}. "
-            "Put a reverse proxy in front of it, and name it in serve.proxies."
+            f"Other machines can reach this server: it listens on {settings.host}, {bare}. "
+            "Put a reverse proxy in front of it, and name the proxy in serve.proxies."
         )
     app = create_app(
         services.search, settings, stories=services.stories, push=push, clicks=clicks, extensions=extensions

@@ -73,7 +73,7 @@ class Child:
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
-            log.warning("the %s did not end in time and is killed; nothing committed is lost", self._name)
+            log.warning("the %s did not end in time; killing it (no committed data is lost)", self._name)
             self.kill()
             return
         self._bury(self._process)
@@ -94,11 +94,11 @@ class Child:
             words = process.stdout.read().decode("utf-8", "replace").strip() if process.stdout else ""
             words = words or f"exit code {process.returncode}"
             log.warning(
-                "the %s stopped and is tried again later; the crawl goes on: %s", self._name, words, extra=fields
+                "the %s failed and starts again later; the crawl continues: %s", self._name, words, extra=fields
             )
             self._wait_longer()
         else:
-            log.warning("the %s died of signal %d and is started again", self._name, -process.returncode, extra=fields)
+            log.warning("the %s died of signal %d; starting it again", self._name, -process.returncode, extra=fields)
         self._close(process)
 
     def _wait_longer(self) -> None:

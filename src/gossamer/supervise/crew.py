@@ -72,7 +72,7 @@ class Crew:
                 del self._workers[name]
                 worker.raise_failure()
                 died = {"worker": name, "signal": -code}
-                log.warning("worker %s died of signal %d and is replaced", name, -code, extra=died)
+                log.warning("worker %s died of signal %d; starting another", name, -code, extra=died)
                 dead.append(name)
         return dead
 
@@ -88,7 +88,7 @@ class Crew:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 left[0].wait(_LOOK)
         for process in self._running() if time.monotonic() >= deadline else ():
-            log.warning("worker process %d did not stop in time and is killed", process.pid)
+            log.warning("worker process %d did not stop in time; killing it", process.pid)
         for name, worker in self._workers.items():
             worker.raise_failure()
             log.info("worker %s stopped", name, extra={"worker": name, "code": worker.process.returncode})
@@ -112,7 +112,7 @@ def check_memory(workers: int, parsers: int, memory: int) -> None:
     if workers > most:
         raise UsageError(
             f"{workers:,} workers with {parsers} parsers each do not fit into the memory of this machine "
-            f"({memory >> 30} GB): start {most:,} workers at most (crawl.workers)"
+            f"({memory >> 30} GB): start at most {most:,} workers (crawl.workers)"
         )
 
 
@@ -124,4 +124,4 @@ class _Worker(NamedTuple):
         """A worker that ended with an error said why in its last words."""
         if self.process.returncode is not None and self.process.returncode > 0:
             words = self.listener.last_words()
-            raise OperationError(words or "a worker failed; everything committed is safe")
+            raise OperationError(words or "a worker failed; no committed data is lost")

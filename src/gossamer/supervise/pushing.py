@@ -127,7 +127,7 @@ class HubCaller:
             self._prune()
             run_once(self._where, self._settings, self._config, self._clock)
         except GossamerError as error:  # the crawl goes on, and the next round tries again
-            log.warning("hubs were not asked: %s", error)
+            log.warning("cannot ask the hubs: %s", error)
 
     def _prune(self) -> None:
         now = self._clock.now()
@@ -156,7 +156,7 @@ class _Round:
                 if not problem:
                     self.taken += 1
                     continue
-                log.info("the hub %s was asked for %s: %s", row.hub, row.topic, problem)
+                log.info("asked the hub %s for %s: %s", row.hub, row.topic, problem)
                 subscriptions.failed(self._db, row.id, problem, self._config.attempts)
                 down = problem if is_down else ""
 
@@ -174,8 +174,8 @@ class _Round:
                 return _words(response), response.status in (0, 429) or response.status >= 500
             url = websub.next_hub(url, response.location)
             if not url:
-                return "the hub sends us on to where we do not go", True
-        return f"the hub sends us on more than {_HOPS} times", True
+                return "the hub redirects to an address that is not allowed", True
+        return f"the hub redirects more than {_HOPS} times", True
 
 
 def _words(response: Response) -> str:

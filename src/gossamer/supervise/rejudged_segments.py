@@ -78,4 +78,4 @@ def _groups(
         try:
             yield from opened(folder.segments, segment).groups(columns)
         except GossamerError as error:
-            log.warning("segment %s is left out: %s", segment, error, extra={"segment": segment})
+            log.warning("leaving out segment %s: %s", segment, error, extra={"segment": segment})

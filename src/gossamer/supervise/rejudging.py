@@ -82,13 +82,13 @@ def _ask_addresses(
     folder: DataFolder, frontier: CrawlFrontier, before: Settings, settings: Settings, now: float
 ) -> str:
     urls = recrawl_outcomes(frontier.db, [Outcome.ADDRESS_REFUSED.value], now)
-    return f"The allowed networks changed: {counted(urls, 'URL')} will be tried again." if urls else ""
+    return f"The allowed networks changed: queued {counted(urls, 'URL')} again." if urls else ""
 
 
 def _plan_anew(folder: DataFolder, frontier: CrawlFrontier, before: Settings, settings: Settings, now: float) -> str:
     plans = frontier.replan_visits(now) if before.revisit != settings.revisit else 0
     plans += frontier.replan_polls(now)
-    return f"The intervals changed: {counted(plans, 'visit')} planned anew." if plans else ""
+    return f"The intervals changed: planned {counted(plans, 'visit')} again." if plans else ""
 
 
 # -- scope ------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def _judge_anew(folder: DataFolder, frontier: CrawlFrontier, before: Settings, s
         urls += sum(offer(handful) for handful in links_let_in(folder, db, old, new, now))
         for places in lists(db):
             frontier.follow_anew(places, now)
-    return f"The scope changed: {counted(urls, 'URL')} that it had refused will be fetched." if urls else ""
+    return f"The scope changed: queued {counted(urls, 'URL')} that the old scope refused." if urls else ""
 
 
 def _chain(frontier: CrawlFrontier, settings: Settings) -> Chain:
@@ -156,4 +156,4 @@ def _render(folder: DataFolder, frontier: CrawlFrontier, before: Settings, setti
             frontier.follow_anew(places, now)
             pages += len(places)
     what = counted(pages, "page")
-    return f"Rendering was turned on: {what} with little text will be fetched again." if pages else ""
+    return f"Rendering is on now: queued {what} with little text again." if pages else ""

@@ -47,4 +47,4 @@ class Sampler:
             figures = samples.figures_of(standing, now, free, (fresh.fresh, fresh.age), self._db)
             samples.note(self._db, figures, last)
         except (GossamerError, OSError) as error:
-            log.warning("the figures of this minute are left out: %s", error)
+            log.warning("cannot store the figures of this minute: %s", error)

@@ -67,7 +67,7 @@ def standing(db: Database, machine: str, plan: Mapping[str, Schedule], now: floa
 def require_entry(plan: Mapping[str, Schedule], name: str) -> Schedule:
     """The entry of that name."""
     if name not in plan:
-        raise UsageError(f"there is no schedule {name!r}: there are {', '.join(sorted(plan))}")
+        raise UsageError(f"there is no schedule {name!r}: choose one of {', '.join(sorted(plan))}")
     return plan[name]
 
 
@@ -86,7 +86,7 @@ def _named_zone(name: str) -> ZoneInfo | None:
     try:
         return _zone_of(Path(name)) if name.startswith("/") else ZoneInfo(name)
     except (OSError, ValueError, ZoneInfoNotFoundError):
-        log.warning("TZ=%s is no time zone: schedules go by %s; set TZ to one such as Europe/Rome", name, _LOCAL)
+        log.warning("TZ=%s is not a time zone, so schedules use %s: set TZ to one such as Europe/Rome", name, _LOCAL)
         return None
 
 

@@ -40,7 +40,7 @@ def choose_schemes(
         msgspec.structs.replace(seed, url=_by_http(seed.url)) if seed.guessed and seed.url in plain else seed
         for seed in seeds
     ]
-    said = [f"{_by_http(url)} is crawled, because https failed: {why}." for url, why in plain.items()]
+    said = [f"Crawling {_by_http(url)}, because https failed: {why}." for url, why in plain.items()]
     return chosen, said
 
 

@@ -43,8 +43,8 @@ def check_reachable(seeds: Sequence[Seed], settings: Settings, way_in: str = WAY
         if ":" not in address and not address.replace(".", "").isdigit():
             if not settings.crawl.contact:
                 raise UsageError(
-                    f"{seed.url}: crawling beyond loopback needs --contact (or crawl.contact in gossamer.toml): "
-                    "a mail address or URL that webmasters can reach you at"
+                    f"{seed.url}: crawling other machines needs --contact (or crawl.contact in gossamer.toml): "
+                    "a mail address or URL by which webmasters can reach you"
                 )
             continue
         verdict = policy.check(address)
@@ -64,7 +64,7 @@ def check_addresses(seeds: Sequence[Seed], settings: Settings, data: Path) -> No
     try:
         check_reachable(seeds, named, way_by_file(data, settings))
     except UsageError as error:
-        raise UsageError(f"{error}. A crawl that is running takes that up when you start it again") from error
+        raise UsageError(f"{error}. If a crawl is running, restart it then") from error
 
 
 def way_by_file(data: Path, settings: Settings) -> str:

@@ -230,7 +230,7 @@ class Supervisor:
             self._crew.stop()
             raise StorageError(
                 f"only {free} MiB are free on the disk of {self._folder.root} (crawl.min_free_disk): "
-                "the crawl stopped in good order; free some space and start it again"
+                "the crawl stopped; free some space and start it again"
             )
 
     def _check_clock(self) -> None:
@@ -238,9 +238,7 @@ class Supervisor:
         wrong = self._wall.wrong_by()
         if abs(wrong - self._clock_wrong_by) > _CLOCK_SET:
             self._clock_wrong_by = wrong
-            words = (
-                "the system clock is %+.0f s from that of this crawl, which keeps to its own until it is started again"
-            )
+            words = "the system clock is %+.0f s off the clock of this crawl, which keeps its own until you restart it"
             log.warning(words, wrong, extra={"seconds": round(wrong)})
 
     def _merging_is_due(self) -> bool:

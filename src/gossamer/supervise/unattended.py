@@ -76,7 +76,7 @@ class Unattended:
         """Until told to stop, which `stopping` says; then at most `grace` seconds more."""
         now = self._clock.now()
         for name in self._db.patiently(lambda: schedules.bury(self._db, self._machine, now)):
-            log.warning("%s was under way when gossamer run was killed", name)
+            log.warning("%s was running when `gossamer run` was killed", name)
         times = {name: rhythm(entry) for name, entry in self._plan.items()}
         self._db.patiently(lambda: schedules.note_plan(self._db, self._machine, times, now))
         self._db.patiently(lambda: schedules.pull_back(self._db, self._machine, now))
@@ -92,7 +92,7 @@ class Unattended:
                         self._db.patiently(self._alerts.tick)
                         next_look = time.monotonic() + _LOOK
                 except DatabaseError as error:  # a writer that stands still, a server that is away: it may come back
-                    log.warning("the plan waits for its database: %s", error)
+                    log.warning("waiting for the database: %s", error)
                     next_look = time.monotonic() + _LOOK
                 time.sleep(_TICK)
             stopping()
@@ -141,7 +141,7 @@ class Unattended:
             self._tasks[name] = Task(name, command, began, self._tell)
             self._latest[name] = time.monotonic() + (longest(self._plan[name]) or math.inf)
         except OSError as error:  # no process to be had just now: the others go on
-            self._note_end(name, began, 1, f"it could not be started: {error}")
+            self._note_end(name, began, 1, f"cannot start it: {error}")
 
     def _end_late(self) -> None:
         """Whoever takes too long is told to end, then killed: others may be waiting for it."""
@@ -150,7 +150,7 @@ class Unattended:
             if late > _LATE:
                 task.send_kill()
             elif late > 0 and not task.is_told_to_end:
-                log.warning("%s has run for longer than %s (most) and is told to end", name, self._plan[name].most)
+                log.warning("%s has run for longer than %s (most); asking it to end", name, self._plan[name].most)
                 self._late.add(name)
                 task.ask_to_end()
 
@@ -162,9 +162,9 @@ class Unattended:
             words = task.words()
             if task.is_told_to_end and code == -signal.SIGTERM:
                 # It ended before it could listen to signals: as good an end as any other that was asked for.
-                code, words = 0, words or "it was told to end"
+                code, words = 0, words or "ended on request"
             if name in self._late:
-                words = f"{words}\nit ran for longer than {self._plan[name].most} (most) and was ended".strip()
+                words = f"{words}\nended because it ran for longer than {self._plan[name].most} (most)".strip()
             self._note_end(name, task.began_at, code, words, task.is_told_to_end)
             self._late.discard(name)
             del self._tasks[name]
@@ -177,7 +177,7 @@ class Unattended:
             if not self._stopping:
                 raise
             # The others have to be ended all the same; the next start sees that nobody noted this.
-            log.warning("how %s ended could not be noted: %s", name, error)
+            log.warning("cannot record how %s ended: %s", name, error)
         last = words.rpartition("\n")[2]
         if is_told and code <= 0:  # the signal that ended it was ours
             return
@@ -191,7 +191,7 @@ class Unattended:
         deaths = self._deaths[name] = 1 if stable else self._deaths.get(name, 0) + 1
         wait = rest_after(deaths)
         self._not_before[name] = time.monotonic() + wait
-        log.warning("%s ended with exit code %d and is started again in %.0f s: %s", name, code, wait, last)
+        log.warning("%s ended with exit code %d; starting it again in %.0f s: %s", name, code, wait, last)
 
     def _end_all(self, grace: float) -> None:
         self._stopping = True
@@ -202,7 +202,7 @@ class Unattended:
             self._bury()
             time.sleep(_TICK / 4)
         for task in self._tasks.values():
-            log.warning("%s did not end in %.0f s and is killed; nothing committed is lost", task.name, grace)
+            log.warning("%s did not end within %.0f s; killing it (no committed data is lost)", task.name, grace)
             task.kill()
         self._bury()
 

@@ -31,7 +31,7 @@ def test_one_that_failed_is_tried_again_and_goes_on_when_its_trouble_is_over(
     source = tmp_path / "one.py"
     child = Child("helper", "py_compile", [str(source)])
     for _ in range(2):
-        watched(child, "tried again later", caplog)
+        watched(child, "starts again later", caplog)
         caplog.clear()
     source.write_text("")
     watched(child, "the helper is done", caplog)
@@ -42,7 +42,7 @@ def test_one_that_was_killed_is_started_again(caplog: pytest.LogCaptureFixture) 
     child = Child("helper", "http.server", ["--bind", "127.0.0.1", "0"], speaks=True)
     watched(child, "the helper started", caplog)
     os.kill(child_pids(caplog)[0], signal.SIGKILL)
-    watched(child, "died of signal 9 and is started again", caplog)
+    watched(child, "died of signal 9; starting it again", caplog)
     watched(child, "the helper started", caplog, times=2)  # in the same look, or a second after the first start
     first, second = child_pids(caplog)
     assert child.is_running and second != first

@@ -42,7 +42,7 @@ def test_http_is_chosen_where_https_does_not_answer() -> None:
         url = f"https://uni.test:{port}/news"
         chosen, said = choose_schemes([Seed(url, "argument 1", guessed=True), Seed(url, "argument 2")], SETTINGS)
     assert [seed.url for seed in chosen] == [f"http://uni.test:{port}/news", url]
-    assert len(said) == 1 and said[0].startswith(f"http://uni.test:{port}/news is crawled, because https failed")
+    assert len(said) == 1 and said[0].startswith(f"Crawling http://uni.test:{port}/news, because https failed")
 
 
 def test_https_stays_where_there_is_no_time_to_try() -> None:
