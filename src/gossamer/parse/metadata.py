@@ -13,13 +13,15 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from gossamer.model.records import Link
+from gossamer.model.site import host_of, site_of
 from gossamer.parse.bylines import find_author
 from gossamer.parse.clean import clean_line
-from gossamer.parse.html import Element, Tree
+from gossamer.parse.html import Element, Tree, rendered
 from gossamer.parse.links import Resolver, rel_words
 from gossamer.parse.script_redirect import script_target
+from gossamer.parse.structured import ARTICLE, Structured
 from gossamer.parse.structured import NOTHING as NO_STRUCTURE
-from gossamer.parse.structured import Structured
+from gossamer.parse.title import Names, Site, own_title, site_part
 from gossamer.parse.wishes import NOTHING, RobotsMeta, combine, parse_header, parse_meta
 
 TITLE_CHARS = 300
@@ -33,6 +35,9 @@ MAX_TAGS = 500
 """`<meta>` and `<link>` elements looked at."""
 REFRESH_SECONDS = 10.0
 """Longest delay with which a refresh is a redirect and not a page that reloads."""
+_OWN_HEADINGS = "h1:not(nav h1, aside h1, footer h1)"
+_MAX_NAMES = 8
+"""Headings that may be the page's title."""
 _HEADING_BUDGET = 200_000
 """Characters read for all headings of a page."""
 _WISH_CHARS = 2000
@@ -77,14 +82,17 @@ def read_metadata(
     data = Metadata()
     _read_metas(tree, data, resolve, own_url, agent)
     _read_link_elements(tree, data, resolve)
-    data.title = _title(tree) or clean_line(data.metas.get("og:title", ""), TITLE_CHARS)
     description = data.metas.get("description") or data.metas.get("og:description", "")
     data.description = clean_line(description, DESCRIPTION_CHARS)
     data.headings = _headings(tree)
+    names = _names(tree, data.metas, structured)
     language = _LANGUAGE_TAG.match((tree.language or data.metas.get("content-language", "")).strip())
     data.claimed_language = language[0].lower() if language else ""
+    site = Site(
+        _first_line(data.metas, _SITE_METAS) or structured.site_name, host_of(site_of(own_url)).removeprefix("www.")
+    )
+    data.title, data.site_name = own_title(names, site), site.name or site_part(names.title, site)
     data.author = find_author(tree, data.metas, structured.authors, structured.headline or data.title)
-    data.site_name = _first_line(data.metas, _SITE_METAS) or structured.site_name
     data.image = _image(data.metas, structured, resolve)
     if not data.refresh:
         target = resolve(script_target(tree))
@@ -185,6 +193,16 @@ def _read_alternate(element: Element, data: Metadata, resolve: Resolver) -> None
         url = resolve(element.attr("href"))
         if url:
             data.alternates.append((clean_line(hreflang, 35).lower(), url))
+
+
+def _names(tree: Tree, metas: Mapping[str, str], structured: Structured) -> Names:
+    """What the page calls itself."""
+    headings = [clean_line(rendered(element), TITLE_CHARS) for element in tree.select(_OWN_HEADINGS)[:_MAX_NAMES]]
+    headline = structured.headline if structured.rank == ARTICLE else ""
+    return Names(
+        _title(tree), [heading for heading in headings if heading], clean_line(metas.get("og:title", ""), TITLE_CHARS),
+        clean_line(headline, TITLE_CHARS),
+    )  # fmt: skip
 
 
 def _title(tree: Tree) -> str:
