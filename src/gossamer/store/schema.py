@@ -57,7 +57,7 @@ PAGES: tuple[Column, ...] = (
     Column("depth", pa.int32(), "links followed from the nearest seed", null=False, few=True, bounds=True),
     Column("media_type", pa.string(), "such as `text/html`", null=False, few=True),
     Column("charset", pa.string(), "the character set the body was read in", null=False, few=True),
-    Column("title", pa.string(), "the page's title"),
+    Column("title", pa.string(), "the page's own title, without the name of its site"),
     Column("description", pa.string(), "its meta description"),
     Column("headings", _WORDS, "its headings in order"),
     Column("text", pa.string(), "its main text"),
