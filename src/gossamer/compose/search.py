@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
-from gossamer.data.index_place import IndexPlace, index_place
+from gossamer.data.index_place import index_place
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.search.searcher import Searcher
 from gossamer.search.shards.config import parse_nodes
-from gossamer.search.shards.shard import ShardSearcher
 from gossamer.search.shards.sharded import ShardedSearcher
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.settings import Settings
@@ -33,15 +32,6 @@ def open_service(data: Path, settings: Settings) -> Searcher:
     """The searcher of a crawl that may not have an index yet."""
     require_crawl(DataFolder(data).database)
     return _searcher(data, settings)
-
-
-def open_shard(data: Path, settings: Settings) -> tuple[ShardSearcher, IndexPlace]:
-    """The searcher of one part of a divided index."""
-    folder = DataFolder(data)
-    require_crawl(folder.database)
-    place = index_place(folder, settings.shards)
-    ranks = stored_ranks(data, settings)
-    return ShardSearcher(IndexFolder(place.root), place.cut, ranks, leaders=StoredLeaders(folder)), place
 
 
 def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:

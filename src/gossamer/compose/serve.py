@@ -10,13 +10,19 @@ from starlette.applications import Starlette
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.compose.console import Login, console_of
-from gossamer.compose.search import open_front_end, open_service, open_shard
+from gossamer.compose.search import open_front_end, open_service
 from gossamer.data.folder import DataFolder
+from gossamer.data.index_place import index_place
 from gossamer.data.reader import SharedReader
+from gossamer.data.stored_ranks import stored_ranks
+from gossamer.database.database import require_crawl
 from gossamer.database.meta import check_readable
 from gossamer.errors import UsageError
+from gossamer.index.folder import IndexFolder
 from gossamer.operate.metrics import CrawlCollector
+from gossamer.search.shards.shard import ShardSearcher
 from gossamer.serving.asked import StoredAsked
+from gossamer.serving.leaders import StoredLeaders
 from gossamer.serving.pushed import StoredPush
 from gossamer.serving.stories import StoredStories
 from gossamer.settings import ServeSettings, Settings
@@ -113,7 +119,11 @@ def _stored_clicks(folder: DataFolder, settings: Settings, clock: Clock) -> Clic
 
 
 def _open_shard(data: Path, settings: Settings) -> OpenServer:
-    node, place = open_shard(data, settings)
-    stories = StoredStories(DataFolder(data))
-    app = create_shard_app(node, settings.serve, settings.shards.secret, stories)
+    """The server of one part of a divided index."""
+    folder = DataFolder(data)
+    require_crawl(folder.database)
+    place = index_place(folder, settings.shards)
+    ranks = stored_ranks(data, settings)
+    node = ShardSearcher(IndexFolder(place.root), place.cut, ranks, leaders=StoredLeaders(folder))
+    app = create_shard_app(node, settings.serve, settings.shards.secret, StoredStories(folder))
     return OpenServer(app, settings.serve, shard=str(place.cut))
