@@ -28,12 +28,8 @@ SPARED = {
     "gossamer.crawl.worker_process": (*OUTSIDE_THE_FETCH_LOOP, "http.client", "pyarrow.compute", "scipy", "tantivy"),
     "gossamer.crawl.parser_process": (*STATE, "asyncio", "gossamer.settings", "pyarrow", "sqlite3", "tantivy"),
     "gossamer.indexer.indexer_process": (
-        "asyncio",
-        "gossamer.crawl",
-        "gossamer.web",
-        "httptools",
-        "rapidfuzz",
-        "scipy",
+        "asyncio", "gossamer.alerts", "gossamer.crawl", "gossamer.jobs", "gossamer.search", "gossamer.web", "httptools",
+        "rapidfuzz", "scipy",
     ),
     "gossamer.alerts.alert_process": ("asyncio", "gossamer.crawl", "gossamer.web", "numpy", "pyarrow", "scipy"),
     "gossamer.upkeep.process": ("asyncio", "gossamer.crawl", "numpy", "pyarrow", "scipy", "tantivy"),
@@ -41,14 +37,9 @@ SPARED = {
     "gossamer.cli.searching.search": ("asyncio", "gossamer.crawl", "httptools", "numpy", "pyarrow", "scipy"),
     "gossamer.cli.searching.serve": ("gossamer.jobs", "numpy", "pyarrow", "scipy", "turbohtml"),
     "gossamer.cli.operating.status": (
-        "asyncio",
-        "gossamer.supervise.supervisor",
-        "httptools",
-        "numpy",
-        "pyarrow",
-        "scipy",
+        "asyncio", "gossamer.supervise.supervisor", "httptools", "numpy", "pyarrow", "scipy",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", SPARED)

@@ -15,12 +15,12 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import msgspec
 import tantivy
 
-from gossamer.alerts.alerting import Alerting
 from gossamer.clock import Clock
 from gossamer.data.classifier import categoriser
 from gossamer.data.folder import DataFolder
@@ -42,8 +42,11 @@ from gossamer.indexer.stored_rows import StoredRows
 from gossamer.model.site import key64, site_of
 from gossamer.settings import load as load_settings
 from gossamer.store.durable import SegmentMissingError
-from gossamer.tables import forgetting
+from gossamer.tables import alerts, forgetting
 from gossamer.tables.delays import announced, note_searchable
+
+if TYPE_CHECKING:
+    from gossamer.alerts.alerting import Alerting
 
 log = logging.getLogger(__name__)
 
@@ -78,9 +81,7 @@ class Indexer:
         # Up to which change departed pages were deleted; an empty index holds none of them.
         self._gone_until = 0 if self._writer.position else changes.last_change(db)
         self._links_read: set[str] = set()
-        self._alerting = Alerting(
-            db, generations.tantivy(generation), str(cut), clock, load_settings(folder.root).search
-        )
+        self._search = load_settings(folder.root).search
 
     @classmethod
     def open(
@@ -198,9 +199,20 @@ class Indexer:
         self, found: dict[int, tantivy.Document], gone: set[int], until: int, brought_by: dict[int, int]
     ) -> None:
         """`brought_by`: key → the change that brought the document."""
-        match = partial(self._alerting.match, brought_by=brought_by, until=until)
-        self._writer.apply(found, gone, until, self._clock.now(), match)
+        tell = partial(self._tell_alerts, brought_by=brought_by, until=until)
+        self._writer.apply(found, gone, until, self._clock.now(), tell)
         self._anchors.indexed(list(found))
+
+    def _tell_alerts(self, index: tantivy.Index, brought_by: dict[int, int], until: int) -> None:
+        if alerts.active(self._db):
+            self._alerting.match(index, brought_by, until)
+
+    @cached_property
+    def _alerting(self) -> Alerting:
+        from gossamer.alerts.alerting import Alerting  # the whole search, which an indexer without alerts spares
+
+        index = self._generations.tantivy(self.generation)
+        return Alerting(self._db, index, str(self._cut), self._clock, self._search)
 
     def _current_pages(self, segment: changes.NewSegment) -> list[IndexPage]:
         try:

@@ -19,6 +19,7 @@ from gossamer.index.document import ROW_COLUMNS, IndexPage, page_of
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.segments import open_links, open_pages
+from gossamer.store.telling_links import telling_links
 
 T = TypeVar("T")
 

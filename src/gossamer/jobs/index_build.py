@@ -40,6 +40,7 @@ from gossamer.jobs.segment_input import (
 )
 from gossamer.model.site import key64, site_of
 from gossamer.store.place import Place, PlaceMissing, open_place
+from gossamer.store.telling_links import telling_links
 
 CURRENT = "current"
 _LINKS = pa.schema([("target", pa.string()), ("anchor", pa.string())])

@@ -7,6 +7,7 @@ archive          the WARC file: raw responses
 segment_folder   where segments lie: what writers and readers need of it; a folder
 remote_segments  segments in an object store
 segments         writing one commit, reading pages and responses, verifying
+telling_links    links whose texts go into the index
 orphans          segments that never came to count
 versions         a page over time
 visits           visits of a page, and what changed between two of them: values

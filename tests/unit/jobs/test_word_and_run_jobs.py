@@ -19,6 +19,7 @@ from gossamer.jobs.context import get_table, put_table, result_table
 from gossamer.jobs.near_clusters import near_clusters
 from gossamer.jobs.run import JOBS, job_named, save_files, sweep, working
 from gossamer.store.place import LocalPlace
+from gossamer.store.telling_links import telling_links
 
 DAY = 86_400.0
 
