@@ -223,7 +223,7 @@ class MemoryFrontier:
         """More URLs of a leased site."""
         site = place.site
         if site not in self._sites or self._sites[site].owner != worker:
-            raise LeaseLost(f"{site} has another owner now")
+            raise LeaseLost(f"{site} has another worker now")
         if self._paused or self._sites[site].paused:
             return []
         left = self._sites[site].left - len(holding)
@@ -355,7 +355,7 @@ class MemoryFrontier:
         for site in sites:
             row = self._sites.get(site.site)
             if row is None or row.owner != worker or row.token != site.token:
-                raise LeaseLost(f"{site.site} has another owner now")
+                raise LeaseLost(f"{site.site} has another worker now")
 
     # -- reports ------------------------------------------------------------------------------
 
@@ -377,7 +377,7 @@ class MemoryFrontier:
         self.renew(worker, now)
         self._check_leases(worker, batch.sites)
         if not {visit.site for visit in batch.visits} <= {site.site for site in batch.sites}:
-            raise LeaseLost("a visit comes without the lease of its site")
+            raise LeaseLost("a visit was reported without the lease of its site")
         self.add(batch.found, now)
         verdicts = self._judge(batch.visits)
         self._cluster(batch.visits, verdicts)

@@ -344,7 +344,7 @@ def test_mirrors_set_in_a_circle_end_with_what_was_said_last(crew: Crew) -> None
 
 def test_a_main_site_must_be_known_and_another(crew: Crew) -> None:
     start(crew, ONE, paths=["/"])
-    with pytest.raises(UsageError, match="no site of this crawl"):
+    with pytest.raises(UsageError, match="not a site of this crawl"):
         mirror_table.accept(db_of(crew), "two.org", "unknown.org", "", crew.now)
     with pytest.raises(UsageError, match="itself"):
         mirror_table.accept(db_of(crew), "one.org", "one.org", "", crew.now)

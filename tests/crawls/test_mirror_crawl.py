@@ -142,7 +142,7 @@ def test_a_site_that_is_set_to_be_a_mirror_is_never_asked_and_mistakes_are_one_l
         main, copy = web.url("main.test"), web.url("copy.test")
         crawl(web, data, [main], "--pages", "1")
         assert gossamer("mirrors", data=data).out == "There are no mirrors.\n"
-        fails(gossamer("mirrors", "accept", main, copy, data=data), 2, "is no site of this crawl")
+        fails(gossamer("mirrors", "accept", main, copy, data=data), 2, "is not a site of this crawl")
         fails(gossamer("mirrors", "forget", copy, data=data), 2, "there is no decision about")
         fails(gossamer("mirrors", "reject", copy, copy, data=data), 2, "name two")
         done = gossamer("mirrors", "accept", copy, main, "--json", data=data).json

@@ -143,7 +143,7 @@ def test_suggest_proposes_rules_that_can_be_imported_and_cut_the_same_text(crawl
     url = crawled.web.url("news.test", "/2024/05/109")
     found = gossamer("rules", "test", url, "--rules", str(proposal), "--json", data=crawled.data).json
     assert found["cut"]["title"] == "Story 9" and found["cut"]["text"].startswith("Number 9 of the stories")
-    fails(gossamer("rules", "suggest", "unknown.test", data=crawled.data), 2, "is no site of this crawl")
+    fails(gossamer("rules", "suggest", "unknown.test", data=crawled.data), 2, "is not a site of this crawl")
 
 
 def test_mistakes_are_one_line_and_change_nothing(crawled: Crawled, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""What to do next: the URLs known, who works on which site, and when it may be asked again."""
+"""The frontier: the known URLs, who works on which site, and when it may get its next request."""

@@ -1,12 +1,12 @@
-"""What whoever follows the crawl has to know: which documents came, and which left, in order.
+"""The numbered changes of the crawl: which documents came, and which left, in order.
 
-A change is one transaction. Its number is taken inside it, so numbers are committed in
-order: a follower that has read up to n never finds a smaller number later.
+A change is one transaction. Its number is taken inside it, so numbers are committed in order: a follower that has read
+up to n never finds a smaller number later.
 
-What a document *is* now is asked of the table, not of the segment that once held it: the
-follower ends where the table stands, however far behind it was.
+The table says what a document *is* now, not the segment that once held it: so a follower ends up equal to the table,
+however far behind it was.
 
-Changes are not kept for ever: a follower that is further behind than `forgetting.forgotten` starts anew.
+Changes are not kept for ever: a follower that is further behind than `forgetting.forgotten` starts over.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gossamer.database.schema import REMOVED
 
 
 def next_change(db: Database) -> int:
-    """The number of the transaction that runs."""
+    """The number of the running transaction."""
     rows = db.execute(
         "UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE key = 'change' RETURNING value"
     )
@@ -34,7 +34,7 @@ def last_change(db: Database) -> int:
 
 
 def note_departures(db: Database, change: int, gone: Iterable[tuple[int, int]]) -> None:
-    """These URLs, by site and key, were documents and are so no longer."""
+    """Record that these URLs, by site and key, are no documents any more."""
     db.many(
         "INSERT INTO departures (seq, site_id, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         [(change, site_id, key) for site_id, key in sorted(gone)],
@@ -42,7 +42,7 @@ def note_departures(db: Database, change: int, gone: Iterable[tuple[int, int]]) 
 
 
 class NewSegment(msgspec.Struct, frozen=True):
-    """A segment as a worker wrote it, wherever its rows lie now."""
+    """A segment as a worker wrote it, wherever its rows are now."""
 
     seq: int
     id: str
@@ -50,7 +50,7 @@ class NewSegment(msgspec.Struct, frozen=True):
 
 
 def new_segments(db: Database, after: int, until: int) -> list[NewSegment]:
-    """The segments of the changes after one number and up to another, in order."""
+    """Segments of the changes after one number and up to another, in order."""
     rows = db.execute("SELECT seq, id, pages FROM segments WHERE seq > ? AND seq <= ? ORDER BY seq", (after, until))
     return [NewSegment(*row) for row in rows]
 

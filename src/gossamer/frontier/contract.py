@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """Limits of a crawl."""
+    """Limits on the size of a crawl."""
 
     batch: int = 1000
     """Most URLs that a worker gets at once, over all sites it leases at once."""
@@ -69,7 +69,7 @@ class Budgets(msgspec.Struct, frozen=True):
 
 
 class Place(NamedTuple):
-    """Where URLs wait: a site, or one part of a site that is split."""
+    """Where URLs wait: a site, or a part of a split one."""
 
     site: str
     part: int = 0
@@ -82,10 +82,10 @@ class Lease(msgspec.Struct):
     token: int
     clock: SiteClock
     address: str
-    """The site's last known address, `""` before the first visit."""
+    """The site's last known address; `""` before the first visit."""
     tasks: list[Task] = []
     parts: int = 1
-    """Into how many parts the site is split."""
+    """Number of parts of the site."""
 
     @property
     def site(self) -> str:
@@ -94,7 +94,7 @@ class Lease(msgspec.Struct):
 
 
 class Visit(msgspec.Struct):
-    """What happened to a task."""
+    """The result of a task."""
 
     place: Place
     task: Task
@@ -106,15 +106,15 @@ class Visit(msgspec.Struct):
     last_modified: str = ""
     content_hash: str = ""
     fingerprint: bytes = b""
-    """By the method that tells near duplicates; empty where the text is too short."""
+    """Its fingerprint; empty if the text is too short."""
     near_keys: Sequence[int] = ()
     """Its lookup keys."""
     published: str = ""
-    """Publication date, where it can be trusted."""
+    """Publication date, if it can be trusted."""
     canonical: str = ""
-    """Where the page's canonical link points, if it is to be followed: then the batch's `found` has it, too."""
+    """Target of the page's canonical link, if it is to be followed: then the batch's `found` has it, too."""
     target: str = ""
-    """Where a redirect points."""
+    """Target of its redirect."""
     retry_at: float | None = None
     """When to try again, for outcomes that are retried."""
     fetched: bool = True
@@ -122,18 +122,18 @@ class Visit(msgspec.Struct):
     row: int | None = None
     """Row of the page in the segment."""
     rule: str = ""
-    """Who refused it, where it was refused."""
+    """The rule that refused it, if any."""
     page_type: str = ""
     characters: int | None = None
-    """Of its main text; None where nothing was parsed for text."""
+    """Hash of its main text; None if nothing was parsed for text."""
     outlinks: Sequence[tuple[int, int]] = ()
-    """Site and key of each page of the crawl that it links to, where the strategy goes by links."""
+    """Site and key of each page of the crawl that it links to, if the strategy uses links."""
     listed: Sequence[float] = ()
-    """Of a feed or sitemap: when its entries were published, as far as it says so."""
+    """For a feed or sitemap: when its entries were published, as far as it says so."""
     push: tuple[str, str] = ("", "")
-    """Of a feed: its hub and what the hub calls it."""
+    """For a feed: its hub and the hub's name for it."""
     size: int = 0
-    """Bytes that the server sent for it, packed as they came; 0 where it sent no document."""
+    """Bytes that the server sent for it, compressed as they came; 0 if it sent no document."""
 
     @property
     def site(self) -> str:
@@ -151,7 +151,7 @@ class SiteReport(msgspec.Struct):
     unused: int = 0
     """On release: URLs handed out and given back untried."""
     parts: int = 1
-    """As the lease says."""
+    """As in the lease."""
 
     @property
     def site(self) -> str:
@@ -160,64 +160,64 @@ class SiteReport(msgspec.Struct):
 
 
 class Batch(msgspec.Struct):
-    """All that one transaction records."""
+    """Everything that one transaction records."""
 
     segment: str
     visits: list[Visit] = []
     found: list[Discovered] = []
     found_keys: list[int] | None = None
-    """`key64` of each of `found`, where they were worked out already."""
+    """`key64` of each of `found`, if already known."""
     sites: list[SiteReport] = []
-    """One for each visited site at least: its token proves that the visits were ours to make."""
+    """At least one for each visited site: its token proves that the worker held the lease."""
     addresses: list[tuple[str, float]] = []
-    """Address, not before."""
+    """Address, and the time before which it gets no request."""
     robots: list[tuple[str, bytes]] = []
     """Origin, encoded state of its robots.txt."""
     bytes_stored: int = 0
     beyond: list[Discovered] = []
-    """Where redirects lead on hosts outside the crawl, as they would enter it: those of seeds do."""
+    """Redirect targets on hosts outside the crawl, as they would enter it: those of seeds do."""
 
 
 class Verdict(msgspec.Struct):
-    """The outcome of a visit after duplicates were told apart."""
+    """The outcome of a visit after the check for duplicates."""
 
     outcome: Outcome
     target: str = ""
-    """The URL that stands for a duplicate or alias."""
+    """The URL that represents a duplicate or alias."""
     cluster: int | None = None
-    """The near-duplicate cluster of a document; None where it is too short to compare."""
+    """The near-duplicate cluster of a document; None if it is too short to compare."""
     joined: bool | None = None
-    """Whether others had founded the cluster before."""
+    """Whether other pages had founded the cluster before."""
     is_copy: bool = False
     """The document joined a cluster that a page of its own site represents."""
 
 
 class Added(msgspec.Struct):
-    """What became of discovered URLs."""
+    """The result of adding URLs."""
 
     new: int = 0
     known: int = 0
     refused: int = 0
     again: int = 0
-    """Of the known ones, seeds that were done, refused or scheduled and are fetched again now."""
+    """Of the known ones: seeds that were done, refused or scheduled and are fetched again now."""
 
 
 class Directions(msgspec.Struct, frozen=True):
-    """What a worker heeds for the sites it holds."""
+    """Orders for the sites that a worker holds."""
 
     leave: frozenset[str] = frozenset()
-    """Sites to be given back after the request under way."""
+    """Sites to give back after the request under way."""
     least_delays: dict[str, float] = {}
-    """Of the others: seconds between two requests at least."""
+    """For the others: least seconds between two requests."""
     robots: int = 0
-    """How often stored robots.txt files were made stale: what a worker holds is no newer than it was then."""
+    """How often stored robots.txt files were made stale: a worker's copies are no newer than this."""
 
 
 class Seen(Protocol):
-    """A memory of keys of URLs."""
+    """A memory of URL keys."""
 
     def knows(self, key: int, depth: int) -> bool:
-        """Whether a key is surely in the table, at this depth or a smaller one; any thread may ask."""
+        """Whether a key is surely in the table, at this depth or a smaller one; safe from any thread."""
         ...
 
 
@@ -229,12 +229,12 @@ class Frontier(Protocol):
     """See the module's text; all times are seconds since 1970."""
 
     def add(self, found: Sequence[Discovered], now: float) -> Added:
-        """Queue what is new; remember what was refused."""
+        """Queue new URLs; remember refused ones."""
         ...
 
     def register(self, worker: str, now: float) -> None:
-        """A worker starts: its leases live until `now + budgets.lease` without a sign of life.
-        What an earlier worker of that name held is given up, as by `retire`."""
+        """Enter a worker: its leases live until `now + budgets.lease` without a sign of life. Leases of an earlier
+        worker of that name end, as by `retire`."""
         ...
 
     def take(self, worker: str, now: float, sites: int, urls: int) -> list[Lease]:
@@ -244,13 +244,13 @@ class Frontier(Protocol):
     def refill(
         self, worker: str, place: Place, holding: Sequence[int], now: float, urls: int, returned: int = 0
     ) -> list[Task]:
-        """More URLs of a leased site; `holding` are the keys of those not yet reported, `returned` how many
-        are given back untried for better ones. Raises `LeaseLost` where the site is not the worker's."""
+        """More URLs of a leased site. `holding`: keys not yet reported; `returned`: how many are given back untried for
+        better ones. Raises `LeaseLost` if the site is not the worker's."""
         ...
 
     def hold_address(self, worker: str, site: str, address: str, now: float) -> float | None:
-        """Ask for an IP address: when it may be asked next, or None while another worker holds it.
-        Raises `LeaseLost` where the worker was given up."""
+        """Claim an IP address: returns when it may get its next request, or None while another worker holds it. Raises
+        `LeaseLost` if the worker was given up."""
         ...
 
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
@@ -258,7 +258,7 @@ class Frontier(Protocol):
         ...
 
     def renew(self, worker: str, now: float) -> None:
-        """A sign of life; raises `LeaseLost` where it comes too late."""
+        """A sign of life; raises `LeaseLost` if it comes too late."""
         ...
 
     def release(
@@ -268,7 +268,7 @@ class Frontier(Protocol):
         ...
 
     def retire(self, worker: str, now: float) -> None:
-        """The worker is gone: free what it held, counting its sites as asked now."""
+        """A worker is gone: free what it held, and count its sites as asked now."""
         ...
 
     def borrow(self, worker: str, site: str, now: float) -> Lease | None:
@@ -276,15 +276,15 @@ class Frontier(Protocol):
         ...
 
     def fewest_sites(self, worker: str, now: float) -> int | None:
-        """Sites held by the live worker that holds the fewest, this one not counted; None where it is alone."""
+        """Sites of the other live worker that holds the fewest; None if there is no other."""
         ...
 
     def waits(self, sites: Collection[str]) -> dict[str, tuple[float, str]]:
-        """Which of the sites must rest, until when and why: what the owners of other parts met."""
+        """Which of the sites must wait, until when and why: troubles that owners of other parts met."""
         ...
 
     def directions(self, held: Collection[str]) -> Directions:
-        """What a worker heeds for the sites it holds: those to be given back, and the operator's delays."""
+        """Orders for the sites that a worker holds: those to give back, and the operator's delays."""
         ...
 
     def robots(self, origin: str) -> bytes | None:
@@ -293,11 +293,11 @@ class Frontier(Protocol):
 
     @property
     def guidance(self) -> Guidance:
-        """What is fetched first, and what is fetched again when."""
+        """What is fetched first, and when pages are fetched again."""
         ...
 
     def guide(self, guidance: Guidance) -> None:
-        """Go by this from now on; what waits already stays where it is."""
+        """Use this from now on; URLs that wait already stay in their places."""
         ...
 
     @property
@@ -307,54 +307,53 @@ class Frontier(Protocol):
 
     @property
     def best_new(self) -> dict[int, int]:
-        """The best level that the last report put new URLs into, by the key of their site."""
+        """The best level into which the last report put new URLs, by the key of their site."""
         ...
 
     def block_until(self, site: str, until: float, reason: str) -> None:
-        """Nobody asks the site before `until`; never makes it ready earlier. A worker that holds
-        the site does not hear of it: it counts from the next lease on."""
+        """Allow no request to the site before `until`; never makes it ready earlier. A worker that holds the site is
+        not told: it counts from the next lease on."""
         ...
 
     def pause_site(self, site: str, reason: str, now: float) -> None:
-        """No URL of the site is handed out until it is resumed. Raises `UsageError` for a site nobody knows, as the
-        next two do."""
+        """Hand out no URL of the site until it is resumed. Raises `UsageError` if it is unknown; so do the next two."""
         ...
 
     def resume_site(self, site: str, now: float) -> None:
-        """The site goes on where it stopped."""
+        """Resume a paused site."""
         ...
 
     def limit_site(self, site: str, least_delay: float, most_pages: int, now: float) -> None:
-        """Ask the site at most every `least_delay` seconds, and `most_pages` times in all; 0: no limit. Parts of a site
-        that is split may have more URLs in hand together than it has requests left."""
+        """Send the site a request at most every `least_delay` seconds, and `most_pages` in all; 0: no limit. Parts of a
+        split site may together have more URLs in hand than it has requests left."""
         ...
 
     def pause_crawl(self, reason: str, now: float) -> None:
-        """No URL is handed out until the crawl is resumed."""
+        """Hand out no URL until the crawl is resumed."""
         ...
 
     def resume_crawl(self, now: float) -> None:
-        """The crawl goes on; sites paused by themselves stay so."""
+        """Resume the crawl; sites paused on their own stay so."""
         ...
 
 
 class CrawlFrontier(Frontier, Protocol):
-    """What those who run a whole crawl need beside: they start it, judge it anew and end it."""
+    """What the start, the judging and the end of a whole crawl need besides."""
 
     db: Database
     """Where the frontier is kept, for views and tables."""
 
     def add_seeds(self, found: Sequence[Discovered], now: float, robots: Sequence[tuple[str, bytes]] = ()) -> Added:
-        """Queue seeds, also those that are known, and make their sites part of the crawl, all or nothing; `robots`:
-        origins and states of robots.txt files that are to be asked for anew."""
+        """Queue seeds, also known ones, and make their sites part of the crawl, all or nothing; `robots`: origins and
+        states of robots.txt files that are to be requested anew."""
         ...
 
     def readmit(self, before: Reach, now: float) -> int:
-        """Queue what the reach of an earlier crawl refused and that of this one lets in; returns how many URLs."""
+        """Queue URLs that an earlier reach refused and this one lets in; returns how many."""
         ...
 
     def replan_visits(self, now: float) -> int:
-        """Plan the next visits of finished pages by the settings of today; returns how many plans changed."""
+        """Plan the next visits of finished pages by the present settings; returns how many plans changed."""
         ...
 
     def replan_polls(self, now: float) -> int:
@@ -366,7 +365,7 @@ class CrawlFrontier(Frontier, Protocol):
         ...
 
     def split_anew(self, now: float) -> None:
-        """Let new plans for sites in parts take effect where nobody works on the site."""
+        """Apply new plans for split sites that nobody works on."""
         ...
 
     def limit_pages(self, pages: int | None) -> None:

@@ -1,10 +1,10 @@
-"""Shorter ways, for crawls with a limit of depth.
+"""Shorter ways to known URLs, for crawls with a limit of depth.
 
-The depth of a URL is that of the shortest way that was found to it so far. Pages are not fetched in the order of
-their depth, so a shorter way may turn up when the page was fetched and its links were refused as too deep. Then
-its depth is lowered and the page is fetched once more, in full: its links are followed from its new place, and what
-they lead to comes nearer in the same way. Depths only fall, so this ends; and a crawl that was stopped, or has many
-workers, ends with the same pages as any other, because all of it happens in the table.
+The depth of a URL is that of the shortest way found so far. Pages are not fetched in order of depth, so a shorter way
+may turn up after the page was fetched and its links were refused as too deep. Then its depth is lowered and the page is
+fetched once more, in full: its links are followed from its new depth, and their targets come nearer in the same way.
+Depths only fall, so this ends; and a crawl that was stopped, or has many workers, ends with the same pages as any
+other, because all of it happens in the table.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ def note_shorter_ways(db: Database, offered: Mapping[Place, int], limit: int) ->
 
 
 def came_nearer(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], limit: int) -> list[Place]:
-    """Visited pages to which a shorter way was found while they were fetched: their links were followed from too
-    deep."""
+    """Visited pages to which a shorter way was found during the fetch: their links were followed from too deep."""
     visited = {
         (site_id, visit.task.key): visit.task.depth
         for visit, verdict, site_id in judged
@@ -67,12 +66,12 @@ def follow_anew(db: Database, places: Iterable[Place], now: float) -> None:
 
 
 def _ask_for_all(db: Database, places: Iterable[Place]) -> None:
-    """Have the next visits bring the whole page, so that its links can be followed, though it has not changed."""
+    """Make the next visits fetch the whole page, even if it has not changed, so that its links can be followed."""
     db.many("UPDATE urls SET etag = NULL, last_modified = NULL WHERE site_id = ? AND key = ?", sorted(places))
 
 
 def refused_by_reach(db: Database, reach: Reach) -> Iterator[list[Discovered]]:
-    """What an earlier limit refused and this one lets in, in handfuls."""
+    """URLs that an earlier limit refused and this one lets in, in batches."""
     for handful in refused_urls(db):
         found = [
             item
@@ -84,7 +83,7 @@ def refused_by_reach(db: Database, reach: Reach) -> Iterator[list[Discovered]]:
 
 
 def pages_from(db: Database, depth: int) -> Iterator[list[Place]]:
-    """Fetched pages of this depth or deeper that lead on, in handfuls."""
+    """Fetched pages of this depth or deeper that lead on, in batches."""
     site_id = key = -(1 << 63)
     while rows := db.execute(
         f"SELECT site_id, key FROM urls WHERE state = {DONE} AND depth >= ? AND outcome IN ({LEADING_ON.sql}) "

@@ -1,11 +1,10 @@
-"""How well text is cut out of a site's pages, day by day.
+"""How well text is extracted from a site's pages, day by day.
 
-A site that is redesigned, or begins to build its pages by script, goes on answering 200: nothing fails, and its pages
-are empty. So each report counts, per site and day, the pages that were parsed, how many of them gave next to no text,
-and how much text there was. What is counted is the extraction, not the document: pages that turn out to be duplicates
-or ask not to be indexed count like the others.
+A site that is redesigned, or begins to build its pages by script, keeps answering 200: nothing fails, but its pages are
+empty. So each report counts, per site and day, the parsed pages, how many of them had next to no text, and how much
+text there was. It counts extractions, not documents: duplicates and noindex pages count like the others.
 
-A site keeps at most `KEPT` days; older rows leave when the site is counted for the first time on a day.
+A site keeps at most `KEPT` days; older rows leave at the site's first count of a day.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ DAY = 86_400
 KEPT = 90
 """Days for which the counts of a site are kept."""
 LITTLE = 20
-"""Characters below which a page has no text worth the name: "Loading…", a name, a cookie notice's button."""
+"""Characters below which a page has no real text: "Loading…", a name, a cookie notice's button."""
 BEFORE = 14
 """Days before the last one that it is compared with."""
 
@@ -37,7 +36,7 @@ class Day(msgspec.Struct, frozen=True):
     empty: int
     """Of those, the ones with next to no text."""
     characters: int
-    """Of text in all of them."""
+    """Characters of text in all of them."""
 
     @property
     def share(self) -> float:
@@ -67,7 +66,7 @@ class Extraction:
         """Sites whose old rows have left today."""
 
     def count(self, visits: Sequence[Visit], now: float) -> None:
-        """Add a batch, inside its transaction."""
+        """Count a batch, inside its transaction."""
         sites: dict[int, list[int]] = {}
         for visit in visits:
             if visit.characters is not None:
@@ -105,11 +104,11 @@ def extraction_of(db: Database, site: str, days: int = 30) -> list[Day]:
 
 
 def extraction_drops(db: Database, today: int, drop: float, pages: int) -> list[Drop]:
-    """Sites whose share of pages without text is by `drop` (0…1) higher than in the days before, worst first.
+    """Sites whose share of pages without text is higher by `drop` (0…1) than in the days before, worst first.
 
-    Compared is today, or yesterday while today has fewer than `pages` pages yet, with all pages of up to 14 days
-    before; those must be as many, too.
-    """
+    Compares today, or yesterday while today has fewer than `pages` pages, with all pages of up to 14 days before; those
+    must
+    be as many, too."""
     rows = db.execute(
         "SELECT DISTINCT e.site_id, s.name FROM extraction e JOIN sites s ON s.id = e.site_id "
         "WHERE e.day >= ? AND e.day <= ? AND e.pages >= ? AND e.empty >= ? * e.pages",
@@ -121,7 +120,7 @@ def extraction_drops(db: Database, today: int, drop: float, pages: int) -> list[
 
 
 def _days(db: Database, site_id: int, today: int) -> list[Day]:
-    """What the last day and those before it are among, oldest first."""
+    """The days to compare, oldest first."""
     rows = db.execute(
         "SELECT day, pages, empty, characters FROM extraction WHERE site_id = ? AND day >= ? AND day <= ? ORDER BY day",
         (site_id, today - 1 - BEFORE, today),
@@ -130,7 +129,7 @@ def _days(db: Database, site_id: int, today: int) -> list[Day]:
 
 
 def _drop(site: str, days: Sequence[Day], today: int, pages: int) -> Drop | None:
-    """The last day that tells something, beside those before it."""
+    """The last day with enough pages, against those before it."""
     last = next((day for day in reversed(days) if day.day >= today - 1 and day.pages >= pages), None)
     if last is None:
         return None

@@ -1,4 +1,4 @@
-"""What leads a frontier: apart from its contract, because strategies need NumPy and the contract's values do not."""
+"""What guides a frontier: apart from its contract, because strategies need NumPy and the contract's values do not."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gossamer.scope.reach import Reach
 
 
 class Guidance(msgspec.Struct, frozen=True):
-    """What is fetched first, and what is fetched again when."""
+    """What is fetched first, and when pages are fetched again."""
 
     strategy: Product = Product([BreadthFirst()], names=["breadth"])
     fits: Callable[[str], bool | None] = lambda _url: None
-    """Whether a URL fits a document rule; None where its domain has no rules."""
+    """Whether a URL fits a document rule; None if its domain has no rules."""
     revisit: RevisitConfig = RevisitConfig()
     feeds: FeedConfig = FeedConfig()
     reach: Reach = Reach()

@@ -1,8 +1,7 @@
-"""What of a leased site is fetched next: what is due, the best levels first.
+"""Picks the URLs of a leased site to fetch next: those due, the best levels first.
 
-First visits, feeds and sitemaps wait in levels 0 to 31, pages that are visited again in as many levels of
-their own, which get a share of the places. A URL that rose leaves a row behind in its old level: it is passed
-over here, and deleted.
+First visits, feeds and sitemaps wait in levels 0 to 31, pages that are visited again in as many levels of their own,
+which get a share of the places. A URL that rose leaves a row behind in its old level: it is skipped here, and deleted.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ _TASKS = """SELECT u.url, q.key, u.kind, q.level, q.seq, u.depth, u.hops, u.atte
 
 
 def promote(db: Database, queue: Queue, now: float) -> bool:
-    """Move what has come due to the ends of its levels: a first visit or a source where it was, a page that is
-    visited again by its importance and its need (S4.1)."""
+    """Move due URLs to the ends of their levels: a first visit or a source to its old one, a page that is visited again
+    by its importance and its need (S4.1)."""
     found = False
     for table in LATER:
         due = db.execute(
@@ -57,7 +56,7 @@ def promote(db: Database, queue: Queue, now: float) -> bool:
 
 
 def _visit_levels(due: Sequence[Row], revisits: bool, now: float) -> list[int]:
-    """VRank = QRank · RVRank of what is due, cut into levels; pages seen before have levels of their own."""
+    """VRank = QRank · RVRank of due pages, cut into levels; pages seen before have levels of their own."""
     levels = [level for _, _, level, *_ in due]
     again = [
         place for place, (_, _, _, kind, hub, checked_at, _) in enumerate(due)
@@ -82,7 +81,7 @@ def has_due(db: Database, queue: Queue, now: float) -> bool:
 
 
 class Handful(NamedTuple):
-    """URLs to fetch next, and rows of the queue that mean nothing any more."""
+    """URLs to fetch next, and stale rows of the queue."""
 
     tasks: list[Task]
     stale: list[tuple[int, int]]
@@ -90,8 +89,8 @@ class Handful(NamedTuple):
 
 
 def tasks(db: Database, queue: Queue, holding: Collection[int], urls: int, share: float = 1.0) -> Handful:
-    """The best due URLs of a site that are not held already; pages seen before get `share` of the places while
-    new ones wait."""
+    """The best due URLs of a site that are not held already; pages seen before get `share` of the places while new ones
+    wait."""
     stale: list[tuple[int, int]] = []
     new = _first(db, queue, (0, LEVELS), holding, urls, stale)
     again = _first(db, queue, (LEVELS, 2 * LEVELS), holding, urls, stale)
@@ -115,7 +114,7 @@ def _first(
         for row in rows:
             task = _task(row)
             if task.key in holding:
-                continue  # also where links raised it meanwhile: its report deletes the row it was handed out by
+                continue  # also if links raised it meanwhile: its report deletes the row by which it was handed out
             if row[-2] != QUEUED or (task.level < LEVELS and task.level != row[-1]):
                 stale.append((task.level, task.seq))
             else:
@@ -134,7 +133,7 @@ def _mixed(new: Sequence[Task], again: Sequence[Task]) -> list[Task]:
 
 
 def drop_stale(db: Database, queue: Queue, stale: Sequence[tuple[int, int]]) -> None:
-    """Delete rows of the queue that were left behind."""
+    """Delete stale rows of the queue."""
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
         [(*queue, *place) for place in sorted(stale)],

@@ -1,13 +1,11 @@
 """How URLs enter the table: in batches, each new one once, within the budgets.
 
-Nine of ten links point at URLs that are known already. Most of those are in the
-recently-seen cache and cost a set lookup; the rest are looked up in the index, site by
-site in key order, so a batch reads few pages of the file. What is new is appended.
+Nine of ten links point to known URLs. Most of those are in the recently-seen cache and cost a set lookup; the rest are
+looked up in the index, site by site in key order, so a batch reads few pages of the file. New ones are appended.
 
-A URL that was refused on entry is looked at again when somebody points at it under
-rules that allow it (other settings, or a shorter way to it); so is one that a rule
-refused on its visit, but not one that robots.txt denied: that would go round for
-as long as pages link to it.
+A URL that was refused on entry is judged again when something points to it under rules that allow it (other settings,
+or a shorter way to it); so is one that a rule refused on its visit, but not one that robots.txt denied: that would
+repeat for as long as pages link to it.
 """
 
 from __future__ import annotations
@@ -48,11 +46,11 @@ _ADD_SHAPES = """INSERT INTO shapes (site_id, shape, urls) VALUES (?, ?, ?)
 
 
 _NEW, _TURNED_AWAY, _VISITED = range(3)
-"""What the table says of a URL that may be queued: nothing; refused on entry; refused on its visit."""
+"""State of a URL that may be queued: unknown; refused on entry; refused on its visit."""
 
 
 _Found = tuple[int, str, list[tuple[int, Discovered]]]
-"""A site's key and name, and what was found of it, each URL under its key."""
+"""A site's key and name, and its URLs found, by key."""
 
 
 class _Item(msgspec.Struct, gc=False):
@@ -62,7 +60,7 @@ class _Item(msgspec.Struct, gc=False):
     found: Discovered
     row: int
     verdict: Decision | None = None
-    """What refuses it."""
+    """The rule that refuses it."""
     template: str = ""
     """Its shape."""
     shape: int = 0
@@ -70,10 +68,10 @@ class _Item(msgspec.Struct, gc=False):
     lowered: int = 0
     """Levels by which it waits lower, because pages of its shape were copies."""
     level: int = 0
-    """Where it waits."""
+    """Its level."""
     fit: bool = False
     part: int = 0
-    """Of a site that is split, the part it belongs to."""
+    """The part it belongs to, if the site is split."""
 
 
 class _Record(msgspec.Struct):
@@ -87,7 +85,7 @@ class _Record(msgspec.Struct):
 
 
 class _Offer(NamedTuple):
-    """What a batch offers of one site."""
+    """The URLs of a batch for one site."""
 
     site_id: int
     record: _Record
@@ -106,11 +104,11 @@ class _Writes:
         self.queued: dict[tuple[int, int], list[tuple[int, int]]] = {}
         """Levels and keys, by site and part."""
         self.ready: dict[int, float] = {}
-        """From when on each site is ready."""
+        """When each site becomes ready."""
         self._places: dict[str, tuple[int | None, int | None]] = {"": (None, None)}
 
     def place_of(self, url: str) -> tuple[int | None, int | None]:
-        """Site and key of a page that others were found on; a batch asks for each many times."""
+        """Site and key of a page on which others were found; a batch asks for each many times."""
         place = self._places.get(url)
         if place is None:
             place = self._places[url] = (key64(site_of(url)), key64(url))
@@ -138,11 +136,11 @@ class Intake:
         self._shape_of = shape_of
         self.guidance = guidance
         self.news: dict[str, list[Discovered]] = {}
-        """What the last call of `add` entered, by the page, feed or sitemap that led to it."""
+        """URLs that the last `add` entered, by the page, feed or sitemap that led to them."""
         self.best: dict[int, int] = {}
-        """The best level it entered anything in, by the key of the site."""
+        """The best level in which it entered anything, by the key of the site."""
         self.seen = SeenCache()
-        """Keys that need not be offered again, whatever the rules say of them now."""
+        """Keys that need not be offered again, whatever the rules say now."""
         self._refused = SeenCache(bits=18)
         """Keys that need not be offered again as refused ones."""
         self._plans = Plans(database)
@@ -178,7 +176,7 @@ class Intake:
         return added
 
     def _shorter_ways(self, sites: Sequence[_Found], known: Mapping[int, set[int]]) -> list[tuple[int, int]]:
-        """With a limit of depth: note shorter ways to known URLs; those whose links must be followed anew."""
+        """With a limit of depth: note shorter ways to known URLs; returns those whose links must be followed anew."""
         limit = self.guidance.reach.depth
         if limit is None:
             return []
@@ -189,7 +187,7 @@ class Intake:
         return note_shorter_ways(self._db, offered, limit)
 
     def _sighting(self, key: int, found: Discovered) -> int:
-        """What need not be looked up again: the URL; with a limit of depth, the URL at this depth or deeper."""
+        """The key that need not be looked up again: the URL; with a limit of depth, the URL at this depth or deeper."""
         return key if self.guidance.reach.depth is None else sighting(key, found.depth)
 
     def committed(self) -> None:
@@ -199,11 +197,11 @@ class Intake:
         self._pending, self._pending_refused = [], []
 
     def rolled_back(self) -> None:
-        """The transaction is gone: forget what it would have taught us."""
+        """The transaction is gone: forget its URLs."""
         self._pending, self._pending_refused = [], []
 
     def _unseen(self, found: Sequence[Discovered], keys: Sequence[int] | None) -> dict[int, Discovered]:
-        """The URLs to be looked up, each once: its first sighting that is not refused, if there is one."""
+        """The URLs to look up, each once: its first sighting that is not refused, if there is one."""
         items: dict[int, Discovered] = {}
         refused = self._refused
         if keys is None:
@@ -213,7 +211,7 @@ class Intake:
             key, item = keys[place], found[place]
             if item.refusal is None:
                 if key in items and items[key].refusal is not None:
-                    del items[key]  # its place must not hang on whether the refused one is remembered
+                    del items[key]  # its place must not depend on whether the refused one is remembered
             elif refused.knows(key, item.depth):
                 continue
             first = items.setdefault(key, item)
@@ -222,7 +220,7 @@ class Intake:
         return items
 
     def _missing(self, found: Sequence[Discovered], keys: Sequence[int]) -> list[int]:
-        """Places of the URLs that are not surely known at their depth."""
+        """Positions of the URLs that are not surely known at their depth."""
         knows = self.seen.knows
         return [place for place, key in enumerate(keys) if not knows(key, found[place].depth)]
 
@@ -230,7 +228,7 @@ class Intake:
         self, site_id: int, name: str, offered: list[tuple[int, Discovered]], known: set[int], record: _Record | None,
         now: float, added: Added,
     ) -> _Offer | None:  # fmt: skip
-        """What of a site's URLs may be queued."""
+        """The URLs of a site that may be queued."""
         refused = self._refused_rows(site_id, sorted(known)) if record and record.turned_away else {}
         items = []
         for key, found in offered:
@@ -250,8 +248,8 @@ class Intake:
         return _Offer(site_id, record, items)
 
     def _learn_refusal(self, key: int, found: Discovered, verdict: Decision) -> None:
-        """What need not be looked up again: a budget that is used up stays so, a shape that
-        copies may open again, and a rule speaks only for those that it refuses."""
+        """Refusals that need no second lookup: a used-up budget stays so, a shape of copies may open again, and a rule
+        holds only for the URLs that it refuses."""
         if found.refusal is not None:
             self._pending_refused.append(self._sighting(key, found))
         elif verdict.rule != COPYING_RULE:
@@ -262,7 +260,7 @@ class Intake:
         self.seen.discard(keys)
 
     def _known(self, wanted: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
-        """Which keys of which sites are in the table: a question to its index alone."""
+        """Which keys of which sites are in the table, by its index alone."""
         known: dict[int, set[int]] = {}
         for site_id, key in self._db.find("site_id, key", "urls", ("site_id", "key"), wanted):
             known.setdefault(site_id, set()).add(key)
@@ -279,7 +277,7 @@ class Intake:
         return refused
 
     def _records(self, site_ids: Sequence[int]) -> dict[int, _Record]:
-        """The counters of those sites that there are."""
+        """Counters of the known sites."""
         records: dict[int, _Record] = {}
         for chunk in chunks(site_ids):
             sql = (
@@ -291,14 +289,14 @@ class Intake:
         return records
 
     def _new_site(self, name: str, now: float) -> _Record | None:
-        """Makes the rows of a site; None where the crawl has sites enough."""
+        """Make the rows of a site; None if the crawl has enough sites."""
         if self._sites() >= self._budgets.sites:
             return None
         self.make_site(name, now)
         return _Record()
 
     def make_site(self, name: str, now: float) -> None:
-        """The rows of a site, where there are none yet."""
+        """Make the rows of a site, if there are none yet."""
         site_id, domain = key64(name), registrable_domain(host_of(name))
         sites = self._sites()
         if not self._db.change(
@@ -313,12 +311,12 @@ class Intake:
         )
 
     def _sites(self) -> int:
-        """Sites known; the number is kept, because counting takes longer the more there are."""
+        """Number of known sites; kept, because counting takes longer the more there are."""
         kept = self._db.execute("SELECT value FROM meta WHERE key = 'sites'")
         return int(kept[0][0] if kept else self._db.execute("SELECT COUNT(*) FROM sites")[0][0])
 
     def _judge(self, offers: Sequence[_Offer], writes: _Writes) -> None:
-        """What each item is refused by, if anything; counts the shapes of the others."""
+        """The rule that refuses each item, if any; counts the shapes of the others."""
         shapes = self._shapes(offers)
         yields = Yields(self._db, [offer.site_id for offer in offers], self._budgets)
         out = removals.covered(self._db)
@@ -346,7 +344,7 @@ class Intake:
         writes.shapes.extend((site_id, shape, count) for shape, count in sorted(new.items()))
 
     def _place(self, offers: Sequence[_Offer], gifts: Gifts, now: float) -> None:
-        """The levels in which the new URLs wait: asked once, for all of a batch together."""
+        """The levels of the new URLs: computed once, for all of a batch."""
         fits = self.guidance.fits
         places = [(offer.site_id, item) for offer in offers for item in offer.items if item.verdict is None]
         keys = [(site_id, item.key) for site_id, item in places]
@@ -376,7 +374,7 @@ class Intake:
         return refuse("budget.feeds", f"the site has {counted(feeds, 'feed')} already (feeds.per_site)")
 
     def _shapes(self, offers: Sequence[_Offer]) -> dict[int, dict[int, int]]:
-        """How many URLs of each shape the sites have, as far as the items are of it."""
+        """How many URLs the sites have of each shape among the items."""
         wanted = set()
         for offer in offers:
             for item in offer.items:
@@ -432,7 +430,7 @@ class Intake:
 
 
 def _refuse_removed(items: Sequence[_Item], out: removals.Covered) -> None:
-    """What was taken down a moment ago may be offered by a worker that does not know yet."""
+    """A worker may offer URLs that were taken down a moment ago."""
     for item in items:
         what = out.by(item.found.url)
         if what is not None:

@@ -1,8 +1,7 @@
 """Who works on which site: claims, signs of life, take-overs, addresses.
 
-A lease is `parts.owner` with a token that grows at each claim; it lives as long
-as its worker gives signs of life (`workers.expires_at`), so one row is touched
-per heartbeat however many sites a worker holds.
+A lease is `parts.owner` with a token that grows at each claim. It lives as long as its worker gives signs of life
+(`workers.expires_at`), so a heartbeat touches one row however many sites a worker holds.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ _CLAIMED = """SELECT p.site_id, p.part, p.token, COALESCE(x.parts, 1), s.name, s
     FROM parts p JOIN sites s ON s.id = p.site_id LEFT JOIN partitions x ON x.site_id = p.site_id"""
 _UNPAUSED = f"""CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = '{controls.PAUSED}') THEN -1.0
     ELSE CAST(? AS DOUBLE PRECISION) END"""
-"""The present, or a time before all others while the crawl is paused: as the bound of a range it is worked out once,
-where a condition of its own would be tried on every site that is ready."""
+"""The present, or a time before all others while the crawl is paused: as the bound of a range it is computed once,
+while a separate condition would be tried on every ready site.
+"""
 _READY = f"""{_CLAIMED}
     LEFT JOIN addresses a ON a.address = CASE WHEN p.part = 0 THEN s.address ELSE s.address || '#' || p.part END
     WHERE p.owner IS NULL AND p.ready_at <= {_UNPAUSED} AND (a.owner IS NULL OR a.owner = ?)
@@ -38,7 +38,7 @@ _READY = f"""{_CLAIMED}
 def register(
     db: Database, worker: str, now: float, budgets: Budgets, config: PolitenessConfig, machine: str = ""
 ) -> None:
-    """Enter a worker; what an earlier one of that name held is free, or nobody would ever work on it."""
+    """Enter a worker, and free what an earlier one of that name held: nobody else would."""
     retire(db, worker, now, config)
     db.execute(
         "INSERT INTO workers (id, started_at, expires_at, machine) VALUES (?, ?, ?, ?)",
@@ -47,21 +47,21 @@ def register(
 
 
 def renew(db: Database, worker: str, now: float, budgets: Budgets) -> None:
-    """Extend a worker's life, unless its sites were given away already; a call that was held up takes nothing back."""
+    """Extend a worker's life, unless its sites were given away already; a delayed call takes nothing back."""
     until = now + budgets.lease
     sql = "UPDATE workers SET expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END WHERE id = ?"
     if not db.change(sql, (until, until, worker)):
-        raise LeaseLost(f"worker {worker} was silent too long: its sites have other owners now")
+        raise LeaseLost(f"worker {worker} was silent too long: other workers have its sites now")
 
 
 def check_alive(db: Database, worker: str) -> None:
-    """Raises `LeaseLost` where the worker's sites were given away; leaves the row unlocked for signs of life."""
+    """Raise `LeaseLost` if the worker's sites were given away; leaves the row unlocked for signs of life."""
     if not db.execute("SELECT 1 FROM workers WHERE id = ?", (worker,)):
-        raise LeaseLost(f"worker {worker} was silent too long: its sites have other owners now")
+        raise LeaseLost(f"worker {worker} was silent too long: other workers have its sites now")
 
 
 def expired(db: Database, now: float, lock: bool = False) -> list[str]:
-    """Workers whose time has run out; locked, none of them can give a sign of life any more."""
+    """Workers whose time has run out; locked, so that none of them can give a sign of life any more."""
     table = f"workers p WHERE expires_at < ? ORDER BY id{db.lock_rows}" if lock else "workers WHERE expires_at < ?"
     return [row[0] for row in db.execute(f"SELECT id FROM {table}", (now,))]
 
@@ -89,7 +89,7 @@ def retire(db: Database, worker: str, now: float, config: PolitenessConfig) -> N
 
 
 def free_part(db: Database, queue: Queue, now: float) -> None:
-    """Take the owner off a site and work out when the site is ready again."""
+    """Take the owner off a site and compute when the site is ready again."""
     ready: float | None = None
     if db.execute("SELECT 1 FROM queue WHERE site_id = ? AND part = ? LIMIT 1", queue):
         ready = now
@@ -111,21 +111,21 @@ _ONE = f"""{_CLAIMED} WHERE p.owner IS NULL AND p.site_id = ? AND p.part = 0 AND
 
 
 def claim_site(db: Database, worker: str, site_id: int, now: float, config: PolitenessConfig) -> Lease | None:
-    """Lease one site, ready or not; None where it has an owner, or is paused."""
+    """Lease one site, ready or not; None if it has an owner, or is paused."""
     rows = db.execute(_ONE + db.lock_rows, (site_id,))
     return _leased(db, worker, rows[0], now, config).lease if rows else None
 
 
 class Claimed(NamedTuple):
-    """A site that was leased just now."""
+    """A site that was just leased."""
 
     lease: Lease
     left: int | None
-    """Requests until an operator's limit, None where there is none."""
+    """Requests left of an operator's limit; None if there is none."""
 
 
 def claim(db: Database, worker: str, now: float, sites: int, config: PolitenessConfig) -> Iterator[Claimed]:
-    """Lease ready sites one by one, those that waited longest first, until nobody asks for more."""
+    """Lease ready sites one by one, those that waited longest first, until the caller stops."""
     for row in db.execute(_READY + db.lock_rows, (now, worker, sites)):
         yield _leased(db, worker, row, now, config)
 
@@ -141,12 +141,12 @@ def _leased(db: Database, worker: str, row: Row, now: float, config: PolitenessC
 
 
 def anything_ready(db: Database, worker: str, now: float) -> bool:
-    """Whether a claim could succeed: a reading question, asked before the writing one."""
+    """Whether a claim could succeed: a read, made before the write."""
     return bool(db.execute(_READY, (now, worker, 1)))
 
 
 def fewest_sites(db: Database, worker: str, now: float) -> int | None:
-    """Sites held by the live worker that holds the fewest, this one not counted; None where it is alone."""
+    """Sites of the other live worker that holds the fewest; None if there is no other."""
     rows = db.execute(
         "SELECT COUNT(p.site_id) FROM workers w LEFT JOIN parts p ON p.owner = w.id "
         "WHERE w.expires_at >= ? AND w.id <> ? GROUP BY w.id ORDER BY 1 LIMIT 1",
@@ -160,11 +160,11 @@ _OWNED = f"""SELECT s.paused <> '' OR EXISTS (SELECT 1 FROM meta WHERE key = '{c
 
 
 def allowance(db: Database, worker: str, place: Place, holding: int) -> int | None:
-    """How many more URLs of its site a worker may be handed that has so many unreported, None where there is no limit.
-    Raises `LeaseLost` where it does not hold the site."""
+    """How many more URLs of its site a worker with so many unreported ones may get; None if there is no limit. Raises
+    `LeaseLost` if it does not hold the site."""
     rows = db.execute(_OWNED, (*queue_of(place), worker))
     if not rows:
-        raise LeaseLost(f"{place.site} has another owner now")
+        raise LeaseLost(f"{place.site} has another worker now")
     is_paused, most, fetched = rows[0]
     if is_paused:
         return 0
@@ -172,16 +172,16 @@ def allowance(db: Database, worker: str, place: Place, holding: int) -> int | No
 
 
 def check_leases(db: Database, worker: str, sites: Sequence[SiteReport]) -> None:
-    """Raises `LeaseLost` where one of the sites is not held by the worker under the reported token."""
+    """Raise `LeaseLost` if the worker does not hold one of the sites under the reported token."""
     tokens: dict[tuple[int, int], int] = {}
     for chunk in chunks(sorted({key64(site.site) for site in sites})):
-        # The owner is looked at here, not in the query: SQLite would walk all sites of the worker.
+        # Compare the owner here, not in the query: SQLite would walk all sites of the worker.
         sql = f"SELECT site_id, part, token, owner FROM parts WHERE site_id IN ({marks(chunk)})"
         rows = db.execute(sql, chunk)
         tokens.update(((site_id, part), token) for site_id, part, token, owner in rows if owner == worker)
     for site in sites:
         if tokens.get(queue_of(site.place)) != site.token:
-            raise LeaseLost(f"{site.site} has another owner now")
+            raise LeaseLost(f"{site.site} has another worker now")
 
 
 def hold_address(db: Database, worker: str, site_id: int, address: str, now: float) -> float | None:
@@ -204,7 +204,7 @@ def hold_address(db: Database, worker: str, site_id: int, address: str, now: flo
 
 
 def add_number(db: Database, key: str, amount: int) -> None:
-    """Add to a number kept in `meta`."""
+    """Add to a number in `meta`."""
     old = db.execute("SELECT value FROM meta WHERE key = ?", (key,))
     total = (int(old[0][0]) if old else 0) + amount
     db.execute(

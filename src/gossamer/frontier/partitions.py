@@ -1,8 +1,8 @@
-"""Sites that are split into parts: which plan holds, and how a new one takes effect.
+"""Sites that are split into parts: the current plan, and how a new one takes effect.
 
-A part is leased, queued and waited for like a site; what belongs to another part goes there through the table, so
-no URL is fetched by two parts and none by nobody. A new plan waits until nobody works on the site (workers that do
-are told to leave it), then all rows of the site move at once, in one transaction.
+A part is leased, queued and waited for like a site. A URL of another part goes there through the table, so exactly one
+part fetches it. A new plan waits until nobody works on the site (its workers are told to leave it), then one
+transaction moves all rows of the site.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from gossamer.model.site import key64
 from gossamer.partition.assignment import Assignment, one_part
 
 _PIECE = 10_000
-"""URLs looked at in one go."""
+"""URLs read at a time."""
 
 
 class Partition(msgspec.Struct, frozen=True):
-    """How a site is split."""
+    """The parts of a site."""
 
     site: str
     plan: Assignment
     waiting: bool
-    """Whether a new plan waits for the site to be left."""
+    """Whether a new plan waits until workers have left the site."""
     made_at: float
     urls: tuple[int, ...]
     """Known URLs of each part."""
 
 
 class Plans:
-    """The plans that hold, read again when one has changed; few sites have one."""
+    """The current plans, read again after a change; few sites have one."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -43,7 +43,7 @@ class Plans:
         self._plans: dict[int, Assignment] = {}
 
     def refresh(self) -> None:
-        """To be called inside the transaction that asks."""
+        """Read changes; call it inside the transaction."""
         versions: dict[int, int] = dict(self._db.execute("SELECT site_id, version FROM partitions"))
         if versions == self._versions:
             return
@@ -52,12 +52,12 @@ class Plans:
         self._versions = versions
 
     def of(self, site_id: int) -> Assignment | None:
-        """The plan of a site; None where it is in one part."""
+        """The plan of a site; None if it is not split."""
         return self._plans.get(site_id)
 
 
 def plan_of(db: Database, site: str) -> Assignment | None:
-    """The plan that holds for a site; None where it is in one part."""
+    """The current plan of a site; None if it is not split."""
     rows = db.execute("SELECT plan FROM partitions WHERE site_id = ?", (key64(site),))
     return _decoded(rows[0][0]) if rows else None
 
@@ -80,7 +80,7 @@ def partitions(db: Database) -> list[Partition]:
 
 
 def adopt(db: Database, site: str, plan: Assignment, now: float) -> None:
-    """Have a site split by a plan as soon as nobody works on it; one part: not split any more."""
+    """Split a site by a plan as soon as nobody works on it; a plan of one part joins it again."""
     plan.check()
     with db.transaction():
         db.execute(
@@ -97,7 +97,7 @@ def waiting_sites(db: Database) -> set[str]:
 
 
 def anything_waiting(db: Database) -> bool:
-    """Whether `apply_waiting` would do something: a reading question, asked before the writing one."""
+    """Whether `apply_waiting` would do something: a read, made before the write."""
     return bool(_free_sites(db))
 
 
@@ -106,7 +106,7 @@ def apply_waiting(db: Database, now: float) -> None:
     for site_id, text in _free_sites(db):
         plan = _decoded(text)
         db.many(
-            # Tokens go on from the highest: that of a part that was there before is never right again.
+            # Tokens continue from the highest: the token of an old part is never right again.
             "INSERT INTO parts (site_id, part, token) SELECT ?, ?, MAX(token) FROM parts WHERE site_id = ? "
             "ON CONFLICT DO NOTHING",
             [(site_id, part, site_id) for part in range(plan.parts)],
@@ -129,7 +129,7 @@ def apply_waiting(db: Database, now: float) -> None:
 
 
 def _next_version(db: Database) -> int:
-    """Never the same twice, so that a plan is told from one that was taken back meanwhile."""
+    """Never the same twice, so that a plan differs from one that was taken back meanwhile."""
     leases.add_number(db, "partition_version", 1)
     return int(db.execute("SELECT value FROM meta WHERE key = 'partition_version'")[0][0])
 
@@ -146,7 +146,7 @@ def _free_sites(db: Database) -> list[tuple[int, str]]:
 
 
 def _pass_clocks_on(db: Database, site_id: int) -> None:
-    """Whoever asks next, under whichever part, waits as long as the last one would have."""
+    """The next worker, of whichever part, waits as long as the last one would have."""
     latest = db.execute("SELECT MAX(not_before) FROM parts WHERE site_id = ?", (site_id,))[0][0]
     db.execute("UPDATE sites SET not_before = ? WHERE id = ? AND not_before < ?", (latest, site_id, latest))
 
@@ -206,4 +206,4 @@ def _decoded(text: str) -> Assignment:
         return Assignment.from_json(text)
     except ValueError as error:
         way_out = "take it back with `gossamer partition set SITE none`"
-        raise CorruptError(f"a stored plan of a site's parts is damaged ({error}): {way_out}") from error
+        raise CorruptError(f"the stored plan for the parts of a site is damaged ({error}): {way_out}") from error

@@ -29,11 +29,11 @@ from gossamer.partition.config import part_gap
 DAY = 86_400.0
 RETRY_AFTER = "Retry-After"
 PACE = "between two requests"
-"""What the reason of a wait ends with where the site only keeps its ordinary pace."""
+"""End of a wait's reason if the site only keeps its ordinary pace."""
 LONGEST_PACE = 3600.0
 """Seconds between two requests up to which a crawl waits for a site: at a slower pace it would hardly ever end."""
 _WISHES = (RETRY_AFTER, "status 429")
-"""What the reason of a wait says where the server itself asked for it."""
+"""Part of a wait's reason if the server itself asked for it."""
 
 
 class PolitenessConfig(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class PolitenessConfig(msgspec.Struct, frozen=True):
 
     @property
     def address_delay(self) -> float:
-        """The delay that counts for an IP address."""
+        """The delay for an IP address."""
         return part_gap(self.parts, self.delay if self.ip_delay is None else self.ip_delay, 0.0, self.site_rate)
 
 
@@ -72,13 +72,13 @@ class SiteClock(msgspec.Struct, frozen=True):
     not_before: float = 0.0
     """The next request may start at this time."""
     reason: str = ""
-    """Why the site waits longer than its delay; `""` where it does not."""
+    """Why the site waits longer than its delay; `""` if it does not."""
     least_delay: float = 0.0
     """What an operator asks for, seconds."""
 
 
 def for_part(config: PolitenessConfig, parts: int) -> PolitenessConfig:
-    """The rules for one part of a site that is split into so many."""
+    """The rules for one of so many parts of a split site."""
     return config if parts <= 1 else msgspec.structs.replace(config, parts=parts)
 
 
@@ -130,7 +130,7 @@ def robots_changed(clock: SiteClock, crawl_delay: float | None, at: float, confi
 
 
 def limited(clock: SiteClock, least_delay: float, now: float, config: PolitenessConfig) -> SiteClock:
-    """An operator asks for this delay from now on: the site counts as asked just now where that is more than before."""
+    """An operator sets this delay: if it is longer than before, the site counts as asked just now."""
     changed = msgspec.structs.replace(clock, least_delay=least_delay)
     if least_delay <= clock.least_delay:
         return changed
@@ -143,12 +143,12 @@ def taken_over(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteCl
 
 
 def is_servers_wish(reason: str) -> bool:
-    """Whether a wait with this reason is what the server asked for, and not our own caution."""
+    """Whether the server asked for a wait with this reason, and not our own caution."""
     return any(mark in reason for mark in _WISHES)
 
 
 def asked_again(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:
-    """A person names the site again: it is tried once more, no sooner than its ordinary gap allows."""
+    """A person names the site again: try it once more, no sooner than its ordinary gap allows."""
     if is_servers_wish(clock.reason):
         return clock
     calm = msgspec.structs.replace(clock, trouble=0, reason="")
@@ -156,8 +156,8 @@ def asked_again(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteC
 
 
 def believable(clock: SiteClock, now: float, config: PolitenessConfig) -> SiteClock:
-    """A clock that waits longer than any rule could ask for was set while the system
-    clock was wrong: start the wait again from now."""
+    """A clock that waits longer than any rule could ask for was set while the system clock was wrong: start the wait
+    again from now."""
     longest = max(config.backoff_cap * 1.25, config.retry_after_cap, gap(clock, config))
     if clock.not_before <= now + longest:
         return clock

@@ -1,9 +1,9 @@
-"""Statistics of the URL table (S0.8), kept with the rows: how many URLs there are under each prefix of a
-site, and what became of them.
+"""Statistics of the URL table (S0.8), kept with the rows: the number of URLs under each prefix of a site, and their
+outcomes.
 
-Each URL counts in one row, that of its leaf (`scope.statistics.prefix_of`), and a batch writes each row
-once, whatever number of its URLs are in it; sums over higher prefixes are made by whoever reads. So the
-statistics cost a page the same however many URLs there are, and nothing is ever counted again.
+Each URL counts in one row, that of its leaf (`scope.statistics.prefix_of`), and a batch writes each row once, however
+many of its URLs are in it; sums over higher prefixes are computed on reading. So the cost per page is the same however
+many URLs there are, and nothing is ever counted again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COLUMN = {
     else _FAILED if outcome.meaning.error else None
     for outcome in Outcome
 }  # fmt: skip
-"""The counter that a URL with this outcome is in, besides `visited`."""
+"""The counter for a URL with this outcome, besides `visited`."""
 
 
 @lru_cache(maxsize=65_536)
@@ -58,14 +58,14 @@ class PrefixTally:
         return row
 
     def entered(self, site_id: int, shape: str, fit: bool, urls: int = 1) -> None:
-        """URLs of a shape came into the table, or left it where `urls` is negative."""
+        """URLs of a shape came into the table, or left it if `urls` is negative."""
         row = self._row(site_id, shape)
         row[_KNOWN] += urls
         if fit:
             row[_FIT] += urls
 
     def fitted(self, site_id: int, shape: str, urls: int) -> None:
-        """Known URLs of a shape fit a document rule now, or do so no longer where `urls` is negative."""
+        """Known URLs of a shape fit a document rule now, or no longer if `urls` is negative."""
         self._row(site_id, shape)[_FIT] += urls
 
     def visited(self, site_id: int, shape: str, before: str, outcome: Outcome, near: bool) -> None:
@@ -107,7 +107,7 @@ def count_prefixes(
     shapes: Sequence[str],
     keeps: Callable[[Visit, Verdict], bool],
 ) -> None:
-    """Note what visits brought; those whose outcome stays what it was (`keeps`) change nothing."""
+    """Count visits; those that keep their outcome (`keeps`) change nothing."""
     tally = PrefixTally()
     for (visit, verdict, site_id), shape in zip(judged, shapes, strict=True):
         if not keeps(visit, verdict):

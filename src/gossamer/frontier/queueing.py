@@ -12,7 +12,7 @@ from gossamer.frontier.contract import Place
 from gossamer.model.site import key64
 
 LATER = ("schedule", "revisits")
-"""Tables of what is due later: to be tried again, to be visited again."""
+"""Tables of URLs that are due later: retries, and next visits."""
 
 INSERT_QUEUE = "INSERT INTO queue (site_id, part, level, seq, key) VALUES (?, ?, ?, ?, ?)"
 
@@ -49,7 +49,7 @@ def queue_rows(
 def numbered_rows(
     db: Database, wanted: Mapping[tuple[int, int], Sequence[tuple[int, int]]], ready: Mapping[int, float]
 ) -> list[tuple[int, int, int, int, int]]:
-    """The same for many sites at once: (level, key) pairs by site and part, and from when on each site is ready."""
+    """The same for many sites at once: (level, key) pairs by site and part, and when each site becomes ready."""
     states: dict[tuple[int, int], tuple[int, float | None]] = {}
     for chunk in chunks(sorted({site_id for site_id, _ in wanted})):
         sql = f"SELECT site_id, part, next_seq, ready_at FROM parts WHERE site_id IN ({marks(chunk)})"
@@ -72,7 +72,7 @@ def enqueue(db: Database, queue: Queue, items: Sequence[tuple[int, int]], now: f
 
 
 def count_levels(db: Database, changes: Mapping[int, int]) -> None:
-    """Keep the number of rows in the queue per level, so that nobody has to count them."""
+    """Keep the number of queue rows per level, so that nobody has to count them."""
     db.many(
         "INSERT INTO levels (level, queued) VALUES (?, ?) "
         "ON CONFLICT (level) DO UPDATE SET queued = levels.queued + excluded.queued",
@@ -82,7 +82,7 @@ def count_levels(db: Database, changes: Mapping[int, int]) -> None:
 
 def move_revisits(db: Database, moved: Sequence[tuple[int, int, int, float | None, float]]) -> None:
     """Change when finished URLs are visited again: site, part, key, planned time, new time. Their sites become ready
-    as early as that needs; one that is ready too early has nothing to do then, and waits on."""
+    early enough; one that is ready too early finds nothing to do, and waits on."""
     db.many(
         "DELETE FROM revisits WHERE site_id = ? AND part = ? AND due_at = ? AND key = ?",
         sorted((site_id, part, before, key) for site_id, part, key, before, _ in moved),
@@ -110,7 +110,7 @@ def move_revisits(db: Database, moved: Sequence[tuple[int, int, int, float | Non
 
 
 def drop_revisits(db: Database, dropped: Sequence[tuple[int, int, int, float]]) -> None:
-    """Finished URLs are visited again no more: site, part, key, planned time."""
+    """Plan no further visits of finished URLs: site, part, key, planned time."""
     db.many(
         "DELETE FROM revisits WHERE site_id = ? AND part = ? AND due_at = ? AND key = ?",
         sorted((site_id, part, before, key) for site_id, part, key, before in dropped),

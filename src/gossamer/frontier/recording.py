@@ -1,4 +1,4 @@
-"""What a batch changes in the tables, all inside one transaction."""
+"""Writes a batch into the tables, all inside one transaction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _UNPLANNED = Planned(None, None, None, None, None)
 
 
 def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
-    """Keys of the visited URLs that an operator removed, or a new filter refused, while they were fetched."""
+    """Keys of visited URLs that an operator removed, or a new filter refused, while they were fetched."""
     if not db.execute("SELECT 1 FROM removals UNION ALL SELECT 1 FROM filters WHERE state = 'active' LIMIT 1"):
         return set()
     sites: dict[int, list[int]] = {}
@@ -50,8 +50,8 @@ def removed(db: Database, visits: Sequence[Visit]) -> set[int]:
 
 
 def _refuse_removed(db: Database, visits: Sequence[Visit]) -> None:
-    """What was taken down meanwhile and is still in the table, because its turn to leave has not come or because it
-    was found by a worker that did not know yet: its visit ends in a refusal, and nothing of it is kept."""
+    """Visits to URLs that were taken down meanwhile and are still in the table, because they have not left yet or a
+    worker that did not know of it added them: they end in a refusal, and nothing of them is kept."""
     out = removals.covered(db)
     for visit in visits if out else ():
         what = out.by(visit.task.url)
@@ -75,10 +75,8 @@ def record_visits(
     db: Database, judged: Sequence[tuple[Visit, Verdict, int]], segment: str,
     planned: Mapping[tuple[int, int], Planned], now: float,
 ) -> list[tuple[int, int]]:  # fmt: skip
-    """Outcomes, queue, schedule and next visits, tallies, aliases.
-
-    Returns site and key of the URLs that were documents and are so no longer.
-    """
+    """Record outcomes, queue, schedule and next visits, tallies, aliases. Returns site and key of URLs that are no
+    documents any more."""
     judged_by_key = sorted(judged, key=lambda one: (one[2], one[0].task.key))
     changed, kept, departed = [], [], []
     for visit, verdict, site_id in judged_by_key:
@@ -121,7 +119,7 @@ def left_clusters(
     gone: Collection[int],
     before: Mapping[tuple[int, int], tuple[int, bool]],
 ) -> list[tuple[tuple[int, int], int]]:
-    """The visited pages that are not in the cluster any more that they were in, with its number."""
+    """Visited pages that have left their cluster, with its number."""
     left = []
     for visit, verdict in zip(visits, verdicts, strict=True):
         place = (key64(visit.site), visit.task.key)
@@ -133,14 +131,14 @@ def left_clusters(
 
 
 def keeps_outcome(visit: Visit, verdict: Verdict) -> bool:
-    """Whether the URL stays what it was: an unchanged page, or one that is tried again soon."""
+    """Whether the URL keeps its outcome: an unchanged page, or one that is tried again soon."""
     if verdict.outcome is Outcome.NOT_MODIFIED:
         return visit.task.previous in VALIDATED
     return visit.retry_at is not None and visit.task.previous != "" and visit.task.previous not in RETRIED
 
 
 def _kept_values(visit: Visit, site_id: int, plan: Planned) -> tuple[Any, ...]:
-    # What was said of a page that its server calls unchanged still holds; what a failure since then said is over.
+    # The reason of a page that its server calls unchanged still holds; that of a failure since then does not.
     unchanged = visit.retry_at is None
     return (
         DONE if unchanged else SCHEDULED, _attempts(visit), visit.retry_at or plan.due_at,
@@ -201,7 +199,7 @@ def _join(db: Database, joined: Sequence[tuple[Visit, Verdict, int]]) -> None:
 
 
 def _pass_depth_on(db: Database, judged: Sequence[tuple[Visit, Verdict, int]]) -> None:
-    """What stands for a start page is one, also where links had led to it before."""
+    """The page that represents a start page is one, too, even if links had led to it before."""
     db.many(
         "UPDATE urls SET depth = 0 WHERE site_id = ? AND key = ? AND depth > 0",
         sorted(
@@ -240,7 +238,7 @@ def change_tally(db: Database, tally: Counter[tuple[int, str]]) -> None:
 
 
 def _wake_aliases(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], now: float) -> None:
-    """Pages that leaned on a page which no longer carries them are fetched again."""
+    """Fetch pages again that a page no longer represents."""
     for visit, verdict, site_id in judged:
         if visit.retry_at is not None or keeps_outcome(visit, verdict):
             continue
@@ -257,8 +255,7 @@ def wake(
     db: Database, target_site: int, target_key: int, outcome: str, now: float,
     walked: set[tuple[int, int]] | None = None,
 ) -> None:  # fmt: skip
-    """Queue again the finished pages that lean on a target by this outcome; aliases also
-    where they do so by way of redirects."""
+    """Queue finished pages again that point to a target by this outcome; aliases also through redirects."""
     walked = walked or set()
     walked.add((target_site, target_key))
     rows = db.execute(
@@ -287,7 +284,7 @@ def _let_go(db: Database, target_site: int, target_key: int, site_id: int, key: 
 
 
 def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_alias: bool = False) -> int:
-    """Put finished URLs of a site back into the queue; those already waiting stay where they are."""
+    """Put finished URLs of a site back into the queue; those already waiting stay in their places."""
     ready: list[tuple[int, int, int]] = []
     unschedule(db, site_id, keys)
     for key in keys:
@@ -305,7 +302,7 @@ def requeue(db: Database, site_id: int, keys: Sequence[int], now: float, keep_al
 
 
 def unschedule(db: Database, site_id: int, keys: Sequence[int]) -> None:
-    """Take finished URLs out of the plan of further visits."""
+    """Plan no further visits of finished URLs."""
     for chunk in chunks(sorted(keys)) if keys else ():
         rows = db.execute(
             "SELECT part, due_at, key FROM urls WHERE due_at IS NOT NULL AND state <> ? AND site_id = ? "
@@ -319,7 +316,7 @@ def unschedule(db: Database, site_id: int, keys: Sequence[int]) -> None:
 
 
 def clean_texts(batch: Batch) -> None:
-    """What servers and pages said, so that every database can keep it: no NUL, no half characters."""
+    """Make texts of servers and pages storable in every database: no NUL, no half characters."""
     for visit in batch.visits:
         for name in ("reason", "etag", "last_modified", "published"):
             if not (text := getattr(visit, name)).isprintable():
@@ -338,14 +335,14 @@ _NEVER = 1e18
 
 
 def record_sites(db: Database, batch: Batch) -> None:
-    """Politeness clocks of sites and addresses, robots.txt states. A part's ordinary pauses are its own; trouble
-    is the whole site's."""
+    """Politeness clocks of sites and addresses, robots.txt states. A part's ordinary pauses are its own; trouble is the
+    whole site's."""
     db.many(
         "UPDATE parts SET not_before = ? WHERE site_id = ? AND part = ?",
         [(s.clock.not_before, *queue_of(s.place)) for s in batch.sites if s.parts > 1],
     )
     db.many(
-        # A later time than the worker's was set by somebody who blocked the site meanwhile.
+        # A later time than the worker's comes from somebody who blocked the site meanwhile.
         "UPDATE sites SET crawl_delay = ?, trouble = CASE WHEN not_before > ? THEN trouble ELSE ? END, "
         "wait_reason = CASE WHEN not_before > ? THEN wait_reason ELSE ? END, "
         "not_before = CASE WHEN not_before > ? THEN not_before ELSE ? END, "
@@ -353,7 +350,7 @@ def record_sites(db: Database, batch: Batch) -> None:
         [
             (
                 s.clock.crawl_delay,
-                # Of a site in parts, the part that met no trouble does not forgive it while it lasts.
+                # A part of a site that met no trouble does not forgive that of another while it lasts.
                 s.clock.not_before if s.parts > 1 else _NEVER,
                 s.clock.trouble,
                 s.clock.not_before,

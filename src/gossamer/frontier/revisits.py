@@ -1,9 +1,9 @@
-"""When a visited page is visited again, decided in the transaction that records the visit (S4.5, S3.7).
+"""When a page is visited again, decided in the transaction that records its visit (S4.5, S3.7).
 
-A page's rate of change is learned from whether its *main text* changed between two visits; a page seen
-for the first time is believed to be like its class: pages of its site under the same prefix, of its site, of its
-type, of the crawl. Rates are kept in classes (`revisit.rates`); the plan, which shares out the budget of visits, comes
-from the number of documents of each (`freshness`).
+A page's rate of change is learned from whether its *main text* changed between two visits. Before the second visit it
+is estimated from its class: pages of its site under the same prefix, of its site, of its type, of the crawl. Rates are
+kept in classes (`revisit.rates`). The plan, which shares out the budget of visits, comes from the number of documents of
+each (`freshness`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _EVERYTHING = 0
 
 
 class Finished(NamedTuple):
-    """What the row of a finished URL says about its visits so far."""
+    """The columns of a finished URL that concern its visits so far."""
 
     outcome: str
     fetched_at: float
@@ -48,15 +48,15 @@ class Finished(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """A visit that found a page as it is now."""
+    """A visit that showed a page's present content."""
 
     visit: Visit
     classes: tuple[int, ...]
     gap: float
-    """Seconds since it was known last, 0 at the first visit."""
+    """Seconds since its content was last known; 0 at the first visit."""
     changed: bool
     document: bool
-    """Whether it can be found by readers, and so counts for freshness."""
+    """Whether readers find it, so that it counts for freshness."""
 
 
 def estimator_of(config: RevisitConfig) -> Estimator:
@@ -65,7 +65,7 @@ def estimator_of(config: RevisitConfig) -> Estimator:
 
 
 def weight_of(clicks: int) -> float:
-    """How much a page matters by the clicks of readers: once as much for each doubling."""
+    """Weight of a page by the clicks of readers: one more for each doubling."""
     return 1.0 + math.log2(1 + clicks)
 
 
@@ -81,7 +81,7 @@ class Revisits:
     def plan_visits(
         self, judged: Sequence[tuple[Visit, Verdict, int]], shapes: Sequence[str], now: float
     ) -> dict[tuple[int, int], Planned]:
-        """The next visits of all that were visited, by site and key."""
+        """The next visits of all visited URLs, by site and key."""
         planned: dict[tuple[int, int], Planned] = {}
         learned: dict[tuple[int, int], Learned] = {}
         moves: Counter[tuple[int, int]] = Counter()
@@ -126,7 +126,7 @@ class Revisits:
         }
 
     def _beliefs(self, items: Sequence[Learned]) -> tuple[np.ndarray, np.ndarray]:
-        """What is believed of each page after its visit."""
+        """The estimated rate of each page after its visit."""
         first = [item for item in items if not _is_known(item.visit.task)]
         evidence = self._evidence({name for item in first for name in item.classes})
         begun_a, begun_b = self._estimator.start([[evidence[name] for name in item.classes] for item in first])
@@ -164,7 +164,7 @@ class Revisits:
         )
 
     def current_plan(self, now: float, moves: Mapping[tuple[int, int], int] | None = None) -> Plan:
-        """How the budget is shared out; made anew as the collection grows and time goes by."""
+        """How the budget is shared out; computed anew as the collection grows and time goes by."""
         pages = self._planned_pages + sum((moves or {}).values())
         if self._plan is None or abs(now - self._planned_at) > _PLAN_AGE or pages > _GROWN * self._planned_pages:
             histogram = np.zeros(BUCKETS)
@@ -181,7 +181,7 @@ class Revisits:
         return self._plan
 
     def replan(self, pages: Sequence[Finished], now: float) -> list[float | None]:
-        """When finished pages are visited again by the settings of today; None: never."""
+        """When finished pages are visited again by the present settings; None: never."""
         if self._config.policy == "none":
             return [None] * len(pages)
         due: list[float | None] = [page.fetched_at + self._config.ceiling for page in pages]
@@ -215,12 +215,12 @@ def _is_document(visit: Visit, verdict: Verdict) -> bool:
 
 
 def _is_known(task: Task) -> bool:
-    """Whether anything is believed of a page. A start page that was an alias was read before, and nothing is."""
+    """Whether a page has a rate of change. A start page that was an alias was read before, but has none."""
     return task.checked_at > 0 and task.change[1] > 0
 
 
 def _observed(visit: Visit) -> tuple[float, bool]:
-    """Seconds since the page was last known, and whether its text is another."""
+    """Seconds since the page's content was last known, and whether its text changed."""
     task = visit.task
     if not task.checked_at:
         return 0.0, False

@@ -1,13 +1,12 @@
 """A bounded memory of keys, so that most links cost a memory access and no query.
 
-A table of 64-bit slots in which a key has one possible place, its low bits: the newer
-key replaces the older one that has the same place. What is found is surely known; what
-is not found may have been replaced, and is looked up in the database. In sets of
-Python numbers an eighth of the keys would take more memory and no less time.
+A table of 64-bit slots in which a key has one possible place, its low bits: a newer key replaces an older one with the
+same place. A key that is found is surely known; one that is not found may have been replaced, and is looked up in the
+database. Python sets would take more memory for an eighth of the keys, and no less time.
 
-A crawl with a limit of depth must hear of shorter ways to what it knows: there a key is remembered
-with the depth at which it is known, in the bits above those of its place (`sighting`), and counts as
-seen at that depth or deeper.
+A crawl with a limit of depth must hear of shorter ways to known URLs: there a key is stored with its known depth, in
+the
+bits above those of its place (`sighting`), and counts as seen at that depth or deeper.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ _KEY_BITS = (1 << _DEPTH_BIT) - 1
 
 
 def sighting(key: int, depth: int) -> int:
-    """What the memory holds of a key that is known at this depth; at depth 0, which is all depths, the key itself."""
+    """The stored form of a key that is known at this depth; at depth 0, which is all depths, the key itself."""
     return key ^ (min(depth, _DEEPEST) << _DEPTH_BIT)
 
 
 class SeenCache:
-    """Keys of URLs that are surely in the table. One thread writes, others may ask at any time."""
+    """Keys of URLs that are surely in the table. One thread writes, others may read at any time."""
 
     def __init__(self, bits: int = 23) -> None:
         self._bits = bits
@@ -48,7 +47,7 @@ class SeenCache:
         return not at & _KEY_BITS and 0 <= at >> _DEPTH_BIT <= depth
 
     def missing(self, keys: Sequence[int]) -> list[int]:
-        """Places of the keys that are not surely known."""
+        """Positions of the keys that are not surely known."""
         slots, mask = self._slots, self._mask
         return [place for place, key in enumerate(keys) if slots[key & mask] != key]
 
@@ -59,7 +58,7 @@ class SeenCache:
             slots[key & mask] = key
 
     def discard(self, keys: Iterable[int]) -> None:
-        """Forget keys whose rows are to be looked at again."""
+        """Forget keys whose rows are to be looked up again."""
         for key in keys:
             if self.knows(key, _DEEPEST):
                 self._slots[key & self._mask] = ~key  # another key's place is not here

@@ -1,15 +1,14 @@
-"""Feeds, sitemaps and start pages: sources of new URLs, each polled by what it brings (S0.10).
+"""Feeds, sitemaps and start pages: sources of new URLs, each polled as often as it tends to have news (S0.10).
 
-Every poll teaches the source's habit (`revisit.polls`): when it brings news, and how much. The price of a
-poll is the same for all, such that the polls of all sources together keep to the budget; it is worked out
-anew now and then. A source that brings nothing for long is retired: it is looked at as seldom as any page, and
-comes back when it has news.
+Every poll teaches the source's habit (`revisit.polls`): when it has news, and how much. The price of a poll is the same
+for all, such that all polls together keep to the budget; it is recomputed now and then. A source without news for long
+is retired: it is polled as seldom as any page, and comes back when it has news.
 
-Polls leave room for pages: those of a site take a quarter of its requests at most, and while very many new URLs
-wait, those of all sites take a quarter of all requests at most.
+Polls leave room for pages: those of a site take a quarter of its requests at most, and while very many new URLs wait,
+those of all sites take a quarter of all requests at most.
 
-A plan holds for the limits it was made by. Whoever starts a crawl calls `replan`, so that no plan is beyond the
-limits of today.
+A plan holds for the limits it was made by. The start of a crawl calls `replan`, so that no plan is beyond the present
+limits.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ from gossamer.revisit.polls import Habit
 _PRICE_AGE = 600.0
 """Seconds for which the price of a poll is good."""
 _SHARE = 0.25
-"""The part of the requests that polls may take."""
+"""The share of requests that polls may take."""
 _CROWD = 10_000
-"""New URLs that wait from which on polls keep to their share of all requests."""
+"""Waiting new URLs from which polls keep to their share of all requests."""
 _LEAST_PER_DAY = 24.0
-"""Polls of a source a day that it gets in a crowd all the same."""
+"""Polls a day that a source gets even then."""
 _SLACK = 1.0
-"""Seconds; plans that are closer than that to what they should be stay."""
+"""Seconds; plans that are closer than that to the right time stay."""
 _PUSHED = 8
-"""How many times as long a source waits whose hub tells us of news: only to notice when the hub does so no longer."""
+"""How many times as long a source with a hub waits: only to notice if the hub stops sending news."""
 _LISTS = ("listing", "collection")
 """Types of pages that become sources when a visit finds news on them."""
 _PUT = """INSERT INTO sources (site_id, key, kind, found, found_at, habit, retired) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -55,18 +54,18 @@ _PUT = """INSERT INTO sources (site_id, key, kind, found, found_at, habit, retir
     habit = excluded.habit, retired = excluded.retired"""
 
 News = Mapping[str, Sequence[Discovered]]
-"""What was new, by the URL that led to it."""
+"""New URLs, by the URL that led to them."""
 
 
 class Sources:
     """Plans polls; one object per frontier, called inside the transaction of a report."""
 
     def __init__(self, db: Database, config: FeedConfig, ceiling: float, politeness: PolitenessConfig) -> None:
-        """`ceiling`: seconds after which retired sources are looked at again."""
+        """`ceiling`: seconds after which retired sources are polled again."""
         self._db, self._config, self._ceiling, self._politeness = db, config, ceiling, politeness
         self._price, self._priced_at = 0.0, float("-inf")
         self._requests = 0
-        """Requests of the whole crawl when the price was worked out."""
+        """Requests of the whole crawl when the price was computed."""
 
     def plan_polls(
         self, judged: Sequence[tuple[Visit, Verdict, int]], news: News, now: float
@@ -131,7 +130,7 @@ class Sources:
         return polls.retry_after(habit, failed_at, floor, max(self._config.ceiling, floor))
 
     def _floors(self, site_ids: Collection[int]) -> dict[int, float]:
-        """Seconds between two polls of a source, such that all of its site leave room for its pages."""
+        """Seconds between two polls of a source, such that all polls of its site leave room for pages."""
         floors = dict.fromkeys(site_ids, self._config.floor)
         for chunk in chunks(sorted(site_ids)):
             sql = (
@@ -168,7 +167,7 @@ class Sources:
         return min(wanted, max(_SHARE * float(made) / passed, least))
 
     def replan(self, now: float) -> int:
-        """Bring all plans within the limits of today, earlier or later; how many were not."""
+        """Bring all plans within the present limits, earlier or later; returns how many were not."""
         if not self._config.poll:
             return 0
         rows = self._db.execute(
@@ -205,7 +204,7 @@ class Sources:
 
 
 def note_hubs(db: Database, visits: Sequence[Visit], now: float) -> None:
-    """Ask the hubs that feeds name to tell us of news, and no longer those that they do not name any more."""
+    """Subscribe to the hubs that feeds name, and end subscriptions to those that they no longer name."""
     for visit in visits:
         if visit.outcome is Outcome.RESOURCE and visit.task.kind is not Kind.SITEMAP:
             hub, topic = visit.push
@@ -216,12 +215,12 @@ def note_hubs(db: Database, visits: Sequence[Visit], now: float) -> None:
 
 
 def _tells_news(outcome: Outcome) -> bool:
-    """Whether a poll that ended so tells if there are news."""
+    """Whether a poll with this result shows if there is news."""
     return outcome is Outcome.NOT_MODIFIED or outcome.meaning.validated
 
 
 def _kind_of(visit: Visit) -> str:
-    """What it is: a page that turns out to be a feed is one, and stays one while it does not change."""
+    """Its kind: a page that turns out to be a feed is one, and stays one while it does not change."""
     unchanged = visit.outcome is Outcome.NOT_MODIFIED and visit.task.previous == Outcome.RESOURCE.value
     is_feed = visit.task.kind is Kind.PAGE and (visit.outcome is Outcome.RESOURCE or unchanged)
     return (Kind.FEED if is_feed else visit.task.kind).value
@@ -237,7 +236,7 @@ def _decode(habit: bytes) -> Habit:
 
 
 def only_polls_until(db: Database, until: float) -> bool:
-    """Whether nothing but polls becomes due until then, on sites that may be asked."""
+    """Whether only polls become due until then, on sites that may get requests."""
     return not db.execute(
         "SELECT 1 FROM parts p JOIN sites s ON s.id = p.site_id "
         f"WHERE p.owner IS NULL AND p.ready_at <= ? AND {controls.READY} AND ("
@@ -258,19 +257,19 @@ class Source(msgspec.Struct, frozen=True):
     """feed, sitemap or page."""
     polls: int
     hits: int
-    """Polls that brought something."""
+    """Polls that had news."""
     found: int
     """URLs it was the first to name."""
     found_at: float
-    """When it last brought something, 0 for never."""
+    """When it last had news; 0 for never."""
     polled_at: float
     next_at: float | None
     retired: str
-    """Why it is hardly looked at any more; empty where it is."""
+    """Why it is hardly polled any more; empty if it is."""
     push: str
-    """Whether a hub tells us of news: the state of the subscription, or empty."""
+    """The state of the subscription at its hub, or empty."""
     problem: str = ""
-    """Why its last answer could not be read, or not to its end; empty where it could."""
+    """Why its last answer could not be read, or not to its end; empty if it could."""
 
 
 def list_sources(db: Database, site: str = "") -> list[Source]:

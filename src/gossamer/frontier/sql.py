@@ -1,7 +1,6 @@
 """The frontier on an SQL database: see `contract` for what it promises.
 
-Each public method is one transaction. The methods block; a worker calls them
-from a thread of their own.
+Each public method is one transaction. The methods block; a worker calls them from a thread of their own.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ T = TypeVar("T")
 def patient(
     method: Callable[Concatenate[SqlFrontier, P], T],
 ) -> Callable[Concatenate[SqlFrontier, P], T]:
-    """A method that is one transaction: it is repeated where the connection broke before that was committed."""
+    """Repeat a method, which is one transaction, if the connection broke before the commit."""
 
     @wraps(method)
     def call(self: SqlFrontier, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -83,8 +82,8 @@ class SqlFrontier:
         guidance: Guidance | None = None,
         machine: str = "",
     ) -> None:
-        """`mirrors`: whether they are looked for; `guidance`: breadth first and the usual revisits where not given;
-        `machine`: where the workers that register here run."""
+        """`mirrors`: whether to look for them; `guidance`: by default breadth first and the usual revisits; `machine`:
+        the machine of the workers that register here."""
         self.db = database
         self._mirrors = mirrors
         self._machine = machine
@@ -98,26 +97,26 @@ class SqlFrontier:
         clusters.adopt_method(database, near.name)
 
     def guide(self, guidance: Guidance) -> None:
-        """Go by this from now on; what waits already stays where it is."""
+        """Use this from now on; URLs that wait already stay in their places."""
         self._intake.guidance = self._guidance = guidance
         self._revisits = Revisits(self.db, guidance.revisit)
         self._sources = Sources(self.db, guidance.feeds, guidance.revisit.ceiling, self._politeness)
 
     @property
     def guidance(self) -> Guidance:
-        """What is fetched first, and what is fetched again when."""
+        """What is fetched first, and when pages are fetched again."""
         return self._guidance
 
     @patient
     def add(self, found: Sequence[Discovered], now: float) -> Added:
-        """Queue what is new; remember what was refused."""
+        """Queue new URLs; remember refused ones."""
         with self._taking_in():
             return self._intake.add(found, None, now)
 
     @patient
     def add_seeds(self, found: Sequence[Discovered], now: float, robots: Sequence[tuple[str, bytes]] = ()) -> Added:
-        """Queue seeds, also those that are known, and make their sites part of the crawl, all or nothing; `robots`:
-        origins and states of robots.txt files that are to be asked for anew."""
+        """Queue seeds, also known ones, and make their sites part of the crawl, all or nothing; `robots`: origins and
+        states of robots.txt files that are to be requested anew."""
         with self._taking_in():
             naming.add_seeds(self.db, found, now)
             added = self._intake.add(found, None, now)
@@ -129,10 +128,8 @@ class SqlFrontier:
 
     @patient
     def readmit(self, before: Reach, now: float) -> int:
-        """Queue what the reach of an earlier crawl refused and that of this one lets in; returns how many URLs.
-
-        Of a site with very many refusals the later ones were not remembered: there, the pages whose links were
-        refused are fetched once more."""
+        """Queue URLs that an earlier reach refused and this one lets in; returns how many. A site with very many
+        refusals did not remember the later ones: there, pages whose links were refused are fetched once more."""
         forgot = self.db.execute("SELECT 1 FROM sites WHERE refused > ? LIMIT 1", (self._budgets.refused_per_site,))
         added = 0
         for found in depths.refused_by_reach(self.db, self._guidance.reach):
@@ -146,7 +143,7 @@ class SqlFrontier:
 
     @contextmanager
     def _taking_in(self) -> Iterator[None]:
-        """A transaction that adds URLs; what it taught the seen cache counts only if it is committed."""
+        """A transaction that adds URLs; it changes the seen cache only if it is committed."""
         try:
             with self.db.transaction():
                 yield
@@ -163,7 +160,7 @@ class SqlFrontier:
 
     @patient
     def renew(self, worker: str, now: float) -> None:
-        """A sign of life; it does not wait for the turn of those who report."""
+        """A sign of life; it does not wait for a turn."""
         leases.renew(self.db, worker, now, self._budgets)
 
     @patient
@@ -222,7 +219,7 @@ class SqlFrontier:
         return tasks
 
     def _tasks(self, queue: Queue, holding: Collection[int], urls: int, now: float) -> list[Task]:
-        """The best due URLs of a site; those whose shape has turned out to bring copies move down first."""
+        """The best due URLs of a site; those whose shape has turned out to yield copies move down first."""
         lowered = lowered_shapes(self.db, queue.site_id)
         share = self._guidance.revisit.share
         for _ in range(LOWERINGS):
@@ -235,7 +232,7 @@ class SqlFrontier:
         return handing_out.tasks(self.db, queue, holding, urls, share).tasks
 
     def _lowered_now(self, task: Task, lowered: Mapping[int, int]) -> int:
-        """Levels by which a first visit is to wait lower that does not do so yet."""
+        """Levels by which a first visit has to move down now."""
         return 0 if task.lowered or task.previous else lowered.get(key64(self._shape_of(task.url)), 0)
 
     @patient
@@ -247,8 +244,8 @@ class SqlFrontier:
 
     @patient
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
-        """Record a batch; the segment's pages are written inside the transaction, because
-        only here it is known which of them are documents."""
+        """Record a batch. The segment's pages are written inside the transaction, because only here it is known which
+        of them are documents."""
         with self._taking_in():
             verdicts = self._report(worker, batch, now, write_pages)
         self._intake.forget([v.task.key for v, r in zip(batch.visits, verdicts, strict=True) if r.outcome is _REFUSED])
@@ -261,10 +258,10 @@ class SqlFrontier:
         leased = {site.place for site in batch.sites}
         for visit in batch.visits:
             if visit.place not in leased:
-                raise LeaseLost(f"a visit to {visit.site} comes without the site's lease")
+                raise LeaseLost(f"a visit to {visit.site} was reported without the site's lease")
         strategy = self._guidance.strategy
         gifts = collect_gifts(self.db, strategy, batch.visits, now)
-        # First, because a canonical target can stand for a page only if it was let in.
+        # First, because a canonical target can represent a page only if it was let in.
         self._intake.add(*self._found(batch), now, gifts)
         raise_known(self.db, strategy, gifts, now)
         removed = recording.removed(self.db, batch.visits)
@@ -302,7 +299,7 @@ class SqlFrontier:
         return verdicts
 
     def _found(self, batch: Batch) -> tuple[list[Discovered], list[int] | None]:
-        """What a batch found, with their keys; where seeds redirect to belongs to it."""
+        """The URLs of a batch with their keys; targets of seeds' redirects are among them."""
         taken = seed_redirects.take_in(self.db, batch.beyond)
         if not taken:
             return batch.found, batch.found_keys
@@ -317,7 +314,7 @@ class SqlFrontier:
     def _plan(
         self, judged: Sequence[tuple[Visit, Verdict, int]], shapes: Sequence[str], now: float
     ) -> dict[tuple[int, int], Planned]:
-        """When what was visited is visited again; a source when its habit says so, where that is earlier."""
+        """When visited URLs are visited again; a source when its habit says so, if that is earlier."""
         planned = self._revisits.plan_visits(judged, shapes, now)
         for place, due in self._sources.plan_polls(judged, self._intake.news, now).items():
             plan = planned.get(place)
@@ -327,7 +324,7 @@ class SqlFrontier:
         return planned
 
     def replan_visits(self, now: float) -> int:
-        """Plan the next visits of finished pages by the settings of today; returns how many plans changed."""
+        """Plan the next visits of finished pages by the present settings; returns how many plans changed."""
         return replan_visits(self.db, self._revisits, self._guidance.feeds.poll, now)
 
     @patient
@@ -338,7 +335,7 @@ class SqlFrontier:
 
     @patient
     def replan_polls(self, now: float) -> int:
-        """Bring the next polls of all sources within the limits of today; how many were beyond them."""
+        """Bring the next polls of all sources within the present limits; returns how many were beyond them."""
         with self.db.transaction():
             return self._sources.replan(now)
 
@@ -362,7 +359,7 @@ class SqlFrontier:
 
     @patient
     def retire(self, worker: str, now: float) -> None:
-        """The worker is gone: its sites are free, and count as asked now."""
+        """A worker is gone: its sites are free, and count as asked now."""
         with self.db.transaction():
             leases.retire(self.db, worker, now, self._politeness)
 
@@ -377,12 +374,12 @@ class SqlFrontier:
 
     @patient
     def fewest_sites(self, worker: str, now: float) -> int | None:
-        """Sites held by the live worker that holds the fewest, this one not counted; None where it is alone."""
+        """Sites of the other live worker that holds the fewest; None if there is no other."""
         return leases.fewest_sites(self.db, worker, now)
 
     @patient
     def split_anew(self, now: float) -> None:
-        """Let new plans for sites in parts take effect where nobody works on the site."""
+        """Apply new plans for split sites that nobody works on."""
         self._split_anew(now)
 
     def _split_anew(self, now: float) -> None:
@@ -391,42 +388,42 @@ class SqlFrontier:
                 partitions.apply_waiting(self.db, now)
 
     def sites_to_leave(self) -> set[str]:
-        """Sites that are to be given back, because they are about to be split anew."""
+        """Sites to give back, because they are about to be split anew."""
         return partitions.waiting_sites(self.db)
 
     def directions(self, held: Collection[str]) -> Directions:
-        """What a worker heeds for the sites it holds: those to be given back, and the operator's delays."""
+        """Orders for the sites that a worker holds: those to give back, and the operator's delays."""
         said = controls.directions(self.db, held)
         robots = naming.robots_version(self.db)
         return msgspec.structs.replace(said, leave=said.leave | self.sites_to_leave(), robots=robots)
 
     @patient
     def pause_site(self, site: str, reason: str, now: float) -> None:
-        """Nobody asks the site until it is resumed."""
+        """Send no request to the site until it is resumed."""
         controls.pause_site(self.db, site, reason, now)
 
     @patient
     def resume_site(self, site: str, now: float) -> None:
-        """The site goes on where it stopped."""
+        """Resume a paused site."""
         controls.resume_site(self.db, site, now)
 
     @patient
     def limit_site(self, site: str, least_delay: float, most_pages: int, now: float) -> None:
-        """Ask a site more slowly, or only so often in all."""
+        """Send a site requests more slowly, or only so many in all."""
         controls.limit_site(self.db, site, least_delay, most_pages, now)
 
     @patient
     def pause_crawl(self, reason: str, now: float) -> None:
-        """No site is asked until the crawl is resumed."""
+        """Send no request until the crawl is resumed."""
         controls.pause_crawl(self.db, reason, now)
 
     @patient
     def resume_crawl(self, now: float) -> None:
-        """The crawl goes on."""
+        """Resume the crawl."""
         controls.resume_crawl(self.db, now)
 
     def waits(self, sites: Collection[str]) -> dict[str, tuple[float, str]]:
-        """Until when nobody may ask these sites, and why: what the owners of other parts met."""
+        """Until when these sites must wait, and why: troubles that owners of other parts met."""
         rows = [
             row for chunk in chunks(sorted(map(key64, sites))) for row in self.db.execute(
                 f"SELECT name, not_before, wait_reason FROM sites WHERE id IN ({marks(chunk)})", chunk
@@ -441,7 +438,7 @@ class SqlFrontier:
 
     @property
     def best_new(self) -> dict[int, int]:
-        """The best level that the last report put new URLs into, by the key of their site."""
+        """The best level into which the last report put new URLs, by the key of their site."""
         return self._intake.best
 
     @property
@@ -451,7 +448,7 @@ class SqlFrontier:
 
     @patient
     def block_until(self, site: str, until: float, reason: str) -> None:
-        """Nobody asks the site before `until`."""
+        """Send no request to the site before `until`."""
         with self.db.transaction():
             self.db.execute(
                 "UPDATE sites SET not_before = ?, wait_reason = ? WHERE id = ? AND not_before < ?",

@@ -1,9 +1,8 @@
-"""The state of a strategy that goes by links (`priority.strategy.LinkStrategy`), a row per URL.
+"""The state of a strategy that uses links (`priority.strategy.LinkStrategy`), a row per URL.
 
-A fetched page gives something to each page it links to. What new URLs are given counts for the level they
-enter in; known ones that wait may rise: they are put into the better level, and the row they leave behind
-in the queue is passed over and deleted by whoever comes upon it (`handing_out`). Nothing here is touched by a
-crawl whose strategy looks at URLs alone.
+A fetched page gives something to each page it links to. Gifts to new URLs count for the level in which they enter;
+known ones that wait may rise: they enter the better level, and `handing_out` skips and deletes the row they leave
+behind. A crawl whose strategy uses URLs alone touches nothing here.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ _PUT = """INSERT INTO standings (site_id, key, base, cash, history, at) VALUES (
 
 
 class Gifts(dict[Place, float]):
-    """What the links of a batch bring to the pages they lead to."""
+    """Gifts of a batch's links to the pages they lead to."""
 
 
 def collect_gifts(db: Database, strategy: Product, visits: Sequence[Visit], now: float) -> Gifts:
-    """Let the fetched pages give; their standings are written, the gifts returned."""
+    """Let the fetched pages give: write their standings, return the gifts."""
     gifts, links = Gifts(), strategy.links
     if links is None:
         return gifts
@@ -63,7 +62,7 @@ def collect_gifts(db: Database, strategy: Product, visits: Sequence[Visit], now:
 
 
 def _targets(visit: Visit) -> list[Place]:
-    """What a page gives to: the pages that it links to, or the one that it redirects to."""
+    """Receivers of a page's gifts: the pages that it links to, or the one that it redirects to."""
     own = (key64(visit.site), visit.task.key)
     if visit.target:
         return [(key64(site_of(visit.target)), key64(visit.target))]
@@ -73,7 +72,7 @@ def _targets(visit: Visit) -> list[Place]:
 def levels_of_new(
     db: Database, strategy: Product, places: Sequence[Place], found: Sequence[Discovered], gifts: Gifts, now: float
 ) -> list[int]:
-    """The levels in which new URLs wait; their gifts are taken out of `gifts`."""
+    """The levels of new URLs; their gifts are taken out of `gifts`."""
     if not found:
         return []
     scores = strategy.scores(found)
@@ -104,7 +103,7 @@ def raise_known(db: Database, strategy: Product, gifts: Gifts, now: float) -> No
 
 
 def _gained(links: LinkStrategy, standing: Standing, given: Sequence[float | None]) -> Standing:
-    """The standings with what was given to some of them."""
+    """The standings with the gifts added."""
     some = np.array([gift is not None for gift in given], bool)
     if not some.any():
         return standing
@@ -119,7 +118,7 @@ def _gained(links: LinkStrategy, standing: Standing, given: Sequence[float | Non
 
 
 def _rise(db: Database, levels: Mapping[Place, int], now: float) -> None:
-    """Put waiting first visits into better levels, where they have earned them."""
+    """Put waiting first visits into better levels, if they have earned them."""
     by_site: dict[int, list[int]] = {}
     for site_id, key in levels:
         by_site.setdefault(site_id, []).append(key)
@@ -145,7 +144,7 @@ def _rise(db: Database, levels: Mapping[Place, int], now: float) -> None:
 
 
 def link_values(db: Database, links: LinkStrategy, places: Sequence[Place]) -> Floats:
-    """What the links to known URLs make of them; 1 for those that have no standing."""
+    """Values of known URLs by the links to them; 1 for those that have no standing."""
     rows = _load(db, places)
     values = np.ones(len(places))
     known = [number for number, place in enumerate(places) if place in rows]

@@ -108,7 +108,7 @@ def _verdicts(db: Database, signs: Mapping[Pair, Signs]) -> Iterator[MirrorPair]
             declared.main if declared else other,
             MIRROR if declared else UNDECIDED,
             live,
-            declared.reason if declared else "too many of their pages differ, if only a little",
+            declared.reason if declared else "too many of their pages differ, even if only a little",
             found.same,
             found.compared,
             found.same,

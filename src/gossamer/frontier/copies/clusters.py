@@ -1,14 +1,13 @@
-"""Which documents are near duplicates of each other, decided inside the transaction.
+"""Which documents are near-duplicates of each other, decided inside the transaction.
 
-A *cluster* is founded by a document that is like no other, and its fingerprint stays the
-cluster's own: whoever joins is like the founder's text, so clusters do not drift from copy to
-copy until their ends have nothing in common. A document is compared with a bounded number of
-clusters, those that share a lookup key with it (`dedup.near`), so a report takes the same time
-however many pages there are. A page alone is a cluster of one, and keeps its number when
-others join: nothing that was stored or indexed before has to be written again.
+A document that is like no other founds a *cluster*, and its fingerprint stays the cluster's own: every member is like
+the founder's text, so clusters do not drift from copy to copy until their ends have nothing in common. A document is
+compared with a bounded number of clusters, those that share a lookup key with it (`dedup.near`), so a report takes the
+same time however many pages there are. A page alone is a cluster of one, and keeps its number when others join: stored
+or indexed pages need no rewriting.
 
-`members` lists the pages of clusters that have, or had, more than one. One page *represents*
-the cluster; `clusters` says which, and why (`dedup.clusters`).
+`members` lists the pages of clusters that have, or had, more than one. One page *represents* the cluster; `clusters`
+says which, and why (`dedup.clusters`).
 """
 
 from __future__ import annotations
@@ -27,8 +26,9 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 
 CANDIDATES = 64
-"""Clusters looked at for each lookup key, the newest first. Unrelated pages share a key once in a
-million; pages of one template that differ by more than the threshold may do so by the thousand."""
+"""Clusters read for each lookup key, the newest first. Unrelated pages share a key once in a million; pages of one
+template that differ by more than the threshold may do so by the thousand.
+"""
 _CONSIDERED = 100
 """Members among which a new representative is chosen."""
 
@@ -51,7 +51,7 @@ class _Cluster(msgspec.Struct):
 
 
 def adopt_method(db: Database, name: str) -> None:
-    """Fingerprints of another method cannot be compared: their clusters stay, but nobody joins them."""
+    """Fingerprints of another method cannot be compared: their clusters stay, but take no new members."""
     if db.execute("SELECT 1 FROM meta WHERE key = 'near' AND value = ?", (name,)):
         return
     with db.transaction():
@@ -62,7 +62,7 @@ def adopt_method(db: Database, name: str) -> None:
 
 
 def current_clusters(db: Database, visits: Sequence[Visit]) -> dict[Place, tuple[int, bool]]:
-    """The clusters of those visited URLs that are documents already, and whether others had founded them."""
+    """Clusters of those visited URLs that are documents already, and whether others had founded them."""
     sites: dict[int, list[int]] = {}
     for visit in visits:
         if visit.task.previous == Outcome.DOCUMENT.value:
@@ -83,7 +83,7 @@ def assign(
     verdicts: Sequence[Verdict],
     current: dict[Place, tuple[int, bool]],
 ) -> None:
-    """Give each document its cluster (`verdict.cluster`): an old one it is like, or one of its own."""
+    """Give each document its cluster (`verdict.cluster`): an existing one that it is like, or a new one."""
     fresh: list[tuple[Visit, Verdict, int | None, bool]] = []
     for visit, verdict in zip(visits, verdicts, strict=True):
         if verdict.outcome is not Outcome.DOCUMENT:
@@ -99,7 +99,7 @@ def assign(
 
 
 class _Assignment:
-    """One batch: candidates are read at once, and what is written is written at once."""
+    """One batch: reads all candidates at once, and writes all rows at once."""
 
     def __init__(self, db: Database, method: NearMethod, visits: Sequence[Visit]) -> None:
         self._db = db
@@ -140,7 +140,7 @@ class _Assignment:
         self._write()
 
     def _most_alike(self, visit: Visit, before: int | None) -> int | None:
-        """The cluster most like the page; the one it is in already, where that is alike still."""
+        """The cluster most like the page; its present one, if it is still alike."""
         best, best_similarity = None, self._method.threshold
         for number in sorted({number for key in visit.near_keys for number in self._by_key[key]}):
             fingerprint = self._prints.get(number)
@@ -216,7 +216,7 @@ def _next_number(db: Database) -> int:
 
 
 def leave(db: Database, places: Iterable[tuple[Place, int]]) -> None:
-    """These pages are no longer in these clusters: they changed, or went away."""
+    """Take pages out of clusters: they changed, or went away."""
     for (site_id, key), number in places:
         rows = db.execute(
             "UPDATE clusters SET pages = pages - 1 WHERE id = ? RETURNING pages, site_id, key, near_keys", (number,)
@@ -243,7 +243,7 @@ def _unpacked(keys: bytes) -> list[int]:
 
 
 def _choose_again(db: Database, number: int) -> None:
-    """The representative is gone: another takes its place."""
+    """Choose another representative."""
     rows = db.execute(
         "SELECT site_id, key, published, seen_at FROM members WHERE cluster = ? LIMIT ?", (number, _CONSIDERED)
     )

@@ -1,12 +1,11 @@
-"""Shapes of URLs that bring copies: session ids in paths, print views, calendars.
+"""Shapes of URLs that yield copies: session ids in paths, print views, calendars.
 
-The outcome of each first visit is counted per site and shape: copies of other pages, documents,
-and documents that are near duplicates of another page of the site.
+The outcome of each first visit is counted per site and shape: copies of other pages, documents, and documents that are
+near-duplicates of another page of the site.
 
-Where half of what a shape brought was seen before, its URLs wait some levels lower, those in the
-queue too: what is left of the site's time goes to pages that bring something new. Where copies reach
-the budget and outnumber documents by twenty to one, further URLs of the shape are refused; those
-in the queue are still fetched, and one document more may open it again.
+If half of a shape's pages were copies, its URLs wait some levels lower, those in the queue too: the site's time goes to
+pages with something new. If copies reach the budget and outnumber documents by twenty to one, further URLs of the shape
+are refused; those in the queue are still fetched, and one document more may open it again.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from gossamer.model.site import key64
 COPYING_RULE = "trap.copies"
 _SHARE = 20
 ENOUGH = 10
-"""Copies from which on a shape is judged; the partial index `copies_many` has the same number."""
+"""Copies from which a shape is judged; the partial index `copies_many` has the same number."""
 LOWERED = 8
-"""Levels by which a shape is lowered that brings nothing but copies; half as many at half as many."""
+"""Levels by which a shape that yields nothing but copies is lowered; half as many at half as many."""
 LOWERINGS = 20
-"""Handfuls of waiting URLs that are moved down before some are handed out as they are."""
+"""Batches of waiting URLs that are moved down before some are handed out as they are."""
 
 
 def is_trap(copies: int, documents: int, budgets: Budgets) -> bool:
@@ -46,21 +45,21 @@ def lowered_by(copies: int, documents: int, near: int) -> int:
 
 
 def lowered_shapes(db: Database, site_id: int) -> dict[int, int]:
-    """The shapes of a site that wait lower, with the number of levels."""
+    """Shapes of a site that wait lower, with the number of levels."""
     sql = "SELECT shape, copies, documents, near FROM copies WHERE site_id = ? AND copies + near >= 10"
     levels = {shape: lowered_by(*counts) for shape, *counts in db.execute(sql, (site_id,))}
     return {shape: by for shape, by in levels.items() if by}
 
 
 def yield_of(db: Database, site_id: int, shape: int) -> tuple[int, int, int]:
-    """What URLs of a shape have brought: copies, documents, and how many of those are near duplicates."""
+    """Yield of a shape: copies, documents, and how many of those are near-duplicates."""
     sql = "SELECT copies, documents, near FROM copies WHERE site_id = ? AND shape = ?"
     rows = db.execute(sql, (site_id, shape))
     return (rows[0][0], rows[0][1], rows[0][2]) if rows else (0, 0, 0)
 
 
 class Yields:
-    """What the shapes of some sites have brought, as far as that matters for new URLs of theirs."""
+    """Yields of the shapes of some sites, as far as they matter for new URLs."""
 
     def __init__(self, db: Database, site_ids: Sequence[int], budgets: Budgets) -> None:
         self._budgets = budgets
@@ -92,7 +91,7 @@ class Yields:
 def count_copies(
     db: Database, visits: Sequence[Visit], verdicts: Sequence[Verdict], shape_of: Callable[[str], str]
 ) -> None:
-    """Note what first visits brought."""
+    """Count the results of first visits."""
     copies: Counter[tuple[int, int]] = Counter()
     documents: Counter[tuple[int, int]] = Counter()
     near: Counter[tuple[int, int]] = Counter()

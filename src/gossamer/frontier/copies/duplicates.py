@@ -1,13 +1,11 @@
 """Which of the visited pages are documents, decided inside the transaction.
 
-A text belongs to the first page of the registrable domain that claims it; the
-unique key of `texts` makes the claim atomic, so of two workers with the same
-text exactly one wins. Claims carry segment and worker: when a segment is
+A text belongs to the first page of the registrable domain that claims it; the unique key of `texts` makes the claim
+atomic, so of two workers with the same text exactly one wins. Claims carry segment and worker: when a segment is
 withdrawn, so are its claims.
 
-A canonical link joins a page to its target, unless that would lose the text:
-the target is not in the table, was refused or removed, failed, or leads back to the
-page, by whatever chain of aliases, redirects and duplicates.
+A canonical link joins a page to its target, unless that would lose the text: the target is not in the table, was
+refused or removed, failed, or leads back to the page by any chain of aliases, redirects and duplicates.
 """
 
 from __future__ import annotations
@@ -22,14 +20,14 @@ from gossamer.model.outcome import JOINED, LEADING_ON, Outcome
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
 _CHAIN = 5
-"""Steps followed from a canonical target; a longer chain does not stand."""
+"""Steps followed from a canonical target; a longer chain is not accepted."""
 _LONGEST_LOOP = 10
 """Redirects followed to find out whether they lead back; a longer loop ends at `crawl.max_redirects`."""
 
 
 def judge(db: Database, visits: Sequence[Visit], removed: Collection[int], segment: str, worker: str) -> list[Verdict]:
-    """The verdict for each visit; claims the texts of the documents. `removed` are keys of
-    URLs that were taken out while they were fetched: nothing is kept of those."""
+    """Judge each visit, and claim the texts of the documents. `removed`: keys of URLs that were taken out while they
+    were fetched; nothing of them is kept."""
     verdicts: list[Verdict] = []
     joined: dict[str, str] = {}
     redirects = {visit.task.url: visit.target for visit in visits if visit.outcome is Outcome.REDIRECT}
@@ -65,8 +63,8 @@ def domain_key(site: str) -> int:
 
 
 def stands(db: Database, target: str, page: str, joined: dict[str, str]) -> bool:
-    """Whether following `target` ends at a page that can stand for `page`; `joined` are
-    targets of pages that are judged and not yet recorded."""
+    """Whether the chain from `target` ends at a page that can represent `page`; `joined`: targets of pages that are
+    judged and not yet recorded."""
     for _ in range(_CHAIN):
         if not target or target == page:
             return False
@@ -102,7 +100,7 @@ def _redirect_loop(db: Database, visit: Visit, redirects: dict[str, str]) -> lis
 
 
 def loop_of(page: str, target: str, following: Callable[[str], str | None]) -> list[str]:
-    """The URLs of a redirect that leads back to its page, the page first and last; empty where it does not."""
+    """The URLs of a redirect that leads back to its page, the page first and last; empty if it does not."""
     walked = [page]
     next_one: str | None = target
     while next_one and len(walked) <= _LONGEST_LOOP:
@@ -114,12 +112,12 @@ def loop_of(page: str, target: str, following: Callable[[str], str | None]) -> l
 
 
 def loop_reason(loop: Sequence[str]) -> str:
-    """What people are told of it."""
+    """The loop as a reason for people."""
     return f"redirects in a loop: {' → '.join(url[:200] for url in loop)}"
 
 
 def _release_old_claims(db: Database, judged: Sequence[tuple[Visit, Verdict]]) -> None:
-    """A page whose text changed or went away no longer owns its old text."""
+    """A page whose text changed or went away gives up its old text."""
     db.many(
         "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
         [
@@ -131,7 +129,7 @@ def _release_old_claims(db: Database, judged: Sequence[tuple[Visit, Verdict]]) -
 
 
 def lost_its_text(visit: Visit, verdict: Verdict) -> bool:
-    """Whether a page that was a document is so no longer with the same text."""
+    """Whether a page that was a document no longer has the same text."""
     if visit.task.previous != "document" and not visit.task.content_hash:
         return False
     if verdict.outcome is Outcome.NOT_MODIFIED or visit.retry_at is not None:

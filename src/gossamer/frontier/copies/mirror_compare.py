@@ -1,9 +1,9 @@
-"""Two sites side by side: at how many of the paths that both were read at do they say the same?
+"""Compares two sites: at how many of the paths that both were read at is the text the same?
 
-A sample is enough, and its size is bounded: whoever asks does so inside a transaction. Keys are hashes, so the
-first ones of a site are as good a sample as any, and the same for the same table.
+A sample is enough, and its size is bounded, because this runs inside a transaction. Keys are hashes, so the first ones
+of a site are as good a sample as any, and the same for the same table.
 
-A text counts once, at however many paths it stands: an error page that names its path is nearly the same everywhere.
+A text counts once, however many paths have it: an error page that names its path is nearly the same everywhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gossamer.model.outcome import TEXTLESS, Outcome
 from gossamer.model.site import key64, origin_of, site_of
 
 _SCANNED = 4000
-"""URLs of a site looked through for the sample."""
+"""URLs of a site searched for the sample."""
 _COMPARED = 500
 """Visited ones among them that are compared."""
 DIFFERENT, ALIKE, EQUAL = range(3)
@@ -39,7 +39,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def is_twin(url: str, other: str) -> bool:
-    """Whether two URLs are the same but for their sites; a start page is nobody's twin."""
+    """Whether two URLs are the same but for their sites; a start page never counts."""
     path = _path_of(url)
     return path != "/" and path == _path_of(other) and site_of(url) != site_of(other)
 
@@ -49,8 +49,8 @@ def _path_of(url: str) -> str:
 
 
 def compare(db: Database, one: str, other: str) -> tuple[int, int, int]:
-    """Of a sample of the paths that both sites have been read at: how many, and at how many the texts are equal or
-    nearly so, and equal to the letter."""
+    """Of a sample of the paths that both sites were read at: how many, at how many the texts are equal or nearly so,
+    and at how many exactly equal."""
     if _visited(db, other) < _visited(db, one):
         one, other = other, one  # of the smaller site more pages have a twin
     pages, likes = _sample(db, one), []
@@ -60,7 +60,7 @@ def compare(db: Database, one: str, other: str) -> tuple[int, int, int]:
         like = likeness(page, twin)
         cluster = page.cluster if page.cluster == twin.cluster else None
         if like is None or cluster in seen:
-            continue  # a text that stands at many paths counts once
+            continue  # a text at many paths counts once
         if cluster is not None:
             seen.add(cluster)
         likes.append(like)
@@ -72,7 +72,7 @@ def _visited(db: Database, site: str) -> int:
 
 
 def likeness(page: Page, twin: Page) -> int | None:
-    """How alike two pages at one path are; None where that cannot be told or says nothing."""
+    """How alike two pages at one path are; None if that cannot be told or says nothing."""
     if is_twin(page.url, page.target) and site_of(page.target) == site_of(twin.url):
         return EQUAL
     if is_twin(twin.url, twin.target) and site_of(twin.target) == site_of(page.url):
@@ -89,13 +89,13 @@ def likeness(page: Page, twin: Page) -> int | None:
 
 
 def _sample(db: Database, site: str) -> dict[str, Page]:
-    """Some pages of a site that have been visited, by path."""
+    """Some visited pages of a site, by path."""
     pages = _by_path(db.execute(f"{_PAGES} ORDER BY key LIMIT ?", (key64(site), _SCANNED)))
     return dict(islice(pages.items(), _COMPARED))
 
 
 def _pages_at(db: Database, site: str, paths: Sequence[str]) -> dict[str, Page]:
-    """The pages of a site that have been visited at these paths."""
+    """Visited pages of a site at these paths."""
     keys = sorted(key64(f"{scheme}://{site}{path}") for path in paths for scheme in ("http", "https"))
     found: dict[str, Page] = {}
     for chunk in chunks(keys):
@@ -104,7 +104,7 @@ def _pages_at(db: Database, site: str, paths: Sequence[str]) -> dict[str, Page]:
 
 
 def _by_path(rows: Iterable[Row], found: Mapping[str, Page] | None = None) -> dict[str, Page]:
-    """Each path once: where it was read over http and https, the one that is a document."""
+    """Each path once: if it was read over http and https, the one that is a document."""
     pages = dict(found or {})
     for *fields, state in rows:
         page = Page(*fields)

@@ -1,11 +1,11 @@
-"""The mirrors that are known, and what an operator may say about them.
+"""The known mirrors, and an operator's decisions about them.
 
 A row says that a site is a mirror of a main one (`found` by the crawler, `accepted` by the operator after that, `set`
-without it), or that the two are not (`rejected`; without a main: the crawler finds nothing about the site any more). A
-site has at most one row that is not a rejection, and rows never lead round in a circle.
+without it), or that the two are not (`rejected`; without a main: the crawler no longer looks for mirrors of the site).
+A site has at most one row that is not a rejection, and rows never form a circle.
 
-`meta.mirrors` counts the changes: running workers compare one number every few seconds. When a site is a mirror no
-longer, its URLs that were turned away as such are queued again.
+`meta.mirrors` counts the changes: running workers compare one number every few seconds. When a site is no longer a
+mirror, its URLs that were refused for it are queued again.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from gossamer.model.site import key64
 
 FOUND, ACCEPTED, SET, REJECTED, UNDECIDED = "found", "accepted", "set", "rejected", "undecided"
 _LOOKED_AT = 1000
-"""URLs that tell whether a site is read over https."""
+"""URLs that show whether a site is read over https."""
 
 
 class Mirror(msgspec.Struct, frozen=True):
-    """What is known of two sites."""
+    """The decision about two sites."""
 
     site: str
     main: str
-    """`""` where the site is kept out of all mirrors."""
+    """`""` if the site is kept out of all mirrors."""
     scheme: str
     """Of the main site."""
     state: str
-    """found, accepted, set or rejected; in lists also undecided, where the evidence was not enough."""
+    """found, accepted, set or rejected; in lists also undecided, if the evidence was not enough."""
     reason: str
     decided_at: float
     same: int = 0
     """Pages found equal at the same path."""
     compared: int = 0
-    """Pages compared side by side when the two were last looked at."""
+    """Pages compared when the two were last checked."""
     equal: int = 0
     """Those of them that were equal."""
 
@@ -52,9 +52,9 @@ def version(db: Database) -> int:
 
 
 def load_mirrors(db: Database, automatic: bool = True) -> dict[str, str]:
-    """Site → origin that stands for it; without `automatic` only what the operator said."""
+    """Site → origin that represents it; without `automatic` only the operator's decisions."""
     rows = [row for row in _rows(db) if row.state in (ACCEPTED, SET) or (automatic and row.state == FOUND)]
-    # Of two rows with one main the operator's tells its scheme, then the later one.
+    # Of two rows with one main, the operator's determines the scheme, then the later one.
     rows.sort(key=lambda row: (row.state != FOUND, row.decided_at))
     schemes = {row.main: row.scheme for row in rows}
     mains = resolve({row.site: row.main for row in rows})
@@ -62,7 +62,7 @@ def load_mirrors(db: Database, automatic: bool = True) -> dict[str, str]:
 
 
 def list_mirrors(db: Database) -> list[Mirror]:
-    """All that is known, with the evidence; then the pairs of sites that share many pages and yet too few."""
+    """All decisions, with the evidence; then pairs of sites that share many pages and yet too few."""
     listed, signs, mains = [], _signs(db), active(db)
     for row in _rows(db):
         same, compared, equal = signs.pop(_pair(row.site, row.main), (0, 0, 0))
@@ -76,7 +76,7 @@ def list_mirrors(db: Database) -> list[Mirror]:
                 other,
                 "",
                 UNDECIDED,
-                "too many of their pages differ, if only a little",
+                "too many of their pages differ, even if only a little",
                 0.0,
                 same,
                 compared,
@@ -111,7 +111,7 @@ def main_of(db: Database, site: str) -> Mirror | None:
 
 
 def active(db: Database) -> dict[str, str]:
-    """Site → main as the rows have it, one step each."""
+    """Site → main as in the rows, one step each."""
     rows: list[tuple[str, str]] = db.execute("SELECT site, main FROM mirrors WHERE state <> ?", (REJECTED,))
     return dict(rows)
 
@@ -126,7 +126,7 @@ def is_rejected(db: Database, one: str, other: str) -> bool:
 
 
 def write(db: Database, row: Mirror) -> None:
-    """Add a row in place of what was said of the two."""
+    """Add a row in place of earlier ones about the two."""
     db.execute(
         "DELETE FROM mirrors WHERE (site = ? AND main = ?) OR (site = ? AND main = ?)",
         (row.site, row.main, row.main, row.site),
@@ -146,13 +146,13 @@ def _note_change(db: Database) -> None:
 
 
 def accept(db: Database, site: str, main: str, scheme: str, now: float) -> Mirror:
-    """The operator says that a site is a mirror of another; `scheme` is the main one's, `""` where its URLs are to
-    tell. Where the main one was a mirror of the site, it is so no longer."""
+    """The operator declares a site a mirror of another. `scheme` is the main one's, `""` to take it from its URLs. If
+    the main one was a mirror of the site, that ends."""
     if site == main:
         raise UsageError(f"{site} cannot be a mirror of itself")
     with db.transaction():
         if not db.execute("SELECT 1 FROM sites WHERE id = ?", (key64(main),)):
-            raise UsageError(f"{main} is no site of this crawl: `gossamer inject` it first")
+            raise UsageError(f"{main} is not a site of this crawl: add it with `gossamer inject` first")
         old = main_of(db, site)
         if old is not None and old.main != main:
             end(db, old, now)
@@ -172,8 +172,8 @@ def accept(db: Database, site: str, main: str, scheme: str, now: float) -> Mirro
 
 
 def reject(db: Database, site: str, main: str, now: float) -> int:
-    """The operator says that two sites are no mirrors of each other, or (main `""`) that the crawler is to find nothing
-    about a site any more. Returns the number of URLs that are queued again."""
+    """The operator declares that two sites are no mirrors of each other, or (main `""`) that a site is kept out of all
+    mirrors. Returns the number of URLs that are queued again."""
     with db.transaction():
         urls, steps = 0, active(db)
         for row in _rows(db):
@@ -184,14 +184,14 @@ def reject(db: Database, site: str, main: str, now: float) -> int:
 
 
 def _concerns(row: Mirror, site: str, main: str, steps: dict[str, str]) -> bool:
-    """Whether a rejection ends a mirror: also one that leads to the main site by way of others."""
+    """Whether a rejection ends a mirror: also one that leads to the main site through others."""
     if row.site == site:
         return main in ("", row.main, follow(steps, site))
     return row.site == main and row.main == site
 
 
 def forget(db: Database, site: str, now: float) -> tuple[int, int]:
-    """What was decided about a site is void, and the crawler may find out anew. Returns the number of decisions, and of
+    """Delete all decisions about a site, so that the crawler may find out anew. Returns the number of decisions, and of
     the URLs that are queued again."""
     with db.transaction():
         rows = [row for row in _rows(db) if row.site == site or (row.state == REJECTED and row.main == site)]
@@ -202,8 +202,8 @@ def forget(db: Database, site: str, now: float) -> tuple[int, int]:
 
 
 def end(db: Database, row: Mirror, now: float) -> int:
-    """Take a row out. The URLs that were turned away because of it are queued again, and so are the pages stored
-    since: their links may have been led to the main site, so they are fetched as if for the first time."""
+    """Delete a row. URLs that were refused because of it are queued again, and so are pages stored since: their links
+    may have been rewritten to the main site, so they are fetched as if for the first time."""
     db.execute("DELETE FROM mirrors WHERE site = ? AND main = ?", (row.site, row.main))
     _note_change(db)
     if row.state == REJECTED:
@@ -224,7 +224,7 @@ def end(db: Database, row: Mirror, now: float) -> int:
 
 
 def scheme_of(db: Database, site: str) -> str:
-    """How a site is read, or pointed at where nothing of it was read: by most of a sample of its URLs."""
+    """The scheme of most of a sample of a site's URLs, preferably of those that were read."""
     rows = db.execute("SELECT url, outcome FROM urls WHERE site_id = ? ORDER BY key LIMIT ?", (key64(site), _LOOKED_AT))
     urls = [url for url, outcome in rows if outcome in PAGES] or [url for url, _ in rows]
     return "http" if 2 * sum(url.startswith("http:") for url in urls) > len(urls) else "https"

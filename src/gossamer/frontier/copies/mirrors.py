@@ -1,13 +1,13 @@
-"""How the crawler finds mirrors, inside the transaction that reports its visits.
+"""Finds mirrors inside the transaction that reports visits.
 
 A *sign* is a page that turns out to be the copy of a page of another site at the same path: equal in text (a duplicate
-within one domain), like it (a document that joins its cluster), or by its own word (a canonical link). Signs are
-counted by pair of sites as they come, each text once; a batch without copies costs nothing. The start page gives none:
-parked domains share it by the thousand.
+within one domain), like it (a document that joins its cluster), or by a canonical link. Signs are counted by pair of
+sites as they come, each text once; a batch without copies costs nothing. The start page gives none: parked domains
+share it by the thousand.
 
-Signs tell nothing of the paths where two sites differ. So when a pair has enough of them, a sample of the paths that
-both sites have been read at is compared side by side, whenever those were read; where that is not enough
-(`dedup.mirrors`), the pair is looked at again when it has twice as many signs. All lookups are bounded.
+Signs do not show the paths where two sites differ. So when a pair has enough of them, a sample of the paths that both
+sites were ever read at is compared; if that is not enough (`dedup.mirrors`), the pair is checked again when it has
+twice as many signs. All lookups are bounded.
 
 A main site that has moved to its mirror shows it by redirects to the same paths there: then the two change places.
 """
@@ -30,9 +30,9 @@ from gossamer.model.outcome import LEADING_ON, Outcome
 from gossamer.model.site import key64, site_of
 
 _MEMBERS = 8
-"""Pages of a cluster looked at where the new page represents it."""
+"""Pages of a cluster that are read if the new page represents it."""
 _LOOKS = 4
-"""Pairs of sites looked at in one transaction; others are looked at when they have another sign."""
+"""Pairs of sites checked in one transaction; others are checked when they have another sign."""
 
 _Pair = tuple[int, int]
 
@@ -60,7 +60,7 @@ def find_mirrors(db: Database, visits: Sequence[Visit], verdicts: Sequence[Verdi
 
 
 def _new_signs(twins: Iterable[tuple[Visit, Verdict, str]], mains: Mapping[str, str]) -> dict[_Pair, _Signs]:
-    """By pair of sites; not those of mirrors, whose pages under way name the main site only because we say so."""
+    """By pair of sites; without mirrors, whose pages under way name the main site only because we rewrote them."""
     signs: dict[_Pair, _Signs] = {}
     for visit, verdict, twin in twins:
         other = site_of(twin)
@@ -74,7 +74,7 @@ def _new_signs(twins: Iterable[tuple[Visit, Verdict, str]], mains: Mapping[str, 
 
 
 def _turn(db: Database, main: str, mirror: str, pages: int, now: float) -> None:
-    """Pages of a main site redirect to its mirror: when many do, the mirror becomes main."""
+    """If many pages of a main site redirect to its mirror, the mirror becomes main."""
     row = main_of(db, mirror)
     if row is None or (row.main, row.state) != (main, FOUND) or main_of(db, main) is not None:
         return
@@ -89,7 +89,7 @@ def _turn(db: Database, main: str, mirror: str, pages: int, now: float) -> None:
 
 
 def _twins(db: Database, visits: Sequence[Visit], verdicts: Sequence[Verdict]) -> Iterator[tuple[Visit, Verdict, str]]:
-    """The pages read for the first time that are copies, each with the page of another site at the same path."""
+    """Pages read for the first time that are copies, each with the page of another site at the same path."""
     joined = []
     for visit, verdict in zip(visits, verdicts, strict=True):
         if visit.task.previous in LEADING_ON:
@@ -131,7 +131,7 @@ def _members(db: Database, cluster: int | None) -> list[str]:
 
 
 def _count(db: Database, signs: dict[_Pair, _Signs]) -> list[_Pair]:
-    """Add to the signs of pairs; those that are to be looked at."""
+    """Add to the signs of pairs; returns those to check."""
     due = []
     for (one, other), new in sorted(signs.items()):
         rows = db.execute(
@@ -148,7 +148,7 @@ def _count(db: Database, signs: dict[_Pair, _Signs]) -> list[_Pair]:
 
 
 def _look(db: Database, one_id: int, other_id: int, now: float) -> None:
-    """Compare two sites, and declare one a mirror of the other if that is what they are."""
+    """Compare two sites, and declare one a mirror of the other if it is."""
     names: dict[int, str] = dict(db.execute("SELECT id, name FROM sites WHERE id IN (?, ?)", (one_id, other_id)))
     one, other = names[one_id], names[other_id]
     same, named, other_named = db.execute(
@@ -172,7 +172,7 @@ def _look(db: Database, one_id: int, other_id: int, now: float) -> None:
 
 def _declare(db: Database, found: Declared, mains: Mapping[str, str], now: float) -> None:
     site, main = found.site, found.main
-    if site in mains:  # what stands for it already stands for the other one, too
+    if site in mains:  # the site that represents it represents the other one, too
         site, main = main, site
     if site not in mains and follow({**mains, site: main}, site) is not None:
         write(db, Mirror(site, main, scheme_of(db, main), FOUND, found.reason, now))

@@ -1,1 +1,1 @@
-"""What an operator changes while the crawl runs: pauses, limits, filters, removals, seeds."""
+"""Changes by an operator while the crawl runs: pauses, limits, filters, removals, seeds."""

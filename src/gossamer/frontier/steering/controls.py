@@ -1,11 +1,12 @@
-"""What an operator tells a crawl to leave alone: a paused site, a paused crawl, a site with a limit.
+"""Pauses and limits: a paused site, a paused crawl, a site with a limit.
 
-A pause takes nothing out of the queue. A site that is paused is not leased, and whoever holds it gives it back, so
-its URLs wait where they were and its politeness clock goes on; the same holds for all sites while the crawl is
-paused. All of it is in the database: it counts for every worker on every machine, and survives restarts.
+A pause takes nothing out of the queue. A paused site is not leased, and its worker gives it back, so its URLs keep
+their
+places and its politeness clock runs on; the same holds for all sites while the crawl is paused. All of it is in the
+database: it counts for every worker on every machine, and survives restarts.
 
-A limit slows or ends, never hurries: `least_delay` is heeded like a Crawl-delay (the longest of all that is asked
-for counts), and a site that had `most_pages` requests rests until the limit is raised.
+A limit slows or ends, never hurries: `least_delay` is obeyed like a Crawl-delay (the longest delay counts), and a site
+that had `most_pages` requests waits until the limit is raised.
 """
 
 from __future__ import annotations
@@ -24,60 +25,60 @@ from gossamer.model.site import key64
 
 NO_REASON = "an operator paused it"
 LONGEST_DELAY = 86_400.0
-"""Seconds: whoever wants more than a day between two requests means a pause."""
+"""Seconds: if you want more than a day between two requests, pause the site."""
 
 PAUSED, PAUSED_AT = "paused", "paused_at"
 """Keys in `meta`: why the crawl is paused, and since when."""
 
 READY = "s.paused = '' AND (s.most_pages = 0 OR s.fetched < s.most_pages)"
-"""Of a row `s` of `sites`: nothing that an operator said keeps it from being leased."""
+"""For a row `s` of `sites`: no pause or limit keeps it from being leased."""
 
 
 class Paused(msgspec.Struct, frozen=True):
-    """Why the crawl is paused."""
+    """Why and since when the crawl is paused."""
 
     reason: str
     since: float
 
 
 class PausedSite(msgspec.Struct, frozen=True):
-    """Why a site is paused."""
+    """Why and since when a site is paused."""
 
     site: str
     reason: str
 
 
 class Controls(msgspec.Struct, frozen=True):
-    """What an operator said about a site."""
+    """An operator's orders about a site."""
 
     paused: str = ""
-    """Why it is paused; empty: it is not."""
+    """Why it is paused; empty if it is not."""
     least_delay: float = 0.0
-    """Seconds between two requests at least; 0: as the settings say."""
+    """Least seconds between two requests; 0: as in the settings."""
     most_pages: int = 0
-    """Page requests after which its URLs rest; 0: no limit."""
+    """Page requests after which its URLs wait; 0: no limit."""
 
 
 def pause_site(db: Database, site: str, reason: str, now: float) -> None:
-    """Nobody asks the site until it is resumed; a new reason replaces the old one."""
+    """Send no request to the site until it is resumed; a new reason replaces the old one."""
     with db.transaction():
         _change(db, site, "paused = ?", _reason(reason))
 
 
 def resume_site(db: Database, site: str, now: float) -> None:
-    """The site goes on where it stopped, by the politeness clock it has."""
+    """Resume a paused site; its politeness clock still counts."""
     with db.transaction():
         _change(db, site, "paused = ?", "")
 
 
 def limit_site(db: Database, site: str, least_delay: float, most_pages: int, now: float) -> None:
-    """Ask a site more slowly, or only so often in all; 0 takes a limit away."""
+    """Send a site requests more slowly, or only so many in all; 0 lifts a limit."""
     if not (math.isfinite(least_delay) and 0 <= least_delay <= LONGEST_DELAY):
         raise UsageError(
-            f"a delay is 0 to {LONGEST_DELAY:.0f} seconds, not {least_delay:g}: for longer, pause the site"
+            f"a delay must be 0 to {LONGEST_DELAY:.0f} seconds, not {least_delay:g}: for a longer one, pause the site"
         )
     if not 0 <= most_pages < 2**53:
-        raise UsageError(f"a number of pages is 0 or more, not {most_pages}")
+        raise UsageError(f"a number of pages must be 0 or more, not {most_pages}")
     with db.transaction():
         _change(db, site, "least_delay = ?, most_pages = ?", least_delay, most_pages)
         if not least_delay:
@@ -92,7 +93,7 @@ def limit_site(db: Database, site: str, least_delay: float, most_pages: int, now
 
 
 def pause_crawl(db: Database, reason: str, now: float) -> None:
-    """No site is asked until the crawl is resumed; a new reason replaces the old one, the time stays."""
+    """Send no request until the crawl is resumed; a new reason replaces the old one, the time stays."""
     with db.transaction():
         db.execute(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -102,19 +103,19 @@ def pause_crawl(db: Database, reason: str, now: float) -> None:
 
 
 def resume_crawl(db: Database, now: float) -> None:
-    """The crawl goes on; sites that are paused themselves stay so."""
+    """Resume the crawl; sites paused on their own stay so."""
     with db.transaction():
         db.execute("DELETE FROM meta WHERE key IN (?, ?)", (PAUSED, PAUSED_AT))
 
 
 def paused(db: Database) -> Paused | None:
-    """Why the crawl is paused, where it is."""
+    """Why the crawl is paused, if it is."""
     said: dict[str, str] = dict(db.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", (PAUSED, PAUSED_AT)))
     return Paused(said[PAUSED], float(said.get(PAUSED_AT, 0.0))) if PAUSED in said else None
 
 
 def controls_of(db: Database, site: str) -> Controls:
-    """What an operator said about a site."""
+    """An operator's orders about a site."""
     rows = db.execute("SELECT paused, least_delay, most_pages FROM sites WHERE id = ?", (key64(site),))
     if not rows:
         raise _unknown(site)
@@ -137,7 +138,7 @@ def steered_sites(db: Database) -> list[tuple[str, Controls]]:
 
 
 def directions(db: Database, held: Collection[str]) -> Directions:
-    """What an operator said about the sites that a worker holds."""
+    """An operator's orders about the sites that a worker holds."""
     if paused(db) is not None:
         return Directions(leave=frozenset(held))
     rows = [
@@ -150,7 +151,7 @@ def directions(db: Database, held: Collection[str]) -> Directions:
 
 
 def why_it_rests(db: Database, site: str) -> str:
-    """What an operator said that keeps a site from being asked, as a sentence; empty where nothing does."""
+    """The pause or limit that keeps a site from getting requests, as a sentence; empty if there is none."""
     rows = db.execute("SELECT paused, most_pages, fetched FROM sites WHERE id = ?", (key64(site),))
     reason, most, fetched = rows[0] if rows else ("", 0, 0)
     if (crawl := paused(db)) is not None:
@@ -158,7 +159,7 @@ def why_it_rests(db: Database, site: str) -> str:
     if reason:
         return f"{site} is paused: {reason}"
     if most and fetched >= most:
-        return f"{site} had {counted(fetched, 'request')} and is limited to {most}: `gossamer limit` raises that"
+        return f"{site} has had {counted(fetched, 'request')} and is limited to {most}: raise it with `gossamer limit`"
     return ""
 
 
@@ -168,7 +169,7 @@ def _change(db: Database, site: str, columns: str, *values: object) -> None:
 
 
 def _unknown(site: str) -> UsageError:
-    return UsageError(f"this crawl knows no site {site!r}: write it as in its URLs, such as www.example.org")
+    return UsageError(f"{site!r} is not a site of this crawl: write it as in its URLs, such as www.example.org")
 
 
 def _reason(text: str) -> str:

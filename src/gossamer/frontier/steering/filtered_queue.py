@@ -1,7 +1,7 @@
-"""What a filter does to the queue: first visits leave it when the filter goes live, and come back when it ends.
+"""Applies a filter to the queue: first visits leave it when the filter becomes active, and come back when it ends.
 
-Both go in handfuls, each a transaction of its own, so that workers need not wait. What is still queued when the
-power goes is refused when it is taken. The counters of the site, its levels, shapes and prefixes stay right.
+Both happen in batches, each a transaction of its own, so that workers need not wait. URLs still queued after a power
+failure are refused when they are taken. The counters of the site, its levels, shapes and prefixes stay right.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from gossamer.scope.automatic import RULE, AutomaticFilter, Fits, SiteFilters, i
 from gossamer.scope.shape import path_shape
 
 _HANDFUL = 5000
-"""Rows that one transaction looks at."""
+"""Rows that one transaction reads."""
 _MIDDLE = LEVELS // 2
-"""The level of URLs that come back without ever having had one: they were refused when they were found."""
+"""The level of URLs that come back and never had one: they were refused when they were found."""
 
 _WAITING = """SELECT q.part, q.level, q.seq, q.key, u.url, u.level, u.state
     FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.key = q.key
@@ -32,7 +32,7 @@ _WAITING = """SELECT q.part, q.level, q.seq, q.key, u.url, u.level, u.state
 
 
 def empty_queue(db: Database, live: AutomaticFilter, fits: Fits, probe: int) -> int:
-    """Walk through the queue of the site, a handful at a time."""
+    """Walk through the queue of the site, batch by batch."""
     site_id, rule = key64(live.site), f"{RULE}.{live.kind}"
     matching = SiteFilters([live])
     left, place = 0, (-1, -1, -1)
@@ -53,7 +53,7 @@ def empty_queue(db: Database, live: AutomaticFilter, fits: Fits, probe: int) -> 
 
 
 def _leave(db: Database, site_id: int, leaving: Sequence[tuple[Any, str]], rule: str, reason: str) -> int:
-    """Refuse waiting URLs. A row that a risen URL left behind in the queue goes too."""
+    """Refuse waiting URLs, and delete rows that a risen URL left behind in the queue."""
     db.many(
         "DELETE FROM queue WHERE site_id = ? AND part = ? AND level = ? AND seq = ?",
         [(site_id, *row[:3]) for row, _ in leaving],
@@ -84,7 +84,7 @@ def count_urls(db: Database, site_id: int, shapes: Sequence[str], sign: int, fit
 
 
 def refill_queue(db: Database, ended: AutomaticFilter, others: SiteFilters, now: float) -> int:
-    """Queue again what an ended filter had refused, unless one of the `others` refuses it too."""
+    """Queue URLs again that an ended filter had refused, unless one of the `others` refuses them, too."""
     site_id = key64(ended.site)
     sql = (
         f"SELECT key, url, reason FROM urls WHERE state = {REFUSED} AND site_id = ? AND rule = ? AND key >= ? "

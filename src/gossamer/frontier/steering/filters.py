@@ -1,12 +1,12 @@
 """Automatic filters in the database: proposed, tried in the shadow, active, switched off, withdrawn.
 
-    proposed ──► shadow ──► active          by `crawl.filtering`, on evidence
+    proposed ──► shadow ──► active          by `upkeep.filters`, on evidence
          any ──► off                        by the operator: never made again
          off ──► active                     by the operator
-      shadow, active ──► withdrawn          it was wrong, or a way leads by it now
+      shadow, active ──► withdrawn          it was wrong, or a path leads through it now
 
-`meta.filters` counts the changes: running workers compare one number every few seconds. When a filter goes live, the
-first visits that it matches leave the queue; when it ends, they come back (`filtered_queue`).
+`meta.filters` counts the changes: running workers compare one number every few seconds. When a filter becomes active,
+the first visits that it matches leave the queue; when it ends, they come back (`filtered_queue`).
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _PUT = """INSERT INTO filters (site, kind, pattern, state, made_by, evidence, pr
 
 
 class StoredFilter(msgspec.Struct, frozen=True):
-    """A filter as it is remembered."""
+    """A filter as it is stored."""
 
     site: str
     kind: FilterKind
     pattern: str
     state: str
     made_by: str
-    """Which rule made it: prefix, yield or parameter."""
+    """The rule that made it: prefix, yield or parameter."""
     evidence: Evidence
     proposed_at: float
     changed_at: float
 
     @property
     def filter(self) -> AutomaticFilter:
-        """What it refuses."""
+        """The pattern it refuses."""
         reason = reason_of(self.kind, self.pattern, self.evidence.sentence())
         return AutomaticFilter(self.site, self.kind, self.pattern, reason)
 
@@ -60,7 +60,7 @@ def version(db: Database) -> int:
 
 
 def load_filters(db: Database) -> tuple[AutomaticFilter, ...]:
-    """The filters in force."""
+    """The active filters."""
     return tuple(row.filter for row in _rows(db, "state = ?", ACTIVE))
 
 
@@ -70,7 +70,7 @@ def list_filters(db: Database, site: str = "") -> list[StoredFilter]:
 
 
 def sites_on_trial(db: Database, proposed_before: float) -> set[str]:
-    """Sites with a filter that has been on trial since a time."""
+    """Sites with a filter that has been in the shadow since a time."""
     sql = "SELECT DISTINCT site FROM filters WHERE state = ? AND proposed_at <= ?"
     return {site for (site,) in db.execute(sql, (SHADOW, proposed_before))}
 
@@ -96,14 +96,14 @@ def save(db: Database, filters: Iterable[StoredFilter]) -> None:
 def activate(
     db: Database, stored: StoredFilter, fits: Fits, probe: int, now: float, note: str = "", by_operator: bool = False
 ) -> int:
-    """A filter goes live: what it matches leaves the queue. Returns the number of URLs that left."""
+    """Activate a filter: matching URLs leave the queue. Returns how many."""
     live = _changed(stored, ACTIVE, now, note, by_operator)
     return empty_queue(db, live.filter, fits, probe) if _put(db, live, by_operator) else 0
 
 
 def end(db: Database, stored: StoredFilter, state: str, now: float, note: str = "") -> int:
-    """A filter refuses nothing any more, because it is switched off or withdrawn. Returns how many URLs are queued
-    again; those that another filter refuses too stay out under its name."""
+    """End a filter that is switched off or withdrawn. Returns how many URLs are queued again; those that another filter
+    refuses too stay out under its name."""
     if not _put(db, _changed(stored, state, now, note), state == OFF) or stored.state != ACTIVE:
         return 0
     others = [row.filter for row in list_filters(db, stored.site) if row.state == ACTIVE]
@@ -111,7 +111,7 @@ def end(db: Database, stored: StoredFilter, state: str, now: float, note: str = 
 
 
 def _put(db: Database, row: StoredFilter, by_operator: bool) -> bool:
-    """Write a filter, unless the operator has switched it off meanwhile; whether it was written."""
+    """Write a filter, unless the operator has switched it off meanwhile; returns whether it was written."""
     with db.transaction():
         sql = "SELECT state FROM filters WHERE site = ? AND kind = ? AND pattern = ?"
         if not by_operator and db.execute(sql, (row.site, row.kind, row.pattern)) == [(OFF,)]:

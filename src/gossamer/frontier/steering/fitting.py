@@ -1,7 +1,7 @@
-"""When document rules change, URLs that are known already are held against the new ones.
+"""Checks known URLs against changed document rules.
 
-New URLs are checked once, as they enter. Here the rows of one domain are gone through: which fit is noted
-and counted, and first visits that wait move to the level they have now.
+New URLs are checked once, as they enter. This goes through the rows of one domain: it marks and counts those that fit,
+and moves waiting first visits to their new level.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _STEP = 2000
 
 
 def refit(db: Database, domain: str, guidance: Guidance, now: float) -> tuple[int, int]:
-    """Hold the known URLs of a domain, or of one host, against the rules; returns how many there are, and how
-    many of them fit."""
+    """Check the known URLs of a domain, or of one host, against the rules; returns how many there are, and how many
+    fit."""
     seen = fitting = 0
     sites = db.execute(
         "SELECT id, not_before FROM sites WHERE domain = ? OR name = ? OR name LIKE ? ORDER BY id",

@@ -1,7 +1,7 @@
-"""Seeds: what a person names is asked for now, whatever was planned, and comes before everything else.
+"""Seeds: a URL that a person names is fetched now, whatever was planned, and before everything else.
 
-A URL that is known already may be done for 90 days, refused for good, or scheduled after a failure. Naming it makes it
-a start page, first in the queue, and takes back our own caution about its site; a wait that the server asked for holds.
+A known URL may be done for 90 days, refused for good, or scheduled after a failure. Naming it makes it a start page,
+first in the queue, and takes back our own caution about its site; a wait that the server asked for holds.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def ask_again(db: Database, named: Sequence[Discovered], now: float, config: Pol
 
 
 def _ask_chain(db: Database, seed: str, now: float, config: PolitenessConfig) -> None:
-    """What the seed redirected to is asked again with it: it may lead elsewhere, or belong to the crawl now."""
+    """Queue the targets of the seed's redirects with it: they may lead elsewhere, or belong to the crawl now."""
     for url in chain_from(db, seed):
         _forgive(db, key64(site_of(url)), now, config)
         again(db, key64(site_of(url)), [key64(url)], now)
 
 
 def expire_robots(db: Database, states: Sequence[tuple[str, bytes]]) -> None:
-    """Store these states of robots.txt files, and have workers forget what they hold of them."""
+    """Store these states of robots.txt files, and make workers forget their copies."""
     if not states:
         return
     db.many("UPDATE robots SET state = ? WHERE origin = ?", [(state, origin) for origin, state in states])
@@ -99,8 +99,8 @@ def _ask_site(db: Database, site_id: int, items: Mapping[int, Discovered], now: 
 
 
 def _make_start_pages(db: Database, site_id: int, keys: Sequence[tuple[int, Kind]]) -> None:
-    """Named by a person: no link away from a seed, and in the first level; one that waits to be visited again stays
-    in its own."""
+    """Make URLs start pages: no link away from a seed, and in the first level; one that waits to be visited again keeps
+    its level."""
     db.many(
         "UPDATE urls SET via = ?, depth = 0, hops = 0, level = CASE WHEN state = ? AND outcome IS NOT NULL THEN level "
         "ELSE 0 END, kind = CASE WHEN ? = ? THEN kind ELSE ? END WHERE site_id = ? AND key = ?",

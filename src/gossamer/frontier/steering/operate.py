@@ -1,4 +1,4 @@
-"""What an operator may do to URLs: have them fetched again, remove them, withdraw a segment."""
+"""An operator's orders about URLs: fetch them again, remove them, withdraw a segment."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from gossamer.model.site import key64, site_of
 from gossamer.scope.shape import path_shape
 
 _REST = 0.1
-"""Seconds between two handfuls: whoever waits for SQLite asks ten times a second for its turn."""
+"""Seconds between two batches: a process that waits for SQLite tries ten times a second."""
 _ROWS = "SELECT key, url, state, outcome, fit FROM urls WHERE site_id = ? AND state IN (?, ?, ?)"
 
 
 def recrawl(db: Database, prefix: str, now: float) -> int:
-    """Queue the URLs again that begin with a URL and are not waiting already; returns how many. They come by handfuls:
-    a site may have millions, and workers wait for each transaction."""
+    """Queue URLs with a prefix again that are not waiting already; returns how many. They come in batches: a site may
+    have millions, and workers wait for each transaction."""
     site_id = key64(site_of(prefix))
     return _by_handfuls(db, site_id, handfuls_of(db, site_id, prefix, (DONE, REFUSED, SCHEDULED)), now)
 
 
 def recrawl_url(db: Database, url: str, now: float) -> int:
-    """Queue one finished URL again; returns whether it was not waiting already. A `UsageError` where nobody knows it,
-    or it was taken down."""
+    """Queue one finished URL again; returns whether it was not waiting already. Raises a `UsageError` if it is unknown
+    or was taken down."""
     site_id, key = key64(site_of(url)), key64(url)
     rows = db.execute("SELECT state FROM urls WHERE site_id = ? AND key = ?", (site_id, key))
     if not rows:
         raise UsageError(f"{url} is not known: add it with `gossamer inject`")
     if rows[0][0] == REMOVED:
-        raise UsageError(f"{url} was taken down: undo that first")
+        raise UsageError(f"{url} was taken down: restore it first")
     return db.patiently(partial(_again_in_turn, db, site_id, [key], now))
 
 
@@ -85,8 +85,8 @@ def _again_in_turn(db: Database, site_id: int, keys: Sequence[int], now: float, 
 
 
 def again(db: Database, site_id: int, keys: Sequence[int], now: float, only: Sequence[str] = ()) -> int:
-    """Queue those of a handful that are finished, refused or scheduled now, inside a transaction; `only`: those that
-    are finished with one of these outcomes."""
+    """Queue those of a batch that are finished, refused or scheduled now, inside a transaction; `only`: those that are
+    finished with one of these outcomes."""
     if not keys:
         return 0
     rows = {
@@ -113,12 +113,12 @@ def _unschedule(db: Database, site_id: int, keys: list[int]) -> None:
 
 
 def remove(db: Database, what: str, reason: str, now: float) -> int:
-    """Take out what is covered, such as all URLs with a prefix, and keep it out; returns how many URLs there were."""
+    """Take out covered URLs, such as all with a prefix, and keep them out; returns how many there were."""
     return removing.remove(db, what, reason, now)
 
 
 def withdraw(db: Database, segment: str, now: float) -> int:
-    """A segment is lost or wrong: its claims go with it, and its URLs are fetched again."""
+    """A segment is lost or wrong: withdraw its claims, and fetch its URLs again."""
     with db.transaction():
         merged = "SELECT s.id FROM segments s JOIN gone g ON s.merged_into = g.id"
         sql = f"WITH RECURSIVE gone(id) AS (SELECT ? UNION {merged}) SELECT id FROM gone"

@@ -1,4 +1,4 @@
-"""What was refused, or leads out of the crawl, read in handfuls for whoever judges it anew."""
+"""Reads refused URLs, and targets outside the crawl, in batches, to be judged anew."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRST = (-(1 << 63), -(1 << 63))
 
 
 def refused_urls(db: Database) -> Iterator[list[tuple[Discovered, str]]]:
-    """All refused URLs, as somebody would offer them again, each with the rule that refused it."""
+    """All refused URLs, as they would be offered again, each with the rule that refused it."""
     last: Place = _FIRST
     while rows := db.execute(
         "SELECT u.site_id, u.key, u.url, u.via, u.kind, u.depth, u.hops, f.url, u.rule FROM urls u "
@@ -33,7 +33,7 @@ def refused_urls(db: Database) -> Iterator[list[tuple[Discovered, str]]]:
 
 
 def redirect_targets(db: Database) -> Iterator[list[Discovered]]:
-    """Where redirects lead to, whether or not it is in the table."""
+    """Targets of redirects, whether or not they are in the table."""
     redirect = Outcome.REDIRECT.value
     sql = "SELECT site_id FROM outcomes WHERE outcome = ? AND urls > 0 ORDER BY site_id"
     for (site_id,) in db.execute(sql, (redirect,)):
@@ -52,7 +52,7 @@ def redirect_targets(db: Database) -> Iterator[list[Discovered]]:
 
 
 def lists(db: Database) -> Iterator[list[Place]]:
-    """Feeds and sitemaps that were read: what they name outside the crawl is nowhere else."""
+    """Feeds and sitemaps that were read: URLs they name outside the crawl are stored nowhere else."""
     last: Place = _FIRST
     while rows := db.execute(
         "SELECT site_id, key FROM sources WHERE kind <> 'page' AND (site_id, key) > (?, ?) "

@@ -1,14 +1,14 @@
-"""What was taken down and stays out: the table `removals`, and whether it covers a URL.
+"""The table `removals`: what was taken down and stays out, and whether it covers a URL.
 
-What a row covers stands in its `prefix`, in one of four forms:
+The column `prefix` says what a row covers, in one of four forms:
 
-- `https://a.org/x`: every URL that begins so;
+- `https://a.org/x`: every URL with this prefix;
 - `//a.org/x`: the same under both schemes;
 - `a.org`: the whole host, under all schemes and ports;
 - `=https://a.org/x`: this URL and no other.
 
-Every commit of a worker asks whether it brings something that is covered, so the answer is kept in memory and read
-again when the table changed (`meta.removals`).
+Every commit of a worker checks whether its URLs are covered, so the rows are kept in memory and read again when the
+table changed (`meta.removals`).
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from gossamer.model.site import host_of, site_of
 from gossamer.scope.filters import FilterRule
 
 RULE = "filter.removed."
-"""What the rule of a refusal begins with that a removal is the reason of."""
+"""Prefix of a refusal's rule if a removal is the reason."""
 _VERSION = "removals"
 
 Form = Literal["url", "host", "prefix"]
 
 
 class Removal(msgspec.Struct, frozen=True):
-    """Something that was taken down."""
+    """A row of the table."""
 
     what: str
     reason: str
     removed_at: float
     unfinished: bool = False
-    """Whether URLs were left when the removal broke off."""
+    """Whether URLs were left when the removal was interrupted."""
 
 
 def form_of(what: str) -> Form:
-    """Whether one URL is meant, a host, or all that begins so."""
+    """Whether it covers one URL, a host, or a prefix."""
     return "url" if what.startswith("=") else "prefix" if "//" in what else "host"
 
 
 def words_of(what: str) -> str:
-    """What is covered, for people."""
+    """What it covers, for people."""
     form = form_of(what)
     if form == "url":
         return what[1:]
@@ -55,14 +55,14 @@ def words_of(what: str) -> str:
 
 
 def beginnings(what: str) -> list[str]:
-    """What the URLs begin with that are covered; the URL itself where it is one, nothing for a host."""
+    """Prefixes of the URLs that are covered; the URL itself if it is one, none for a host."""
     if form_of(what) == "host":
         return []
     return [f"http:{what}", f"https:{what}"] if what.startswith("//") else [what.removeprefix("=")]
 
 
 class Covered:
-    """Whether a URL is covered; the number of removals hardly matters."""
+    """Tells whether a URL is covered, almost independently of the number of removals."""
 
     def __init__(self, removals: Iterable[str]) -> None:
         removals = list(removals)
@@ -104,25 +104,25 @@ def removed_prefixes(db: Database) -> list[str]:
 
 
 def all_removals(db: Database) -> list[Removal]:
-    """Everything that is out, the newest first."""
+    """All removals, the newest first."""
     open_ones = unfinished(db)
     rows = db.execute("SELECT prefix, reason, removed_at FROM removals ORDER BY removed_at DESC, prefix")
     return [Removal(what, reason, at, what in open_ones) for what, reason, at in rows]
 
 
 def removal_of(db: Database, url: str) -> Removal | None:
-    """What covers a canonical URL, if anything does."""
+    """The removal that covers a canonical URL, if any."""
     what = covered(db).by(url)
     rows = db.execute("SELECT prefix, reason, removed_at FROM removals WHERE prefix = ?", (what,)) if what else []
     return Removal(*rows[0]) if rows else None
 
 
 _KNOWN: dict[str, tuple[str, Covered]] = {}
-"""By crawl: the version of its table, and what that covers."""
+"""By crawl: the version of its table, and the removals."""
 
 
 def covered(db: Database) -> Covered:
-    """What the table covers now."""
+    """The removals in the table now."""
     marks: dict[str, str] = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('crawl', ?)", (_VERSION,)))
     crawl, version = marks.get("crawl", ""), marks.get(_VERSION, "")
     known = _KNOWN.get(crawl)
@@ -135,7 +135,7 @@ def covered(db: Database) -> Covered:
 
 
 def enter(db: Database, what: str, reason: str, now: float) -> None:
-    """From now on it stays out; inside a transaction. Until `finish` it counts as unfinished."""
+    """Keep it out from now on; inside a transaction. Until `finish` it counts as unfinished."""
     db.execute(
         "INSERT INTO removals (prefix, reason, removed_at) VALUES (?, ?, ?) "
         "ON CONFLICT (prefix) DO UPDATE SET reason = excluded.reason",
@@ -150,8 +150,8 @@ def enter(db: Database, what: str, reason: str, now: float) -> None:
 
 
 def strike(db: Database, what: str) -> bool:
-    """It stays out no longer; inside a transaction. Whether it did, or was struck before and has not all come back
-    yet: until `finish_return` it counts as coming back."""
+    """Let it in again; inside a transaction. Returns whether it was out, or is still coming back: until `finish_return`
+    it counts as such."""
     _changed(db)
     finish(db, what)
     mark = (f"restoring {what}", "")
@@ -162,17 +162,17 @@ def strike(db: Database, what: str) -> bool:
 
 
 def finish(db: Database, what: str) -> None:
-    """All that it covers has left; inside a transaction."""
+    """All URLs it covers have left; inside a transaction."""
     db.execute("DELETE FROM meta WHERE key = ?", (f"removing {what}",))
 
 
 def finish_return(db: Database, what: str) -> None:
-    """All that it covered is back; inside a transaction."""
+    """All URLs it covered are back; inside a transaction."""
     db.execute("DELETE FROM meta WHERE key = ?", (f"restoring {what}",))
 
 
 def unfinished(db: Database) -> dict[str, str]:
-    """What is covered by removals that broke off or are under way, with their reasons."""
+    """Removals that were interrupted or are under way, with their reasons."""
     rows = db.execute("SELECT key, value FROM meta WHERE substr(key, 1, 9) = 'removing '")
     return {key.removeprefix("removing "): reason for key, reason in rows}
 

@@ -1,8 +1,8 @@
-"""How URLs leave the table when they are taken down; how they come back is `restoring`.
+"""Takes URLs out of the table; `restoring` brings them back.
 
-The row of `removals` comes first: from then on nothing that it covers gets in, and what a worker brings of it is
-refused in its commit. Then the URLs leave, a handful for each transaction, so that workers wait for milliseconds and
-not for minutes where there are a million. A removal that broke off is marked, and carried on by calling it again.
+The row of `removals` comes first: from then on no covered URL gets in, and a worker's commit refuses those it has. Then
+the URLs leave, a batch for each transaction, so that workers wait for milliseconds and not for minutes if there are a
+million. An interrupted removal is marked, and continues when it is called again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gossamer.scope.shape import path_shape
 HANDFUL = 1000
 """URLs of one transaction."""
 _SWEPT = 5000
-"""Rows of the queue that one transaction looks at."""
+"""Rows of the queue that one transaction reads."""
 _FIRST = -(1 << 63)
 TURNED_AWAY = "removed.refused"
 """The rule of a removed URL that had been refused when it was found, and never counted as known."""
@@ -41,15 +41,15 @@ _LEFT_BEHIND = """SELECT q.part, q.level, q.seq, u.state
     WHERE q.site_id = ? AND (q.part, q.level, q.seq) > (?, ?, ?) ORDER BY q.part, q.level, q.seq LIMIT ?"""
 
 Gone = Callable[[Sequence[int]], None]
-"""Told after each handful: the keys of the URLs that left, or of those looked at that may come back."""
+"""Called after each batch with the keys of URLs that left, or of those that may come back."""
 
 
 def silent(_keys: Sequence[int]) -> None:
-    """For those who need not be told."""
+    """Reports nothing."""
 
 
 def remove(db: Database, what: str, reason: str, now: float, gone: Gone = silent) -> int:
-    """Take out what is covered (see `removals` for its forms) and keep it out; returns how many URLs left."""
+    """Take out covered URLs (see `removals` for the forms) and keep them out; returns how many left."""
 
     def begin() -> bool:
         with db.transaction():
@@ -61,7 +61,7 @@ def remove(db: Database, what: str, reason: str, now: float, gone: Gone = silent
         with db.transaction():
             removals.finish(db, what)
 
-    # Who broke off may have left everything but the queue.
+    # An interrupted removal may have left everything but the queue.
     broke_off = db.patiently(begin)
     urls = 0
     for site_id, site in sites_of(db, what):
@@ -81,7 +81,7 @@ def remove(db: Database, what: str, reason: str, now: float, gone: Gone = silent
 
 
 def sites_of(db: Database, what: str) -> list[tuple[int, str]]:
-    """Key and name of the sites that may have URLs which are covered."""
+    """Key and name of the sites that may have covered URLs."""
     if removals.form_of(what) != "host":
         site = site_of(what)
         return [(key64(site), site)]
@@ -90,7 +90,7 @@ def sites_of(db: Database, what: str) -> list[tuple[int, str]]:
 
 
 def _condition(what: str) -> tuple[str, list[str | int]]:
-    """What SQL asks of a URL that is covered; nothing for a host."""
+    """The SQL condition for a covered URL; empty for a host."""
     if removals.form_of(what) == "url":
         return " AND url = ?", [what[1:]]
     starts = removals.beginnings(what)
@@ -100,7 +100,7 @@ def _condition(what: str) -> tuple[str, list[str | int]]:
 
 
 def handfuls_of(db: Database, site_id: int, what: str, states: tuple[int, ...]) -> Iterator[list[int]]:
-    """Keys of the URLs of a site that are covered and in one of these states, read without taking a turn."""
+    """Keys of the covered URLs of a site in one of these states, read without a turn."""
     condition, values = _condition(what)
     if removals.form_of(what) == "url":
         values, condition = [key64(what[1:]), *values], f" AND key = ?{condition}"
@@ -125,8 +125,8 @@ def _rows(db: Database, site_id: int, keys: Sequence[int]) -> list[Row]:
 def _take_out(
     db: Database, what: str, site_id: int, site: str, keys: Sequence[int], reason: str, now: float
 ) -> tuple[list[int], int] | None:
-    """One handful leaves; returns its keys, and how many of them were in the queue. None where the removal was undone
-    meanwhile: what left after that, nobody would bring back."""
+    """Take out one batch; returns its keys, and how many of them were in the queue. None if the removal was undone
+    meanwhile: nobody would bring back URLs that left after that."""
     with db.transaction():
         if not db.execute("SELECT 1 FROM removals WHERE prefix = ?", (what,)):
             return None
@@ -153,7 +153,7 @@ def _take_out(
 
 
 def _counted(row: Row) -> bool:
-    """Whether the URL counts as known: not where it was refused when it was found."""
+    """Whether the URL counts as known: not if it was refused when it was found."""
     return row[2] != REFUSED or bool(row[5])
 
 
@@ -177,7 +177,7 @@ def _leave_counters(db: Database, site_id: int, rows: Sequence[Row]) -> None:
 
 
 def _wake_others(db: Database, site_id: int, keys: Sequence[int], now: float) -> None:
-    """Pages that leaned on these stand for themselves from now on."""
+    """Pages that these represented become independent."""
     named: set[int] = set()
     for chunk in chunks(keys):
         sql = f"SELECT DISTINCT target_key FROM aliases WHERE target_site = ? AND target_key IN ({marks(chunk)})"
@@ -188,7 +188,7 @@ def _wake_others(db: Database, site_id: int, keys: Sequence[int], now: float) ->
 
 
 def sweep_queue(db: Database, site_id: int) -> None:
-    """Rows of the queue whose URLs were removed go, too: nobody is handed them, but they count as waiting."""
+    """Delete rows of the queue whose URLs were removed: nobody gets them, but they count as waiting."""
     place = (-1, -1, -1)
 
     def sweep() -> list[Row]:
@@ -207,7 +207,7 @@ def sweep_queue(db: Database, site_id: int) -> None:
 
 
 def _forget_hits(db: Database, what: str) -> None:
-    """What alerts have found of it."""
+    """Delete alerts' hits of it."""
     condition, values = _condition(what)
     with db.transaction():
         if condition:

@@ -1,4 +1,4 @@
-"""New intervals act on plans that were made by old ones: every finished page is planned anew, in handfuls."""
+"""Applies new intervals to existing plans: plans every finished page anew, in batches."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gossamer.frontier.revisits import Finished, Revisits
 
 _HANDFUL = 2000
 _SLACK = 1.0
-"""Seconds; plans that are closer than that to what they should be stay."""
+"""Seconds; plans that are closer than that to the right time stay."""
 _ROWS = f"""SELECT site_id, key, part, due_at, outcome, fetched_at, checked_at, change_a, change_b, clicks FROM urls
     WHERE state = {DONE} AND fetched_at IS NOT NULL AND (site_id, key) > (?, ?)"""
 _NO_SOURCES = " AND hub = 0 AND kind = 'page'"
 
 
 def replan_visits(db: Database, revisits: Revisits, polls: bool, now: float) -> int:
-    """Plan the next visits of all finished pages anew; returns how many plans changed. `polls`: sources are polled,
-    and their plans are another matter."""
+    """Plan the next visits of all finished pages anew; returns how many plans changed. `polls`: sources are polled, and
+    their plans are not touched."""
     sql = f"{_ROWS}{_NO_SOURCES if polls else ''} ORDER BY site_id, key LIMIT {_HANDFUL}"
     changed, last = 0, (-(1 << 63), -(1 << 63))
     while rows := db.execute(sql, last):

@@ -1,7 +1,7 @@
-"""How URLs come back whose takedown is undone: queued, and fetched anew, for nothing that was known of them is kept.
+"""Brings URLs back whose takedown is undone: they are queued and fetched anew, because nothing of them was kept.
 
-What another removal covers stays out, and what had been refused when it was found is refused still. Who breaks off
-calls it again: what is left comes back then.
+URLs that another removal covers stay out, and those that had been refused when they were found are refused still. After
+an interruption, call it again for the rest.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _ROWS = """SELECT key, url, fit, state, rule, outcome FROM urls
 
 
 def restore(db: Database, what: str, now: float, back: Gone = silent) -> int | None:
-    """Let in again what a removal keeps out, unless another one does; returns how many URLs were queued to be
-    fetched anew, None where there is no such removal."""
+    """Let covered URLs in again, unless another removal covers them; returns how many were queued, None if there is no
+    such removal."""
 
     def strike() -> tuple[bool, bool]:
         with db.transaction():
@@ -38,7 +38,7 @@ def restore(db: Database, what: str, now: float, back: Gone = silent) -> int | N
         return None
     urls = 0
     for site_id, _ in sites_of(db, what):
-        if broke_off:  # what is queued below would stand in the queue twice
+        if broke_off:  # else URLs queued below would be in the queue twice
             sweep_queue(db, site_id)
         for keys in handfuls_of(db, site_id, what, (REMOVED, REFUSED)):
             urls += db.patiently(partial(_bring_back, db, site_id, keys, what, now))

@@ -1,6 +1,6 @@
-"""Where seeds redirect to: `uni.edu` sends its readers to `www.uni.edu`, which then belongs to the crawl, too.
+"""Targets of seeds' redirects: `uni.edu` sends its readers to `www.uni.edu`, which then belongs to the crawl, too.
 
-Only a seed's own redirect does that, also by way of others (`http` → `https` → `www`), never that of a page that was
+Only a seed's own redirect does that, also through others (`http` → `https` → `www`), never that of a page that was
 found. It is kept in `meta`, a row for each site and seed, and counts for as long as the seed does.
 """
 
@@ -14,9 +14,9 @@ from gossamer.model.records import Discovered
 from gossamer.model.site import key64, site_of
 
 _NOTE = "redirected "
-"""What keys in `meta` begin with; the site, a space and the seed follow."""
+"""Prefix of keys in `meta`; the site, a space and the seed follow."""
 _STEPS = 100
-"""URLs looked at on the way back to a seed: many may redirect to one."""
+"""URLs searched on the way back to a seed: many may redirect to one."""
 _CHAIN = 20
 """Redirects followed from a seed."""
 _BEFORE = """SELECT u.url FROM aliases a JOIN urls u ON u.site_id = a.site_id AND u.key = a.key
@@ -49,7 +49,7 @@ def redirected_sites(db: Database) -> list[tuple[str, str]]:
 
 
 def chain_from(db: Database, seed: str) -> Iterator[str]:
-    """The URLs that a seed redirected to when it was visited last, one after the other."""
+    """The URLs that a seed redirected to at its last visit, one after the other."""
     url, walked = seed, {seed}
     for _ in range(_CHAIN):
         rows = db.execute(
@@ -64,7 +64,7 @@ def chain_from(db: Database, seed: str) -> Iterator[str]:
 
 
 def _seed_behind(db: Database, url: str) -> str:
-    """The seed that is this URL or redirects to it, also by way of others; empty where there is none."""
+    """The seed that is this URL or redirects to it, also through others; empty if there is none."""
     todo, walked = [url], {url}
     while todo and len(walked) < _STEPS:
         url = todo.pop(0)

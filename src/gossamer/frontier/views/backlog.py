@@ -1,7 +1,7 @@
-"""Where a crawl has most to do yet: the sites, and the addresses they share, that take longest at their pace.
+"""The sites, and the addresses they share, that take longest at their pace.
 
-First visits that wait are counted as what a site is known to have less what was visited, from counters kept with the
-rows; so this costs as much as looking at every site once, however many URLs wait.
+The number of waiting first visits is known URLs less visited ones, from counters kept with the rows; so this costs one
+read of every site, however many URLs wait.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHARED = f"""SELECT address, SUM(waiting) FROM ({_WAITING}) w WHERE address <> 
 
 
 class Backlog(msgspec.Struct, frozen=True):
-    """URLs that are asked one after the other."""
+    """URLs that are fetched one after the other."""
 
     name: str
     """The site, or the address of several."""
@@ -33,15 +33,15 @@ class Backlog(msgspec.Struct, frozen=True):
     gap: float
     """Seconds between two of them."""
     ready_at: float = 0.0
-    """When the first may be asked."""
+    """When the first may be fetched."""
 
     def seconds(self, now: float) -> float:
-        """How long it takes, at the least."""
+        """How long it takes at least."""
         return max(self.ready_at - now, 0.0) + self.urls * self.gap
 
 
 def slowest(db: Database, config: PolitenessConfig, limit: int = 3) -> list[Backlog]:
-    """The sites with the most to do at their pace, and the busiest address that several sites share."""
+    """The sites that take longest at their pace, and the busiest address that several sites share."""
     found = []
     for name, _, crawl_delay, trouble, least_delay, not_before, parts, waiting in db.execute(
         _SLOWEST, (config.delay, config.delay, config.delay, limit)

@@ -1,7 +1,8 @@
-"""Reading questions to the frontier database: how it stands, and what is known of a URL.
+"""Reads the state of a crawl, and the rows of URLs, from the frontier database.
 
-Everything shown while a crawl runs comes from counters kept with the rows, so
-looking costs the same with a thousand URLs and with a hundred million.
+Everything shown while a crawl runs comes from counters kept with the rows, so a look costs the same with a thousand
+URLs
+and with a hundred million.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from gossamer.model.site import key64, site_of
 
 
 class Status(msgspec.Struct):
-    """How a crawl stands; every figure is over the whole life of the data folder."""
+    """The state of a crawl; every figure is over the whole life of the data folder."""
 
     pages: int
     """Documents kept."""
@@ -41,7 +42,7 @@ class Status(msgspec.Struct):
     duplicates: int
     """Pages with the text of another page of their domain."""
     aliases: int
-    """Pages whose canonical link names another page, which stands for them."""
+    """Pages whose canonical link names another page, which represents them."""
     noindex: int
     """Pages that ask not to be indexed."""
     redirects: int
@@ -49,7 +50,7 @@ class Status(msgspec.Struct):
     lists: int
     """Feeds and sitemaps."""
     unread: int
-    """Files of a type that is not read."""
+    """Files of a type that has no parser."""
     errors: int
     """URLs whose last try failed."""
     errors_by_kind: dict[str, int]
@@ -59,26 +60,26 @@ class Status(msgspec.Struct):
     """URLs by the outcome of their last visit."""
     sites: int
     sites_active: int
-    """Sites a worker holds now."""
+    """Sites that a worker holds now."""
     sites_waiting: int
-    """Sites with URLs due that no worker holds."""
+    """Sites with due URLs that no worker holds."""
     sites_blocked: int
-    """Of those, the ones that must rest first."""
+    """Of those, the ones that must wait first."""
     queue_by_level: dict[str, int]
     workers: int
     workers_by_machine: dict[str, int]
-    """Of a crawl that several machines share."""
+    """For a crawl that several machines share."""
     segments: int
     bytes: int
     """Size of the segments."""
     next_due_at: float | None
-    """When the next site becomes ready that may be asked, None where nothing is queued."""
+    """When the next site becomes ready, None if nothing is queued."""
     paused: str = ""
-    """Why the whole crawl is paused; empty: it is not."""
+    """Why the whole crawl is paused; empty if it is not."""
     sites_paused: int = 0
-    """Sites that an operator paused; they are not among those waiting."""
+    """Sites that an operator paused; they do not count as waiting."""
     sites_at_limit: int = 0
-    """Sites that had as many requests as an operator allows them; nor are they."""
+    """Sites that are at an operator's limit of requests; nor do they."""
 
     def as_dict(self) -> dict[str, Any]:
         """The figures by name."""
@@ -86,9 +87,9 @@ class Status(msgspec.Struct):
 
     @property
     def fetched_as(self) -> dict[str, int]:
-        """What the requests came to, by name; the figures add up to `fetched`."""
+        """Results of the requests, by name; the figures add up to `fetched`."""
         found = {name: getattr(self, "pages" if name == "kept" else name) for name in FETCHED_AS}
-        # A URL whose robots.txt cannot be had counts as an error, and was never asked for.
+        # A URL whose robots.txt is unavailable counts as an error, and was never requested.
         found["errors"] -= max(0, sum(found.values()) - self.fetched)
         return found
 
@@ -98,7 +99,7 @@ FETCHED_AS = (*(count.value for count in Count if count is not Count.REFUSED), "
 
 
 class Waiting(msgspec.Struct):
-    """A site that has to rest, and why."""
+    """A site that has to wait, and why."""
 
     site: str
     until: float
@@ -167,7 +168,7 @@ def status(db: Database, now: float) -> Status:
 
 
 def next_due_where_answered(db: Database) -> float | None:
-    """When the next site becomes ready that may be asked and has ever answered, or was never in trouble."""
+    """When the next site becomes ready that has ever answered, or was never in trouble."""
     rows = db.execute(
         "SELECT MIN(p.ready_at) FROM parts p JOIN sites s ON s.id = p.site_id "
         f"WHERE p.owner IS NULL AND {controls.READY} "
@@ -179,7 +180,7 @@ def next_due_where_answered(db: Database) -> float | None:
 
 
 def is_paced(db: Database, until: float) -> bool:
-    """Whether URLs wait on a site that may be asked until then, and that only keeps its pace."""
+    """Whether URLs wait on a site that becomes ready until then, and that only keeps its pace."""
     return bool(db.execute(
         "SELECT 1 FROM parts p JOIN sites s ON s.id = p.site_id "
         f"WHERE p.owner IS NULL AND {controls.READY} AND s.trouble = 0 AND s.not_before <= ? AND s.wait_reason LIKE ? "
@@ -189,7 +190,7 @@ def is_paced(db: Database, until: float) -> bool:
 
 
 def waiting_sites(db: Database, now: float, limit: int = 20) -> list[Waiting]:
-    """Sites that must rest, those with a reason first."""
+    """Sites that must wait, those with a reason first."""
     rows = db.execute(
         "SELECT name, not_before, wait_reason FROM sites WHERE not_before > ? AND wait_reason <> '' "
         "ORDER BY not_before DESC LIMIT ?",
@@ -199,7 +200,7 @@ def waiting_sites(db: Database, now: float, limit: int = 20) -> list[Waiting]:
 
 
 class UrlRecord(msgspec.Struct):
-    """What the table knows of a URL."""
+    """The row of a URL."""
 
     url: str
     state: str
@@ -228,10 +229,10 @@ class UrlRecord(msgspec.Struct):
     hub: bool
     """Whether it is polled like a feed."""
     checked_at: float | None
-    """When its content was last known for sure."""
+    """When its content was last known."""
     change_a: float | None
     change_b: float | None
-    """What visits have taught about its rate of change."""
+    """Parameters of its rate of change."""
     clicks: int
     announced_at: float | None
     """When a feed said that it was published."""
@@ -244,7 +245,7 @@ _RECORD = """SELECT u.url, u.state, s.name, u.kind, u.via, u.level, u.lowered, u
     LEFT JOIN urls f ON f.site_id = u.found_site AND f.key = u.found_key"""
 
 _PAGE = 2000
-"""Rows that are read at once."""
+"""Rows read at a time."""
 
 
 def find_url(db: Database, url: str) -> UrlRecord | None:
@@ -254,10 +255,8 @@ def find_url(db: Database, url: str) -> UrlRecord | None:
 
 
 def all_urls(db: Database) -> Iterator[UrlRecord]:
-    """Every row of the table, site by site; each as it is when its page of rows is read.
-
-    One cursor would see all of one moment, and SQLite could not clear its log for as long as somebody is slow to read.
-    """
+    """Every row of the table, site by site; each as it is when its page of rows is read. With one cursor for all,
+    SQLite could not clear its log for as long as the caller is slow."""
     select = _RECORD.replace("SELECT", "SELECT u.site_id, u.key,", 1)
     order = f"ORDER BY u.site_id, u.key LIMIT {_PAGE}"
     rows = db.execute(f"{select} {order}")
@@ -274,7 +273,7 @@ def _record(row: tuple[object, ...]) -> UrlRecord:
 
 
 def place_of(db: Database, segment: str, row: int) -> tuple[str, int] | None:
-    """Where a stored row lies now, after its segment may have been merged into others."""
+    """The present place of a stored row, whose segment may have been merged into others."""
     for _ in range(64):
         found = db.execute("SELECT merged_into, first_row FROM segments WHERE id = ?", (segment,))
         if not found:
@@ -286,7 +285,7 @@ def place_of(db: Database, segment: str, row: int) -> tuple[str, int] | None:
 
 
 def segment_ids(db: Database) -> list[str]:
-    """The segments that count, in the order they were made."""
+    """The current segments, in order of creation."""
     return [row[0] for row in db.execute("SELECT id FROM segments WHERE merged_into IS NULL ORDER BY created_at, id")]
 
 

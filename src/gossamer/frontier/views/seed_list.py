@@ -1,4 +1,4 @@
-"""Reading questions about seeds, the URLs that people named."""
+"""Reads seeds, the URLs that people named."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the table knows of each seed: its row, where redirects and canonical links lead, and how its sites stand.
+"""What the table knows of each seed: its row, the targets of redirects and canonical links, and the state of its sites.
 
-Asked in batches: a crawl may have a hundred thousand seeds.
+Read in batches: a crawl may have a hundred thousand seeds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PAIRS = 64
 
 
 class UrlState(msgspec.Struct, frozen=True):
-    """The row of a URL, as far as it tells what became of it."""
+    """The row of a URL, as far as it shows its result."""
 
     url: str
     state: str = "waiting"
@@ -32,17 +32,17 @@ class UrlState(msgspec.Struct, frozen=True):
     reason: str = ""
     rule: str = ""
     target: str = ""
-    """Where it points, for a redirect, an alias or a duplicate."""
+    """Its target, if it is a redirect, an alias or a duplicate."""
     attempts: int = 0
     """Failed tries in a row."""
     due_at: float | None = None
-    """When it is to be asked again, where that is planned."""
+    """When it is tried again, if that is planned."""
     checked_at: float | None = None
-    """When its content was last read, where it ever was."""
+    """When its content was last read, if ever."""
 
 
 class SiteState(msgspec.Struct, frozen=True):
-    """How a site stands."""
+    """The state of a site."""
 
     documents: int = 0
     waiting: int = 0
@@ -52,7 +52,7 @@ class SiteState(msgspec.Struct, frozen=True):
     paused: str = ""
     """Why an operator paused it."""
     at_limit: bool = False
-    """Whether it had as many requests as an operator allows."""
+    """Whether it is at an operator's limit of requests."""
 
 
 class SeedView(msgspec.Struct, frozen=True):
@@ -60,13 +60,13 @@ class SeedView(msgspec.Struct, frozen=True):
 
     url: str
     chain: tuple[UrlState, ...] = ()
-    """Its own row, and those of the URLs it leads to, as far as they are known; empty where it is not known."""
+    """Its own row, and those of the URLs it leads to, as far as they are known; empty if it is unknown."""
     site: SiteState = SiteState()
     """Of the URL it leads to; documents are those of all sites on the way."""
     robots: bytes | None = None
-    """The stored robots.txt state of what it leads to, where that was never asked for."""
+    """The stored robots.txt state for its target, if that was never requested."""
     shares_site: bool = False
-    """Whether another seed of the same site was read, so that what the site brought need not be due to this one."""
+    """Whether another seed of the same site was read, so that the site's pages need not come from this one."""
 
     @property
     def end(self) -> UrlState | None:
@@ -80,7 +80,7 @@ def seed_urls(db: Database) -> list[str]:
 
 
 def seed_views(db: Database, urls: Sequence[str]) -> list[SeedView]:
-    """What is known of these seeds."""
+    """The views of these seeds."""
     chains = _chains(db, urls)
     sites = _sites(db, {site_of(one.url) for chain in chains.values() for one in chain})
     unasked = {origin_of(chain[-1].url) for chain in chains.values() if chain and not chain[-1].outcome}
@@ -104,7 +104,7 @@ def _view(
 
 
 def _read_by_site(chains: dict[str, list[UrlState]]) -> dict[str, set[str]]:
-    """The seeds that lead to something that was ever read, by their site."""
+    """Seeds that lead to something that was ever read, by their site."""
     found: dict[str, set[str]] = {}
     for url, chain in chains.items():
         if any(one.checked_at is not None for one in chain):

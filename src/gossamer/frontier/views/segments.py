@@ -1,4 +1,4 @@
-"""Reading questions about segments: which count, which were merged into others, which of their rows are in use."""
+"""Reads segments: which count, which were merged into others, which of their rows are in use."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class LiveSegment(msgspec.Struct, frozen=True):
 
 
 def live_segments(db: Database) -> list[LiveSegment]:
-    """The segments that count, in the order they were made."""
+    """The current segments, in order of creation."""
     sql = "SELECT id, pages, bytes FROM segments WHERE merged_into IS NULL ORDER BY created_at, id"
     return [LiveSegment(*row) for row in db.execute(sql)]
 
 
 def live_before(db: Database, moment: float) -> dict[str, int]:
-    """The segments that count and were made before a time, with the number of their pages."""
+    """The current segments that were made before a time, with the number of their pages."""
     return dict(db.execute("SELECT id, pages FROM segments WHERE merged_into IS NULL AND created_at < ?", (moment,)))
 
 
@@ -40,7 +40,7 @@ def has_segments(db: Database) -> bool:
 
 
 def all_count(db: Database, ids: Sequence[str]) -> bool:
-    """Whether none of these segments was merged into another or withdrawn; who finds a file missing asks this first."""
+    """Whether none of these segments was merged into another or withdrawn; to check if a file is missing."""
     sql = f"SELECT COUNT(*) FROM segments WHERE merged_into IS NULL AND id IN ({marks(ids)})"
     return bool(db.execute(sql, ids)[0][0] == len(ids))
 
@@ -51,13 +51,13 @@ def stored_pages(db: Database) -> int:
 
 
 def merged_segments(db: Database) -> dict[str, Place]:
-    """Segment → the one that it was merged into, and the row there that its rows begin at."""
+    """Segment → the one that it was merged into, and the row there at which its rows begin."""
     sql = "SELECT id, merged_into, first_row FROM segments WHERE merged_into IS NOT NULL"
     return {name: (into, first) for name, into, first in db.iterate(sql)}
 
 
 def follow(moved: Mapping[str, Place], segment: str, row: int) -> Place:
-    """Where a stored row lies now."""
+    """The present place of a stored row."""
     while segment in moved:
         segment, first = moved[segment]
         row += first
@@ -65,12 +65,12 @@ def follow(moved: Mapping[str, Place], segment: str, row: int) -> Place:
 
 
 def rows_in_use(db: Database) -> Iterator[Place]:
-    """Where the last visit of each URL was written; `follow` tells where it lies now."""
+    """Where the last visit of each URL was written; `follow` says where it is now."""
     yield from db.iterate("SELECT segment, segment_row FROM urls WHERE segment IS NOT NULL")
 
 
 def document_rows(db: Database) -> Iterator[Place]:
-    """The same for each document that counts."""
+    """The same for each document."""
     yield from db.iterate(
         "SELECT segment, segment_row FROM urls WHERE outcome = 'document' AND segment IS NOT NULL AND state <> ?",
         (REMOVED,),

@@ -1,4 +1,4 @@
-"""The sites of a crawl as a list for those who run it: sorted, filtered, page by page; which fail, and of what.
+"""The sites of a crawl as a list: sorted, filtered, page by page; which fail, and why.
 
 Figures come from counters kept with the rows, as in `inspect`: a list costs by the number of sites, not of URLs.
 """
@@ -23,7 +23,7 @@ STATES: tuple[State, ...] = get_args(State)
 
 
 def _urls(which: str) -> str:
-    """SQL for how many URLs of the site `s` have some outcome; a site has few, they are read in one go."""
+    """SQL for how many URLs of the site `s` have some outcome; a site has few, and they are read at once."""
     return f"(SELECT COALESCE(SUM(CASE WHEN {which} THEN o.urls ELSE 0 END), 0) FROM outcomes o WHERE o.site_id = s.id)"
 
 
@@ -42,7 +42,7 @@ _CONDITIONS: dict[State, tuple[str, int]] = {
     "waiting": (f"{_FREE} AND NOT {_RESTING} AND {_DUE}", 2),
     "idle": (f"{_FREE} AND NOT {_RESTING} AND NOT {_DUE}", 2),
 }
-"""SQL that tells the state of a site, and how often the present time stands in it."""
+"""SQL for the state of a site, and how often it contains the present time."""
 _SORTS: dict[Order, str] = {
     "name": "s.name",
     "pages": f"{_PAGES} DESC, s.name",
@@ -52,8 +52,9 @@ _SORTS: dict[Order, str] = {
     "waiting": f"{_UNFETCHED} DESC, s.name",
     "last": "s.not_before DESC, s.name",
 }
-"""Each looks at no more than it is about: a list of a hundred thousand sites is sorted while somebody waits. One visit
-more in the share makes a single failure of a single visit less than the many of a large site."""
+"""Each reads no more than it needs: a list of a hundred thousand sites is sorted while somebody waits. One visit more
+in the share makes a single failure of a single visit less than the many of a large site.
+"""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -62,7 +63,7 @@ class Wanted(msgspec.Struct, frozen=True):
     order: Order = "errors"
     state: State | Literal[""] = ""
     outcome: str = ""
-    """Only sites with URLs of this outcome, those with the most first where they are sorted by errors."""
+    """Only sites with URLs of this outcome, those with the most first if they are sorted by errors."""
     name: str = ""
     """A part of the name."""
 
@@ -74,20 +75,20 @@ class SiteRow(msgspec.Struct, frozen=True):
     state: State
     pages: int
     fetched: int
-    """Requests for pages, whatever came of them."""
+    """Requests for pages, whatever their outcome."""
     visited: int
     """URLs that were visited."""
     errors: int
     """URLs whose last visit failed."""
     of_kind: int
-    """URLs of the outcome that was asked for."""
+    """URLs of the wanted outcome."""
     waiting: int
     """Known URLs that were not fetched yet."""
     not_before: float
     wait_reason: str
     paused: str
     worst: str
-    """The most frequent error, empty where there is none."""
+    """The most frequent error, empty if there is none."""
     crawl_delay: float
     trouble: int
     least_delay: float
@@ -161,7 +162,7 @@ def _site_row(row: Sequence[Any], worst: str, now: float) -> SiteRow:
 
 
 def state_of(paused: str, limited: bool, held: bool, resting: bool, ready: bool) -> State:
-    """How a site stands: paused, at its limit, held by a worker, resting, with something due, or nothing of it."""
+    """The state of a site: paused, at its limit, held by a worker, resting, due, or idle."""
     if paused:
         return "paused"
     if limited:
@@ -186,7 +187,7 @@ class Machine(msgspec.Struct, frozen=True):
     """A machine that works on the crawl."""
 
     name: str
-    """Empty where the crawl has one machine."""
+    """Empty if the crawl has one machine."""
     workers: int
     sites: int
     """Sites, or parts of sites, that its workers hold."""
@@ -196,7 +197,7 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 def machines(db: Database, now: float) -> list[Machine]:
-    """Who works on the crawl, and how many sites each holds."""
+    """Machines that work on the crawl, and how many sites each holds."""
     rows = db.execute(
         "SELECT w.machine, COUNT(*), COALESCE(SUM(h.held), 0), COALESCE(SUM(w.fetched), 0), MIN(w.started_at) "
         "FROM workers w LEFT JOIN (SELECT owner, COUNT(*) AS held FROM parts WHERE owner IS NOT NULL GROUP BY owner) h "

@@ -1,4 +1,4 @@
-"""Rows of the URL table, for those who go through all of a site or of the crawl."""
+"""Reads rows of the URL table, for all of a site or of the crawl."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def pages_fetched_after(db: Database, site: str, moment: float, limit: int) -> l
 
 
 def depths_of(db: Database, urls: Iterable[str]) -> dict[str, int]:
-    """Known URLs → how many links from a seed each was found."""
+    """Known URLs → the number of links from a seed."""
     places = {(key64(site_of(url)), key64(url)): url for url in urls}
     rows = db.find("site_id, key, depth", "urls", ("site_id", "key"), sorted(places))
     return {places[site_id, key]: depth for site_id, key, depth in rows}
 
 
 def kept_places(db: Database, urls: Iterable[str]) -> list[tuple[int, int]]:
-    """Site and key of those URLs that are pages which are kept and not due."""
+    """Site and key of those URLs that are kept pages and not due."""
     wanted = sorted({(key64(site_of(url)), key64(url)) for url in urls})
     rows = db.find("site_id, key, state, outcome", "urls", ("site_id", "key"), wanted)
     return [(site_id, key) for site_id, key, state, outcome in rows if state == DONE and outcome in ORIGINALS]

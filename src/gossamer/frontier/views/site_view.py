@@ -1,7 +1,8 @@
-"""Everything about one site, for those who run a crawl: counters, clock, failures, what its pages gave.
+"""Everything about one site, for operators: counters, clock, failures, yield of its pages.
 
-Where single URLs are shown, a bounded number of rows is looked at: a page about a site of ten million URLs costs what
-one about a small site does.
+Where single URLs are shown, a bounded number of rows is read: a page about a site of ten million URLs costs no more
+than
+one about a small site.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from gossamer.model.outcome import ERRORS, Outcome
 from gossamer.model.site import key64
 
 _LOOKED_AT = 5_000
-"""Rows of a site that are looked at for examples."""
+"""Rows of a site that are read for examples."""
 _EXAMPLES = 3
 
 
@@ -26,14 +27,14 @@ class Part(msgspec.Struct, frozen=True):
 
     number: int
     owner: str
-    """The worker that holds it, empty where none does."""
+    """The worker that holds it, empty if none does."""
     ready_at: float | None
     """When something of it is due."""
     not_before: float
 
 
 class Site(msgspec.Struct, frozen=True):
-    """Everything that the row of a site says, and its counters."""
+    """The row of a site, and its counters."""
 
     name: str
     domain: str
@@ -55,7 +56,7 @@ class Site(msgspec.Struct, frozen=True):
     """Known URLs that were not fetched yet."""
 
     def state(self, now: float) -> State:
-        """How it stands."""
+        """Its state."""
         held = any(part.owner for part in self.parts)
         resting = self.not_before > now and self.wait_reason != ""
         ready = any(part.ready_at is not None and part.ready_at <= now for part in self.parts)
@@ -107,7 +108,7 @@ class Example(msgspec.Struct, frozen=True):
 
 
 def failures(db: Database, site: str) -> dict[str, list[Example]]:
-    """Some URLs for each kind of error, the latest among the rows that were looked at."""
+    """Some URLs for each kind of error, the latest among the rows that were read."""
     rows = db.execute(
         "SELECT t.outcome, t.url, COALESCE(t.reason, ''), t.status, t.fetched_at FROM (SELECT outcome, url, reason, "
         "status, fetched_at FROM urls WHERE site_id = ? LIMIT ?) t "
@@ -122,7 +123,7 @@ def failures(db: Database, site: str) -> dict[str, list[Example]]:
 
 
 def visited_since(db: Database, site: Site, moment: float) -> int | None:
-    """URLs of a site that were visited since a moment; unknown (None) where it has too many URLs to look at."""
+    """URLs of a site that were visited since a moment; None if it has too many URLs to look."""
     if site.known > _LOOKED_AT:
         return None
     sql = "SELECT COUNT(*) FROM urls WHERE site_id = ? AND fetched_at >= ?"

@@ -1,4 +1,4 @@
-"""Reading questions about sites as a whole."""
+"""Reads sites as a whole."""
 
 from __future__ import annotations
 

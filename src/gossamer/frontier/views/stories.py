@@ -1,8 +1,9 @@
-"""Reading questions about near duplicates: who else has a page's text, and who had it first.
+"""Reads near-duplicates: which other pages have a page's text, and which had it first.
 
-Everything is asked by key, and of a bounded number of rows: a story is shown to whoever opens a
-page. The pages of a cluster are put in order of time by the day they were published, where a date
-is believed (`dedup.clusters` has the same rule), and else by the day they were first seen.
+Everything is read by key, and from a bounded number of rows, because every reader who opens a page may ask. The pages
+of
+a cluster are ordered by the day they were published, if the date is trusted (`dedup.clusters` has the same rule), else
+by the day they were first seen.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from gossamer.dedup.clusters import believed_day
 from gossamer.model.site import key64, site_of
 
 ORDERED = 10_000
-"""Pages of a cluster that are put in order; of a larger one, that many and the representative."""
+"""Pages of a cluster that are ordered; of a larger one, that many and the representative."""
 
 _CLUSTER = (
     "SELECT c.id, c.pages, COALESCE(u.url, ''), c.reason FROM clusters c "
@@ -29,14 +30,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Cluster(msgspec.Struct, frozen=True):
-    """Pages that are near duplicates of each other."""
+    """Pages that are near-duplicates of each other."""
 
     number: int
     pages: int
     representative: str
-    """URL of the page that stands for them."""
+    """URL of the representative."""
     reason: str
-    """Why that one; empty where it is alone."""
+    """Why that one; empty if it is alone."""
 
 
 class StoryPage(msgspec.Struct, frozen=True):
@@ -44,7 +45,7 @@ class StoryPage(msgspec.Struct, frozen=True):
 
     url: str
     published: str
-    """ISO 8601; empty where no date is known, or believed."""
+    """ISO 8601; empty if no date is known, or trusted."""
     seen_at: float
     """When it was first seen with this text, seconds since 1970."""
     is_representative: bool = False
@@ -58,7 +59,7 @@ class Story(msgspec.Struct, frozen=True):
 
 
 def cluster_of(db: Database, url: str) -> Cluster | None:
-    """The cluster of a canonical URL; None where it is no document, or too short to be compared."""
+    """The cluster of a canonical URL; None if it is no document, or too short to be compared."""
     place = (key64(site_of(url)), key64(url))
     rows = db.execute("SELECT cluster FROM urls WHERE site_id = ? AND key = ? AND state <> ?", (*place, REMOVED))
     if not rows or rows[0][0] is None:
@@ -107,7 +108,7 @@ def representatives(db: Database, numbers: Sequence[int]) -> dict[int, int]:
 
 
 def _time(published: str, seen_at: float) -> tuple[str, bool, float]:
-    """What pages are ordered by: the day, and on one day those that say so before those seen then."""
+    """The order of pages: by day, and on one day dated pages before those seen then."""
     day = believed_day(published, seen_at)
     return (day, False, seen_at) if day else (_day(seen_at), True, seen_at)
 

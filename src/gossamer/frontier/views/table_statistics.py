@@ -1,4 +1,4 @@
-"""Reading the statistics of the URL table: sums per site and prefix, and a recount to check them by."""
+"""Reads the statistics of the URL table: sums per site and prefix, and a recount to check them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sites_by_size(db: Database, limit: int) -> list[SiteCounts]:
 
 
 def leaves(db: Database, site: str) -> dict[str, Counts]:
-    """What is counted under each leaf of a site."""
+    """The counts of each leaf of a site."""
     rows = db.execute(f"SELECT text, {', '.join(_COLUMNS)} FROM prefixes WHERE site_id = ?", (key64(site),))
     return {text: Counts(*counts) for text, *counts in rows}
 
@@ -48,8 +48,8 @@ def all_leaves(db: Database) -> dict[tuple[str, str], Counts]:
 
 
 def recount(db: Database, site: str, shape_of: Callable[[str], str]) -> dict[str, Counts]:
-    """The same from the URLs themselves: slow, and right by definition. Near copies are not told here: whether
-    the page that a document is like is one of its site was known only when it was stored."""
+    """The same from the URLs themselves: slow, and right by definition. Without near-duplicates: whether the page that
+    a document is like is one of its site was known only when it was stored."""
     sums: dict[str, Counts] = defaultdict(Counts)
     rows = db.iterate(
         f"SELECT url, fit, outcome FROM urls WHERE site_id = ? AND state <> {REMOVED} "

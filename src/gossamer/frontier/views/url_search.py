@@ -1,4 +1,4 @@
-"""Known URLs that a person means by a part of one: bounded work, whatever the size of the table."""
+"""Finds known URLs by a part of one: bounded work, whatever the size of the table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gossamer.database.schema import STATE_NAMES
 from gossamer.model.site import key64
 
 LOOKED_AT = 200_000
-"""Rows that are looked at, of the table or of a site."""
+"""Rows read, of the table or of a site."""
 
 
 class KnownUrl(msgspec.Struct, frozen=True):
@@ -18,14 +18,14 @@ class KnownUrl(msgspec.Struct, frozen=True):
     url: str
     state: str
     outcome: str
-    """Of its last visit; empty where there was none."""
+    """Of its last visit; empty if there was none."""
 
 
 _COLUMNS = "url, state, COALESCE(outcome, '')"
 
 
 def urls_like(db: Database, part: str, limit: int) -> list[KnownUrl]:
-    """URLs that contain a text, in any case; of a large table only its first rows are looked at."""
+    """URLs that contain a text, in any case; of a large table only the first rows are read."""
     pattern = part.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM (SELECT url, state, outcome FROM urls LIMIT ?) AS known "
@@ -36,7 +36,7 @@ def urls_like(db: Database, part: str, limit: int) -> list[KnownUrl]:
 
 
 def urls_of(db: Database, site: str, start: str, limit: int) -> list[KnownUrl]:
-    """URLs of a site whose path begins with a text; of a large site only some rows are looked at."""
+    """URLs of a site whose path begins with a text; of a large site only some rows are read."""
     path = len("https://") + len(site)
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM (SELECT url, state, outcome FROM urls WHERE site_id = ? LIMIT ?) AS known WHERE "

@@ -1,4 +1,4 @@
-"""Reading questions about what keeps a crawl going, for the alarms; each is cheap, whatever the size of the crawl."""
+"""Reads the vital signs of a crawl for the alarms; each is cheap, whatever the size of the crawl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gossamer.revisit.polls import Habit
 
 _MOST_FEEDS = 200_000
 MOST_READY = 1_000
-"""Parts of sites up to which those that are ready are counted."""
+"""Most parts of sites that are counted as ready."""
 _READY = f"""SELECT COUNT(*) FROM (SELECT 1 FROM parts p JOIN sites s ON s.id = p.site_id
     WHERE p.owner IS {{owner}} AND p.ready_at <= ? AND p.not_before <= ? AND s.not_before <= ? AND {controls.READY}
     LIMIT ?) found"""
@@ -20,25 +20,25 @@ class Activity(msgspec.Struct, frozen=True):
     """Whether a crawl moves."""
 
     workers: int
-    """Workers that have not said goodbye."""
+    """Workers that have not signed off."""
     began_at: float
-    """When the first of them began, 0 where there is none."""
+    """When the first of them began, 0 if there is none."""
     stored_at: float
     """When visits were last stored, 0 for never."""
     ready: int
-    """Parts of sites with URLs due that need not rest and that nobody paused, held by a worker or not; up to
-    `MOST_READY`."""
+    """Parts of sites with due URLs that need not wait and are not paused, held by a worker or not; up to `MOST_READY`.
+    """
     paused: bool
-    """Whether the whole crawl is."""
+    """Whether the whole crawl is paused."""
 
 
 class QuietFeed(msgspec.Struct, frozen=True):
-    """A feed as far as its silence goes."""
+    """A feed and its silence."""
 
     url: str
     habit: Habit
     tried_at: float
-    """When it was last asked, whether it answered or not."""
+    """When it was last polled, whether it answered or not."""
 
 
 def activity(db: Database, now: float) -> Activity:
@@ -54,18 +54,18 @@ def activity(db: Database, now: float) -> Activity:
 
 
 def workers(db: Database) -> list[tuple[str, str]]:
-    """Workers that have not said goodbye, each with its machine."""
+    """Workers that have not signed off, each with its machine."""
     return [(id, machine) for id, machine in db.execute("SELECT id, machine FROM workers ORDER BY id")]
 
 
 def unindexed_since(db: Database, position: int) -> float | None:
-    """Since when the oldest stored visits wait for an index that has come to a change; None where none do."""
+    """Since when the oldest stored visits wait for an index that has come to a change; None if none do."""
     rows = db.execute("SELECT created_at FROM segments WHERE seq > ? ORDER BY seq LIMIT 1", (position,))
     return float(rows[0][0]) if rows else None
 
 
 def fruitful_feeds(db: Database, silent_since: float) -> list[QuietFeed]:
-    """The feeds in use that brought something once, but nothing since a time."""
+    """Feeds in use that had news once, but none since a time."""
     rows = db.execute(
         "SELECT u.url, s.habit, COALESCE(u.fetched_at, 0) FROM sources s JOIN urls u ON u.site_id = s.site_id "
         "AND u.key = s.key WHERE s.kind = 'feed' AND s.retired = '' AND s.found_at > 0 AND s.found_at < ? LIMIT ?",

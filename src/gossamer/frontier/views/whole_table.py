@@ -1,4 +1,4 @@
-"""The whole URL table in the order of its keys, with what clusters and aliases tell of each URL."""
+"""The whole URL table in the order of its keys, with clusters and aliases of each URL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DOCUMENTS = f"WHERE u.outcome = '{Outcome.DOCUMENT.value}' AND u.segment IS NOT
 
 
 def table_rows(db: Database, documents_only: bool) -> Iterator[Row]:
-    """Columns as in `jobs.url_table.URLS`; only documents tell how many aliases name them."""
+    """Columns as in `jobs.url_table.URLS`; only documents say how many aliases name them."""
     columns = _COLUMNS.format(named=_NAMED if documents_only else "0")
     where = _DOCUMENTS if documents_only else ""
     return db.iterate(f"SELECT {columns} FROM {_TABLES} {where} ORDER BY u.site_id, u.key")
