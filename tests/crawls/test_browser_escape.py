@@ -190,7 +190,7 @@ def test_no_way_out_leads_out(trap: Trap, isolate: bool) -> None:
     refused = {url.removeprefix(base): reason for url, reason in page.refused}
     assert {"frame", "post", "put", "beacon", "events", "object"} <= set(refused)
     assert refused["fetch"] == "127.0.0.1 is this machine"
-    assert refused["put"] == "only GET is allowed to scripts, not PUT"
+    assert refused["put"] == "scripts may only send GET requests, not PUT"
     assert refused[f"ws://127.0.0.1:{trap.port}/socket"] == "scripts may not open sockets"
 
 

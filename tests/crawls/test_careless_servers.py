@@ -59,8 +59,8 @@ def careless(tmp_path_factory: pytest.TempPathFactory) -> Careless:
     ("path", "said"),
     [
         ("/206", "status 206: a part of the page, but the request was for all of it"),
-        ("/300", "status 300: not a redirect that is followed"),
-        ("/305", "status 305: not a redirect that is followed"),
+        ("/300", "status 300 is not a redirect that Gossamer follows"),
+        ("/305", "status 305 is not a redirect that Gossamer follows"),
         ("/600", "status 600 does not exist in HTTP"),
         ("/999", "status 999 does not exist in HTTP"),
         ("/private/1", "robots.txt forbids /private/1 (Disallow: /private)"),

@@ -148,7 +148,7 @@ CASES: list[tuple[str, str, list[str], bool]] = [
     ("main/gone", "failed", ["gone", "status 404"], True),
     ("main/secret-door", "failed", ["forbidden", "status 403"], True),
     ("ill/broken", "failed", ["server_error", "status 500"], True),
-    ("ill/slow", "failed", ["timeout", "no byte came for 10 s"], True),
+    ("ill/slow", "failed", ["timeout", "the server sent no byte for 10 s"], True),
     (PRIVATE, "failed", ["address_refused", "10.1.2.3"], False),
     ("main/gift/box", "removed", ["its owner asked for it"], True),
     ("main/gift/card", "refused", ["never seen", "removed", "/gift/"], False),

@@ -75,7 +75,7 @@ def test_a_wrong_url_is_named(tmp_path: Path, verb: str, text: str) -> None:
         ("[network]\nallow = ['10.0.0.0/99']\n", ["10.0.0.0/99"]),
         ("[network]\nresolve = {\"a.test\" = 'here'}\n", ["a.test", "not an IP address"]),
         ("[sites.\"a.test\"]\ncookie = {a = 'b'}\n", ["unknown setting cookie", "cookies?"]),
-        ("[sites.\"a.test\"]\nheaders = {Host = 'b'}\n", ["Host", "cannot be replaced"]),
+        ("[sites.\"a.test\"]\nheaders = {Host = 'b'}\n", ["Host", "you cannot replace it"]),
         ("[fetch]\nproxy = 'socks://x'\n", ["fetch.proxy", "http://host:port"]),
         ("[fetch]\nca_file = '/no/such/file.pem'\n", ["/no/such/file.pem"]),
         ("[crawl\nworkers = 1\n", ["not valid TOML", "line 1"]),

@@ -1,12 +1,10 @@
-"""What is sent to one site and never to another: configured access, and its own cookies.
+"""What only one site gets: configured access, and its own cookies.
 
-Cookies are kept so that a site which sets one and redirects to itself lets us in
-the second time. They live in memory, per site (host and port), and are handed
-back to that site only: the Domain attribute is ignored, so nothing can leak to a
+Cookies are kept so that a site which sets one and redirects to itself lets us in the second time. They live in memory,
+per site (host and port), and go back to that site only: the Domain attribute is ignored, so nothing can leak to a
 neighbour, at the price of asking each host anew. Path is ignored, too.
 
-Values from the settings are checked once; a line break in one would let it add
-headers or a second request of its own.
+Values from the settings are checked once; a line break in one could add headers or a second request.
 """
 
 from __future__ import annotations
@@ -37,9 +35,9 @@ def check_headers(headers: dict[str, str], where: str) -> list[tuple[str, str]]:
     """Headers from the settings as a list; a `UsageError` for one that may not be set."""
     for name, value in headers.items():
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise UsageError(f"{where}: header {name!r} has characters that cannot stand in a header")
+            raise UsageError(f"{where}: header {name!r} has characters that are not allowed in a header")
         if name.lower() in _OURS:
-            raise UsageError(f"{where}: the header {name} is set by the crawler itself and cannot be replaced")
+            raise UsageError(f"{where}: the crawler itself sets the header {name}; you cannot replace it")
     return list(headers.items())
 
 
@@ -51,10 +49,10 @@ def basic(user: str, password: str) -> str:
 
 
 def check_access(access: SiteAccess, where: str) -> list[tuple[str, str]]:
-    """The headers of a site's access except its cookies; a `UsageError` for what cannot be sent."""
+    """The headers of a site's access except its cookies; a `UsageError` for values that cannot be sent."""
     for name, value in access.cookies.items():
         if not _COOKIE_NAME.fullmatch(name) or not _COOKIE_VALUE.fullmatch(value):
-            raise UsageError(f"{where}: cookie {name!r} has characters that cannot stand in a cookie")
+            raise UsageError(f"{where}: cookie {name!r} has characters that are not allowed in a cookie")
     headers = check_headers(access.headers, where)
     if access.basic_auth:
         headers.append(("Authorization", basic(*access.basic_auth)))
@@ -75,7 +73,7 @@ class CookieJar:
         return {name: value for name, (value, only_secure) in kept.items() if secure or not only_secure}
 
     def keep(self, site: str, set_cookie: list[str], now: float) -> None:
-        """Remember, or forget, what a response's Set-Cookie headers say."""
+        """Apply a response's Set-Cookie headers."""
         kept = self._sites.pop(site, {})
         for line in set_cookie:
             _apply(kept, line, now)
@@ -106,7 +104,7 @@ def _read_attributes(attributes: list[str], now: float) -> tuple[bool, bool]:
         given[name.strip().lower()] = value.strip()
     secure = "secure" in given
     age = given.get("max-age", "")
-    if age.lstrip("-").isdecimal():  # Max-Age rules over Expires (RFC 6265, 5.3)
+    if age.lstrip("-").isdecimal():  # Max-Age wins over Expires (RFC 6265, 5.3)
         return age.startswith("-") or not age.strip("0"), secure
     date = http_date(given["expires"]) if "expires" in given else None
     return date is not None and date <= now, secure

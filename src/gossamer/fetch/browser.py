@@ -1,11 +1,12 @@
-"""Pages as readers see them: rendered by Chromium, which asks nobody but us.
+"""Renders pages with a Chromium whose every request goes through the crawler.
 
-A page is rendered from the response that we have already. Whatever its scripts load comes from `fetch_sub`, so that
-every request has the guard, the politeness and the limits of the crawl; the browser itself has no network
+A page is rendered from the response that we have already. `fetch_sub` fetches everything its scripts load, so that
+every
+request has the guard, the politeness and the limits of the crawl; the browser itself has no network
 (`browser_process`). It runs in a process of its own, started with the first page that needs it and again when it died,
-hangs, has grown too large or has rendered many pages: a script can cost its own page, and nothing else.
+hangs, has grown too large or has rendered many pages: a script can harm its own page, and nothing else.
 
-`Renderer.render` never fails because of a page: what comes back says what became of it.
+`Renderer.render` never fails because of a page: its answer says what happened.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ from gossamer.model.records import Response
 log = logging.getLogger(__name__)
 
 _PAGES = 200
-"""Pages after which a browser is replaced: what leaks in it is gone then."""
+"""Pages after which a browser is replaced, to get rid of leaks."""
 _ATTEMPTS = 2
-"""Times a page is tried whose browser died for a reason that may not be the page's."""
+"""Tries of a page whose browser died, perhaps for another reason than the page."""
 _IDLE = 60.0
-"""Seconds without a page after which a browser is ended."""
+"""Seconds without a page after which the browser ends."""
 _GRACE = 10.0
-"""Seconds above its time-out after which a page is taken for one that hangs the browser."""
+"""Seconds beyond its time-out after which a page counts as hanging the browser."""
 
 
 class SubRequest(msgspec.Struct, frozen=True):
-    """A resource that a page wants; only ever by GET."""
+    """A resource that a page wants; GET only."""
 
     url: str
     kind: str
@@ -48,27 +49,27 @@ class SubRequest(msgspec.Struct, frozen=True):
 
 
 FetchSub = Callable[[SubRequest], Awaitable[Response]]
-"""Fetches a resource; a status of 0 says that there is none, and `reason` why."""
+"""Fetches a resource; status 0 means that there is none, and `reason` says why."""
 
 
 class Rendered(msgspec.Struct):
-    """What became of a page."""
+    """The result of rendering."""
 
     html: bytes = b""
-    """The document after its scripts have run, UTF-8; empty where there is none."""
+    """The document after its scripts have run, UTF-8; empty if there is none."""
     target: str = ""
     """Where a script wanted to go instead; then there is no document."""
     requests: int = 0
     bytes: int = 0
     seconds: float = 0.0
     reason: str = ""
-    """Why it was given up, or handed over before it was complete."""
+    """Why it was given up, or returned incomplete."""
     refused: list[tuple[str, str]] = []
-    """Requests that were refused, each with the reason; the first few."""
+    """Refused requests, each with the reason; the first few."""
 
 
 class _Visit:
-    """A page while it is rendered: what it has cost so far, over all attempts."""
+    """A page while it is rendered, with its costs over all attempts."""
 
     def __init__(self, fetch_sub: FetchSub) -> None:
         self.fetch_sub = fetch_sub
@@ -176,7 +177,7 @@ class Renderer:
         result.refused = [*result.refused, *done.refused][:100]
 
     async def _running(self) -> BrowserProcess:
-        """The browser, started where there is none that can be used."""
+        """The browser, started if there is none that can be used."""
         async with self._starting:
             process = self._process
             if process is not None and self._since_start >= _PAGES and not self._visits:
@@ -194,9 +195,9 @@ class Renderer:
         except BrowserDied as died:
             if self._ever_started:
                 raise
-            raise OperationError(f"Chromium cannot be started: {died} ({self._setup.executable})") from died
+            raise OperationError(f"cannot start Chromium: {died} ({self._setup.executable})") from died
         if not self._ever_started and not self._setup.sandbox:
-            log.warning("Chromium runs without its sandbox, because this is root: run the crawl as another user")
+            log.warning("Chromium runs without its sandbox, because you are root: run the crawl as another user")
         self._ever_started, self._since_start = True, 0
         self._process = process
         return process
@@ -207,8 +208,8 @@ class Renderer:
         except BrowserDied as died:
             if self._ever_started or not self._setup.isolate:
                 raise
-            # A kernel may permit a process to leave the network, and not a sandbox after that: then the flags do it.
-            log.info("Chromium does not start without a network (%s): its flags keep it from every connection", died)
+            # A kernel may let a process leave the network, but not open a sandbox after that: then the flags do it.
+            log.info("Chromium does not start without a network (%s): its flags block every connection instead", died)
             self._setup = msgspec.structs.replace(self._setup, isolate=False)
             return await BrowserProcess(self._setup, self._asked, self._done).start()
 
@@ -233,7 +234,7 @@ class Renderer:
         answer = Answer(ask.number)
         visit = self._visits.get(ask.page)
         if visit is not None:
-            with contextlib.suppress(Exception):  # whoever fetches says by itself what went wrong
+            with contextlib.suppress(Exception):  # the fetcher reports by itself what went wrong
                 answer = await self._fetched(ask, visit)
         process.send(answer)
 

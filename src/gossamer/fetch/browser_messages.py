@@ -1,7 +1,8 @@
-"""What a worker and the process with its browser say to each other: frames of 4 bytes length and a msgpack payload.
+"""Messages between a worker and the process with its browser: frames of 4 bytes length and a msgpack payload.
 
-The worker speaks first, with `Setup`; the browser's process answers `Ready`, or `Failed` with a sentence. Then each
-`Page` is answered by one `Done`, and before that each `Ask` for a resource by one `Answer`.
+The worker speaks first, with `Setup`; the browser's process answers `Ready`, or `Failed` with a sentence. Then it
+answers
+each `Page` with one `Done`, and before that the worker each `Ask` for a resource with one `Answer`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ Headers = list[tuple[str, str]]
 
 
 class Setup(msgspec.Struct, frozen=True, tag=True):
-    """worker → browser: how all pages are rendered."""
+    """worker → browser: how to render all pages."""
 
     executable: str
     agent: str
@@ -24,9 +25,9 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
     memory: int
     """Mebibytes."""
     most_html: int
-    """Characters of a document that are handed back."""
+    """Most characters of a document that are returned."""
     isolate: bool = True
-    """Whether the kernel is asked to keep the browser from every network; False: its own flags do."""
+    """Whether the kernel is to block every network; False: Chromium's flags do."""
 
 
 class Page(msgspec.Struct, frozen=True, tag=True):
@@ -39,7 +40,7 @@ class Page(msgspec.Struct, frozen=True, tag=True):
 
 
 class Answer(msgspec.Struct, frozen=True, tag=True):
-    """worker → browser: what a resource is; status 0: it is not to be had."""
+    """worker → browser: a resource; status 0: it is not available."""
 
     ask: int
     status: int = 0
@@ -48,12 +49,12 @@ class Answer(msgspec.Struct, frozen=True, tag=True):
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
-    """browser → worker: pages may come."""
+    """browser → worker: ready for pages."""
 
     pid: int
-    """Chromium's process, which is none of the worker's own children."""
+    """Chromium's process, which is not a child of the worker."""
     offline: bool
-    """Whether the kernel keeps the browser from every network."""
+    """Whether the kernel blocks every network."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
@@ -71,7 +72,7 @@ class Ask(msgspec.Struct, frozen=True, tag=True):
     kind: str
     """Chromium's name of its type: script, xhr, fetch, …"""
     requested_with: str = ""
-    """What scripts of some sites must send to get data instead of a page (X-Requested-With)."""
+    """A header that scripts of some sites must send to get data instead of a page (X-Requested-With)."""
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):
@@ -79,13 +80,13 @@ class Done(msgspec.Struct, frozen=True, tag=True):
 
     page: int
     html: str = ""
-    """Empty where it was given up."""
+    """Empty if it was given up."""
     target: str = ""
     """Where a script wanted to go instead."""
     reason: str = ""
     """Why it ended before it was complete."""
     refused: list[tuple[str, str]] = []
-    """Requests that were refused in the browser, with the reason."""
+    """Requests that the browser's process refused, with the reason."""
     stuck: bool = False
     """The page does not let go of the browser, which has to be ended."""
 

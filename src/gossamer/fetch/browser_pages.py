@@ -1,15 +1,15 @@
 """One page in Chromium, with a network that is made of messages.
 
-Chromium opens no connection: whatever a page wants is stopped here, and either refused or asked for by an `Ask`, which
-the worker answers with the guard, the politeness and the limits of any other request. What is refused here:
+Chromium opens no connection. Every request of a page is stopped here, and either refused or sent to the worker as an
+`Ask`, which applies the guard, the politeness and the limits of any other request. Refused here:
 
 - all but GET, and types of resources that no text comes from, or that never end;
 - frames, because the crawl visits their pages by themselves;
-- other documents in place of the page: where a script wants to go is told, like a redirect;
+- other documents in place of the page: the target of a script is reported, like a redirect;
 - windows, downloads, sockets, service workers.
 
-A page is complete when it has loaded and asked for nothing for a while. Refused requests do not count: a page that
-asks in vain for ever is complete, too.
+A page is complete when it has loaded and requested nothing for a while. Refused requests do not count: a page that
+repeats them for ever is complete, too.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from playwright.async_api import Page as Tab
 from gossamer.fetch.browser_messages import Answer, Ask, Done, Headers, Page, Setup, plain
 
 LOADED = frozenset(("script", "xhr", "fetch", "stylesheet", "image", "font", "media"))
-"""Types that may be loaded where they are not blocked; all others are refused."""
+"""Types that may be loaded unless blocked; all others are refused."""
 _UNSAYABLE = frozenset("\0\r\n")
 _OURS = frozenset(
     ("content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "content-disposition",
      "location", "refresh", "alt-svc", "report-to", "reporting-endpoints", "nel", "strict-transport-security",
      "clear-site-data", "speculation-rules", "supports-loading-mode")
 )  # fmt: skip
-"""Headers that say how a response travelled, or that make a browser go somewhere by itself."""
+"""Headers that describe the transfer, or that make a browser go somewhere by itself."""
 _MOST_REFUSED = 50
 _LEAST_TIME = 1.0
-"""Seconds that handing over a document may take, also where the page's time is used up."""
+"""Seconds that returning a document may take, even if the page's time is used up."""
 _CLOSING = 5.0
 
 # Without these objects there is nothing to try; the flags and the kernel refuse it, too.
@@ -44,8 +44,8 @@ for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTranspor
     delete globalThis[name];
 """
 
-# The page's life is over when this runs, so that its tree may be changed: what stands in shadow trees is brought into
-# the light, and what is shown to browsers without scripts goes.
+# The page's life is over when this runs, so its tree may be changed: the content of shadow trees moves into the
+# document, and hints for browsers without scripts go.
 _DOCUMENT = """(url, most) => {
     const roots = [document];
     for (const root of roots)
@@ -71,7 +71,7 @@ AskWorker = Callable[[Ask], Awaitable[Answer]]
 
 
 class _World:
-    """A place beside the page's scripts, which sees the same tree and cannot be reached by them."""
+    """A world beside the page's scripts, which sees the same tree and which they cannot reach."""
 
     def __init__(self, session: CDPSession, context: int) -> None:
         self._session, self._context = session, context
@@ -85,7 +85,7 @@ class _World:
         return cls(session, world["executionContextId"])
 
     async def call(self, function: str, *arguments: str | int) -> Any:
-        """What a function returns, or promises, there."""
+        """The result of a function, or of its promise, in that world."""
         given = {
             "functionDeclaration": function, "executionContextId": self._context, "returnByValue": True,
             "awaitPromise": True, "arguments": [{"value": argument} for argument in arguments],
@@ -114,7 +114,7 @@ class PageRun:
         self._reason = ""
 
     async def run(self, browser: Browser) -> Done:
-        """Render the page in a context of its own, which nothing is left of."""
+        """Render the page in a context of its own, of which nothing remains."""
         context = await browser.new_context(
             user_agent=self._setup.agent, service_workers="block", accept_downloads=False,
             viewport={"width": 1280, "height": 2000},
@@ -124,7 +124,7 @@ class PageRun:
             html = await self._rendered(context)
         except TimeoutError:
             html, stuck = "", True
-            self._reason = f"its scripts did not come to an end within {self._setup.timeout:g} s (browser.timeout)"
+            self._reason = f"its scripts did not end within {self._setup.timeout:g} s (browser.timeout)"
         except Error as error:
             html, self._reason = "", self._reason or plain(str(error).partition("\n")[0])[:200]
         finally:
@@ -165,8 +165,7 @@ class PageRun:
                     await self._changed.wait()
 
     async def _is_idle(self) -> bool:
-        """Whether the page has come to the end of what it was doing, and that asks for nothing: on a busy machine
-        scripts take their time."""
+        """Whether the page's scripts have run and nothing is requested: on a busy machine scripts take their time."""
         assert self._world is not None
         before = self._active_at
         with contextlib.suppress(TimeoutError, Error):
@@ -181,7 +180,7 @@ class PageRun:
         async with asyncio.timeout(left):
             html = await self._world.call(_DOCUMENT, self._page.url, self._setup.most_html)
         if not isinstance(html, str) or not html:
-            self._reason = self._reason or "the page has no document any more"
+            self._reason = self._reason or "the page's document is gone"
             return ""
         return html[: self._setup.most_html + 100]
 
@@ -202,14 +201,14 @@ class PageRun:
         return request.is_navigation_request() and self._tab is not None and request.frame == self._tab.main_frame
 
     async def _navigated(self, route: Route, request: Request) -> None:
-        """The first navigation is ours and gets the document; each later one is the wish of a script."""
+        """The first navigation is ours and gets the document; each later one is a script's."""
         if not self._given:
             self._given = True
             await route.fulfill(status=200, headers=headers_told(self._page.headers), body=self._page.body)
             return
         url = request.url.partition("#")[0]
         if request.method != "GET":
-            self._refuse(url, f"pages are asked for with GET, not with {request.method}")
+            self._refuse(url, f"only GET requests for pages are allowed, not {request.method}")
         elif url != self._page.url and not self._target:
             self._target = url
             self._changed.set()
@@ -219,7 +218,7 @@ class PageRun:
         if request.is_navigation_request():
             return "frames and windows are not loaded"
         if request.method != "GET":
-            return f"only GET is allowed to scripts, not {request.method}"
+            return f"scripts may only send GET requests, not {request.method}"
         if request.resource_type not in LOADED or request.resource_type in self._setup.block:
             return f"resources of the type {request.resource_type} are not loaded"
         return "" if request.url.startswith(("http://", "https://")) else "not an http(s) URL"
@@ -262,7 +261,7 @@ class PageRun:
 
 
 async def _closed(context: BrowserContext) -> bool:
-    """Close a context; whether that was possible."""
+    """Close a context; returns whether that was possible."""
     try:
         async with asyncio.timeout(_CLOSING):
             await context.close()
@@ -274,8 +273,8 @@ async def _closed(context: BrowserContext) -> bool:
 
 
 def headers_told(headers: Headers) -> dict[str, str]:
-    """A response's headers as Chromium may know them; several of one name become one. On one that it cannot represent
-    it would wait for ever."""
+    """A response's headers for Chromium; several of one name become one. It would wait for ever on one that it cannot
+    represent."""
     kept: dict[str, str] = {}
     for name, value in headers:
         lower = name.lower()

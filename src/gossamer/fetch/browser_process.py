@@ -1,11 +1,12 @@
-"""The process with the browser: Playwright and Chromium, apart from the worker, out of the reach of strangers' scripts.
+"""The process with the browser: Playwright and Chromium, apart from the worker, because strangers' scripts run in it.
 
-It speaks with its worker over its pipes only (`browser_messages`), is told no secrets, and where the kernel permits it
-has no network at all. Where it does not, Chromium's flags lead every connection nowhere. The end of its input ends it,
-and with it the browser.
+It talks to its worker over its pipes only (`browser_messages`), knows no secrets, and has no network at all if the
+kernel
+permits that. Otherwise Chromium's flags lead every connection nowhere. The end of its input ends it, and the browser.
 
 A page whose scripts do not end, or that needs more memory than the browser may have, ends the process; the worker
-starts another.
+starts
+another.
 """
 
 from __future__ import annotations
@@ -59,14 +60,14 @@ FLAGS = (
     "--disable-gpu",
     "--js-flags=--max-old-space-size=512",
 )
-"""What keeps Chromium from talking to anybody by itself, and a page from all of the memory."""
+"""Flags that keep Chromium from talking to anybody by itself, and a page from taking all of the memory."""
 _WATCH = 0.5
-"""Seconds between two looks at the browser's memory."""
+"""Seconds between two checks of the browser's memory."""
 _NEWNET, _NEWUSER = 0x40000000, 0x10000000
 
 
 def without_network() -> bool:
-    """Leave every network for good, this process and all it starts; whether the kernel permits that."""
+    """Leave every network for good, this process and all it starts; returns whether the kernel permits that."""
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
     if libc.unshare(_NEWNET) == 0:
@@ -107,7 +108,7 @@ class Service:
             await self._listen(reader, browser)
             watch.cancel()
             _clear_home()
-            os._exit(0)  # a page may hold the browser up; it ends with its pipe
+            os._exit(0)  # a page may block the browser; it ends with its pipe
 
     async def _listen(self, reader: asyncio.StreamReader, browser: Browser) -> None:
         decoder = msgspec.msgpack.Decoder(ToBrowser)
@@ -122,7 +123,7 @@ class Service:
         run = PageRun(self._setup, page, self._numbers.__next__, self._ask)
         try:
             done = await run.run(browser)
-        except Exception as error:  # the library's own failure is no reason to leave the worker waiting
+        except Exception as error:  # an error of the library must not leave the worker waiting
             done = Done(page.number, reason=_first_line(error), stuck=True)
         self._runs.pop(page.number, None)
         self._say(done)
@@ -208,7 +209,7 @@ async def _main() -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(0), "rb"))
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(os.dup(1), "wb"))
     out = asyncio.StreamWriter(transport, protocol, None, loop)
-    os.dup2(2, 1)  # whatever prints must not break the protocol, and the browser gets neither pipe
+    os.dup2(2, 1)  # prints must not break the protocol, and the browser gets neither pipe
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     payload = await _frame(reader)

@@ -1,4 +1,4 @@
-"""The worker's side of the process with the browser: found, started, heard, and ended for sure."""
+"""The worker's side of the process with the browser: finds it, starts it, listens to it, and ends it for sure."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _NAMES = (
     *("chromium-headless-shell", "headless_shell", "chromium", "chromium-browser"),
     *("google-chrome", "google-chrome-stable", "chrome"),
 )
-"""Programs that are Chromium; those without windows take less for a page, and come first."""
+"""Programs that are Chromium; those without windows take less memory for a page, and come first."""
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "FONTCONFIG_PATH")
-"""All that the browser's process gets of the environment: secrets are often there."""
+"""All that the browser's process gets of the environment, which often holds secrets."""
 _START = 60.0
-"""Seconds a browser may take to start, on a machine that is busy."""
+"""Seconds a browser may take to start, on a busy machine."""
 _LARGEST = 256 * 1024 * 1024
-"""Bytes of a message; more is no message of ours."""
+"""Most bytes of a message; more is no message of ours."""
 MISSING = "pip install 'gossamer[browser]' and a Chromium (apt install chromium), or set browser.mode to off"
 
 
@@ -38,16 +38,16 @@ class BrowserDied(Exception):  # noqa: N818 - an event that the caller deals wit
 
 
 def find_chromium(executable: str = "") -> str:
-    """The path of a Chromium that can be driven; a `UsageError` that says what to install."""
+    """The path of a Chromium that can be driven; a `UsageError` says what to install."""
     if importlib.util.find_spec("playwright") is None:
-        raise UsageError(f"pages cannot be rendered, because Playwright is not installed: {MISSING}")
+        raise UsageError(f"Playwright is not installed, which renders pages: {MISSING}")
     if executable:
         if not os.access(executable, os.X_OK):
-            raise UsageError(f"browser.executable: {executable} is not a program; name a Chromium, or leave it empty")
+            raise UsageError(f"browser.executable: {executable} is not a program: name a Chromium, or leave it empty")
         return executable
     found = next(filter(None, map(shutil.which, _NAMES)), None) or _own_of_playwright()
     if found is None:
-        raise UsageError(f"pages cannot be rendered, because there is no Chromium: {MISSING}")
+        raise UsageError(f"there is no Chromium to render pages with: {MISSING}")
     return found
 
 
@@ -83,15 +83,15 @@ class BrowserProcess:
         return self._process.pid if self._process is not None else 0
 
     async def start(self) -> Self:
-        """Returns when pages may come; `BrowserDied` where none ever may."""
+        """Return when pages may come; raises `BrowserDied` if none ever may."""
         try:
             await self._begin()
         except BrowserDied:
             await self.kill()
             raise
-        except OSError as error:  # no room for its folder, no process or descriptor to be had
+        except OSError as error:  # no room for its folder, or no process or descriptor left
             await self.kill()
-            raise BrowserDied(f"it cannot be started now: {error}") from error
+            raise BrowserDied(f"cannot start it now: {error}") from error
         return self
 
     async def _begin(self) -> None:
@@ -113,7 +113,7 @@ class BrowserProcess:
             raise BrowserDied(self.last_words)
 
     def send(self, message: ToBrowser) -> None:
-        """Say something; nobody hears it where the process has ended."""
+        """Send a message; it is lost if the process has ended."""
         pipe = self._process.stdin if self._process is not None else None
         if pipe is not None and not pipe.is_closing():
             pipe.write(frame(message))
@@ -129,7 +129,7 @@ class BrowserProcess:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         except msgspec.DecodeError as error:
-            self.last_words = f"it sent what is no message: {error}"
+            self.last_words = f"it sent an invalid message: {error}"
         finally:
             if not self.ended.done():
                 self.ended.set_result(None)

@@ -1,6 +1,6 @@
-"""Whether requests can be sent by the settings: every process that reads them finds out, few of them send any.
+"""Checks whether requests can be sent with the settings, for the many processes that read settings and send none.
 
-So nothing here loads asyncio or the certificates of the system, which take longer than all other settings.
+So nothing here loads asyncio or the system's certificates, which take longer than all other settings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def check_fetch(config: FetchConfig, overrides: Mapping[str, str]) -> None:
     config.check()
     proxy = parse_proxy(config.proxy)
     if config.ca_file:
-        from gossamer.fetch.connect import tls_context  # asyncio and ssl: processes that fetch nothing go without
+        from gossamer.fetch.connect import tls_context  # asyncio and ssl: processes that fetch nothing do without
 
         tls_context(config)
     Heads(config, CookieJar(), proxy)

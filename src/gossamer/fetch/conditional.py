@@ -1,7 +1,8 @@
-"""Headers about time and versions: validators we send back, dates we are told.
+"""Headers about time and versions: validators that we send back, and dates in responses.
 
-Validators were written by a server and stored; they are sent only if they could
-stand in a header, so that no stored value can smuggle a second one in.
+Validators come from a server; they are sent only if they are valid header values, so that no stored value can smuggle
+in
+a second header.
 """
 
 from __future__ import annotations
@@ -39,10 +40,8 @@ def http_date(text: str) -> float | None:
 
 
 def retry_after(value: str, now: float) -> float | None:
-    """Seconds a Retry-After header asks to wait: 0 for a past date, None for none or garbage.
-
-    A date is compared with our clock: the server's may be wrong, but it is ours that waits.
-    """
+    """Seconds a Retry-After header asks to wait: 0 for a past date, None for none or garbage. A date is compared with
+    our clock: the server's may be wrong, but it is ours that waits."""
     value = value.strip()
     seconds = _SECONDS.fullmatch(value)
     if seconds:

@@ -1,13 +1,13 @@
-"""How a connection comes about: the address judged once more, TCP, a proxy's tunnel, TLS.
+"""Makes connections: judges the address once more, then TCP, a proxy's tunnel, TLS.
 
-We connect to the pinned address, never to a name, so what was judged is what is
-connected to. The host's name goes into the TLS handshake and the Host header.
+We connect to the pinned address, never to a name, so we connect to what was judged. The host's name goes into the TLS
+handshake and the Host header.
 
-Through a proxy the proxy connects. The target's address is resolved and judged
-by the guard all the same, but the proxy resolves the name again for itself: what
-it then connects to is in its hands, and its network rules are the only fence.
-The proxy's own address comes from the operator and is not judged. Plain http is
-sent to the proxy in absolute form, https through a CONNECT tunnel.
+Through a proxy, the proxy connects. The target's address is resolved and judged by the guard all the same, but the
+proxy
+resolves the name again for itself: what it connects to is in its hands, and its network rules are the only fence. The
+proxy's own address comes from the operator and is not judged. Plain http goes to the proxy in absolute form, https
+through a CONNECT tunnel.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Connector:
             status = await tunnel.answer
             if status != 200:
                 outcome = Outcome.FORBIDDEN if status in (403, 407) else Outcome.CONNECT_FAILED
-                raise Trouble(outcome, f"the proxy answered {status or 'nonsense'} when asked for {target.site}")
+                raise Trouble(outcome, f"the proxy answered {status or 'nonsense'} to CONNECT {target.site}")
             name = target.host.strip("[]")
             secured = await loop.start_tls(raw, connection, self._tls, server_hostname=name)
         except BaseException:
@@ -134,7 +134,7 @@ def _connect_request(proxy: Proxy, target: Target, agent: str) -> bytes:
 
 
 def tls_context(config: FetchConfig) -> ssl.SSLContext:
-    """Whom we believe; a `UsageError` for a file of authorities that cannot be read."""
+    """The authorities we trust; a `UsageError` for a file that cannot be read."""
     context = ssl.create_default_context()
     if config.ca_file:
         try:

@@ -1,10 +1,11 @@
-"""Content encodings, undone by ourselves and never beyond a limit.
+"""Decodes content encodings, never beyond a limit.
 
-A kilobyte can unpack to a gigabyte, so every decoder is asked for at most one
-byte more than the limit: getting it proves the bomb without paying for it.
-An encoded body that ends early or is corrupt is a broken response; nobody could
-say what is missing. A body cut by *us* (`partial`) yields what can be had of it.
-Bytes after the end of a compressed stream are ignored, as browsers do.
+A kilobyte can unpack to a gigabyte, so every decoder gets a limit of one byte more than allowed: getting that byte
+proves
+the bomb without paying for it. An encoded body that ends early or is corrupt is a broken response; nobody could say
+what
+is missing. A body cut by *us* (`partial`) yields what can be decoded. Bytes after the end of a compressed stream are
+ignored, as in browsers.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ _ZLIB_ERROR = cast(type[Exception], igzip_lib.IsalError)  # its stub calls the c
 
 
 def decode(body: bytes, encodings: list[str], limit: int, partial: bool = False) -> bytes:
-    """The body with all its Content-Encoding header values undone, last first.
+    """Decode the body by all its Content-Encoding header values, last first.
 
-    Raises `Trouble`: BOMB beyond `limit` bytes (`partial`: cut there instead),
-    BROKEN_RESPONSE for a corrupt, cut off or unknown encoding.
-    """
+    Raises `Trouble`: BOMB beyond `limit` bytes (`partial`: cut there instead), BROKEN_RESPONSE for a corrupt, cut off
+    or
+    unknown encoding."""
     names = [name.strip().lower() for value in encodings for name in value.split(",")]
     names = [name for name in names if name not in _NOTHING]
     if len(names) > _LAYERS:
-        raise _broken(f"the body has {len(names)} content encodings; more than {_LAYERS} are not undone")
+        raise _broken(f"the body has {len(names)} content encodings; Gossamer decodes at most {_LAYERS}")
     for name in reversed(names):
         decoder = _DECODERS.get(name)
         if decoder is None:
@@ -129,7 +130,7 @@ def _broken(reason: str) -> Trouble:
 
 
 _Decoder = Callable[[bytes, int], tuple[bytes, bool]]
-"""Body and the most bytes wanted → what came out, and whether the stream came to its end."""
+"""Body and the most bytes wanted → the output, and whether the stream came to its end."""
 
 _DECODERS: dict[str, _Decoder] = {
     "gzip": _gzip,

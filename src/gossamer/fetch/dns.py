@@ -1,17 +1,17 @@
 """Names to addresses: one pinned address per host.
 
-Politeness is counted per address, so everybody who asks for a host within the
-TTL gets the same address: the worker that waits for its turn and the connection
-that is made then. A host that answers with one address when it is judged and
-another when it is connected to (rebinding) gains nothing by it.
+Politeness is counted per address, so everybody who asks for a host within the TTL gets the same address: the worker
+that
+waits, and the connection that is made then. A host that answers with one address when it is judged and another when it
+is connected to (rebinding) gains nothing by it.
 
-Of several addresses the lowest allowed IPv4 one is pinned, or the lowest IPv6
-one where there is no IPv4: deterministic, however the name server shuffles.
-Failures are remembered too, but for a shorter time.
+Of several addresses the lowest allowed IPv4 one is pinned, or the lowest IPv6 one if there is no IPv4: deterministic,
+however the name server shuffles. Failures are cached too, but for a shorter time.
 
-The system's resolver keeps a thread for up to 20 s over a name whose servers are dead, also when nobody waits for it
-any more. So each question has a thread of its own: with the few that an event loop keeps for all questions, four dead
-names would make every other one fail.
+The system's resolver keeps a thread for up to 20 s over a name whose servers are dead, even when nobody waits for it
+any
+more. So each question has a thread of its own: with the few that an event loop keeps for all questions, four dead names
+would make every other one fail.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from gossamer.fetch.target import parse_overrides
 from gossamer.model.outcome import Outcome
 
 _AT_ONCE = 64
-"""Questions to the system's resolver under way, fewer than small name servers refuse; further ones wait without losing
-their time."""
+"""Most questions to the system's resolver at once, fewer than small name servers refuse; further ones wait, and waiting
+does not count against their time-out.
+"""
 
 
 class DnsConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,10 +71,8 @@ class Resolver:
         self._room = asyncio.Semaphore(_AT_ONCE)
 
     async def address_of(self, host: str) -> str:
-        """The pinned address of a host; raises `Trouble` (DNS_FAILED or ADDRESS_REFUSED).
-
-        `host` is as in a canonical URL: lower case, IDNA, IPv6 in brackets.
-        """
+        """The pinned address of a host; raises `Trouble` (DNS_FAILED or ADDRESS_REFUSED). `host` is as in a canonical
+        URL: lower case, IDNA, IPv6 in brackets."""
         entry = self._entries.get(host)
         if entry is None or entry.until <= self._clock.now():
             entry = await self._look_up(host)
@@ -89,7 +88,7 @@ class Resolver:
         if task is None:
             task = self._pending[host] = asyncio.ensure_future(self._ask(host))
             task.add_done_callback(lambda _: self._pending.pop(host, None))
-        # Others may wait for the same answer: one who is cancelled must not take it from them.
+        # Others may wait for the same answer: a cancelled caller must not take it from them.
         return await asyncio.shield(task)
 
     def _known(self, host: str) -> str:
@@ -119,7 +118,7 @@ class Resolver:
         return self._remember(host, sorted(addresses, key=_order))
 
     def _ask_system(self, host: str) -> asyncio.Future[list[tuple[Any, ...]]]:
-        """What the system's resolver says. Its thread gives the room back when it ends, not when nobody waits."""
+        """The answer of the system's resolver. Its thread frees its place when it ends, not when nobody waits."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[list[tuple[Any, ...]]] = loop.create_future()
 
@@ -144,7 +143,7 @@ class Resolver:
         try:
             Thread(target=ask, name="dns", daemon=True).start()
         except RuntimeError as error:
-            answered([], OSError(f"no thread is to be had ({error})"))
+            answered([], OSError(f"cannot start a thread ({error})"))
         return answer
 
     def _remember(self, host: str, addresses: list[str]) -> _Entry:

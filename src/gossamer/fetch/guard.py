@@ -1,17 +1,15 @@
 """Which addresses may be connected to.
 
-Links are written by strangers. Without a guard a page could send the crawler to
-the router, the database or the cloud's metadata service next door and have the
-answer published in a search index. So an address must be ordinary, public
+Links are written by strangers. Without a guard a page could send the crawler to the router, the database or the cloud's
+metadata service next door and have the answer published in a search index. So an address must be ordinary, public
 unicast; everything special is refused unless the operator lists its network.
 
-IPv6 can carry an IPv4 address (mapped, 6to4, NAT64, Teredo, ISATAP); such an
-address is as good as the one inside it.
+IPv6 can carry an IPv4 address (mapped, 6to4, NAT64, Teredo, ISATAP); such an address is judged by the one inside it.
 
-The hole that remains: a public address may still lead inside, for instance a
-router that answers on its outer address, or a proxy or web server out there that
-forwards by `Host`. The guard judges addresses, not what stands behind them; and
-behind a configured proxy the proxy, not we, decides where to connect.
+The hole that remains: a public address may still lead inside, for instance a router that answers on its outer address,
+or
+a proxy or web server out there that forwards by `Host`. The guard judges addresses, not what is behind them; and with a
+configured proxy the proxy, not we, decides where to connect.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ class _Special(NamedTuple):
     words: str
 
 
-# First match rules, so single addresses stand before the networks they lie in. Facts from the
+# The first match wins, so single addresses come before their networks. Facts from the
 # IANA special-purpose registries (RFC 6890 and successors) and the clouds' manuals.
 _SPECIAL: tuple[_Special, ...] = tuple(
     _Special(ip_network(cidr), name, words)
@@ -85,10 +83,9 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 class AddressPolicy:
     """Judges addresses by the networks the operator allowed and whether there is a contact.
 
-    `allow_networks` are CIDR blocks (`127.0.0.0/8`, `::1`) that may be crawled although they
-    are special. Without a `contact` nobody outside may be visited: only loopback passes, and
-    only where it is listed.
-    """
+    `allow_networks` are CIDR blocks (`127.0.0.0/8`, `::1`) that may be crawled although they are special. Without a
+    `contact`
+    no site outside may be visited: only loopback passes, and only if it is listed."""
 
     def __init__(self, allow_networks: tuple[str, ...] = (), contact: str = "", way_in: str = WAY_IN) -> None:
         """`way_in`: how an operator allows a network, for the sentence of a refusal."""
@@ -114,7 +111,7 @@ class AddressPolicy:
         if not self._contact and not address.is_loopback:
             return refuse("address.contact", f"{text} is not loopback, and nothing else is crawled without a contact")
         if any(address in network for network in self._allowed):
-            return allow("address.allowed", f"{text} lies in an allowed network")
+            return allow("address.allowed", f"{text} is in an allowed network")
         for part in (address, *_embedded(address)):
             found = _special(part)
             if found and not any(part in network for network in self._allowed):
@@ -126,7 +123,7 @@ class AddressPolicy:
 
 
 def network_of(address: str) -> str:
-    """The special network that an address lies in, to be allowed with it; else the address alone."""
+    """The special network of an address, to be allowed with it; else the address alone."""
     found = _plain(ip_address(address))
     for network, _, _ in _SPECIAL:
         if found in network:
@@ -151,7 +148,7 @@ def _plain(address: Address) -> Address:
 def _special(address: Address) -> _Special | None:
     for special in _SPECIAL:
         if address in special.network:
-            # Teredo lies in 2001::/23 but is judged by what it carries.
+            # Teredo is in 2001::/23 but is judged by the address it carries.
             if isinstance(address, IPv6Address) and address.teredo is not None:
                 return None
             return special
@@ -161,8 +158,8 @@ def _special(address: Address) -> _Special | None:
 
 
 def _way_in(address: Address, special: _Special, way: str) -> str:
-    """The very option that lets a special address be crawled: loopback as a whole, else this address alone; of a
-    network that may be one's own also the whole."""
+    """The option that allows a special address: loopback as a whole, else this address alone; for a network that may be
+    one's own also the whole."""
     if special.name == "loopback":
         return way.format(special.network)
     option = way.format(ip_network(address))
@@ -170,7 +167,7 @@ def _way_in(address: Address, special: _Special, way: str) -> str:
 
 
 def _embedded(address: Address) -> Iterator[IPv4Address]:
-    """The IPv4 addresses that a transition mechanism would send the packets to."""
+    """The IPv4 addresses to which a transition mechanism would send the packets."""
     if not isinstance(address, IPv6Address):
         return
     if address.sixtofour is not None:

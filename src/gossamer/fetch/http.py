@@ -1,16 +1,15 @@
 """One request, one response, one hop.
 
-`Fetcher.fetch` never raises for anything a server does: what comes back is a
-`Response` with an outcome. Redirects are outcomes, too; following one is a new
-decision of scope, robots and politeness.
+`Fetcher.fetch` never raises for anything a server does: it returns a `Response` with an outcome. Redirects are
+outcomes,
+too; following one is a new decision of scope, robots and politeness.
 
-A server may close an unused connection at the very moment we send a request over
-it. That is nobody's fault: if not a byte of a response arrived, the request is
-sent once more over a new connection. On a new connection it never is; and a form, which
-may do something at the server each time, gets a new connection at once.
+A server may close an unused connection at the very moment we send a request over it. That is nobody's fault: if not a
+byte of a response arrived, the request is sent once more over a new connection. On a new connection it never is; and a
+form, which may do something at the server each time, gets a new connection at once.
 
-The hole that remains: bytes that a server sends beyond its response end the connection
-if they come before the next request is sent; later they are taken for its answer.
+The hole that remains: bytes that a server sends beyond its response end the connection if they come before the next
+request is sent; later they are taken for its answer.
 """
 
 from __future__ import annotations
@@ -38,10 +37,8 @@ from gossamer.model.records import Response
 
 
 class Fetcher:
-    """Fetches pages. Open it inside a running event loop; `async with` does.
-
-    The constructor raises `UsageError` for settings that cannot work.
-    """
+    """Fetches pages. Open it inside a running event loop; `async with` does. The constructor raises `UsageError` for
+    settings that cannot work."""
 
     def __init__(self, config: FetchConfig, guard: AddressPolicy, dns: Resolver, clock: Clock) -> None:
         config.check()
@@ -72,7 +69,7 @@ class Fetcher:
         await self.close()
 
     def drop(self, slot: str) -> None:
-        """Close the unused connection to an address: its sites are somebody else's now."""
+        """Close the unused connection to an address: its sites are another worker's now."""
         self._pool.drop(slot)
 
     def failed(self, url: str, trouble: Trouble, started_at: float = 0.0, address: str = "") -> Response:
@@ -81,7 +78,7 @@ class Fetcher:
         return Response(url, trouble.outcome, started_at or now, now, now, reason=trouble.reason, address=address)
 
     async def fetch(self, request: Request) -> Response:
-        """Do one request; `started_at` is when its turn came at its address."""
+        """Make one request; `started_at` is when it was due at its address."""
         started_at, address = self._clock.now(), request.address
         try:
             target = target_of(request.url)

@@ -1,8 +1,7 @@
-"""Who we say we are.
+"""The user agent.
 
-A webmaster who finds us in a log must be able to reach a person. The user agent
-therefore always names the project and the operator's contact, and a contact that
-is neither a mail address nor a URL is refused before the first request.
+A webmaster who finds us in a log must be able to reach a person. The user agent therefore always names the project and
+the operator's contact, and a contact that is neither a mail address nor a URL is refused before the first request.
 """
 
 from __future__ import annotations

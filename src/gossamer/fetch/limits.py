@@ -1,7 +1,7 @@
-"""What a fetch may cost, and the one exception of this package.
+"""Limits of a fetch, and the one exception of this package.
 
-Every figure a server could abuse has a ceiling here. Ceilings that a page can hit
-in good faith (size, time) are settings; the rest are constants beside their use.
+Every figure a server could abuse has a ceiling here. Ceilings that a page can hit in good faith (size, time) are
+settings; the rest are constants beside their use.
 """
 
 from __future__ import annotations

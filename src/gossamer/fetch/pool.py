@@ -1,10 +1,9 @@
 """Connections kept between requests: at most one per address.
 
-A slot stands for an address. Whoever fetches from it holds the slot, so two
-requests to one address queue up here even if somebody upstream forgot politeness,
-and a connection for another site at the same address replaces the old one, which
-is fully closed first. Unused connections close by themselves after a while
-(`transport`), or when there are too many, or when `drop` is called.
+Each address has a slot. A fetch from it holds the slot, so two requests to one address queue up here even if a caller
+forgot politeness, and a connection for another site at the same address replaces the old one, which is fully closed
+first. Unused connections close by themselves after a while (`transport`), or when there are too many, or when `drop` is
+called.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Pool:
         self._max_idle = max_idle
         self._slots: dict[str, Slot] = {}
         self._idle: dict[str, Slot] = {}
-        """Slots whose connection nobody uses, the longest unused first."""
+        """Slots with an unused connection, the longest unused first."""
 
     async def acquire(self, address: str) -> Slot:
         """The slot of an address, once it is free."""
@@ -56,7 +55,7 @@ class Pool:
         return slot
 
     def release(self, address: str, slot: Slot) -> None:
-        """Give a slot back; its connection is kept where it can be used again."""
+        """Give a slot back; its connection is kept if it can be used again."""
         slot.lock.release()
         slot.users -= 1
         if slot.users:

@@ -1,4 +1,4 @@
-"""A response as it comes in: what the connection fills, the judge bounds and `response` reads."""
+"""A response as it comes in: the connection fills it, the judge bounds it, `response` reads it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gossamer.fetch.limits import Trouble
 _PIECES = 256
 """A body in tiny chunks is folded together this often: an object per byte would cost 40 times its size."""
 _NAMES: dict[bytes, tuple[str, str]] = {}
-"""Header names seen → as written, and in lower case. Servers use a few hundred; the rest is not kept."""
+"""Header names seen → as written, and in lower case. Servers use a few hundred; others are not kept."""
 
 
 class Reply:

@@ -1,10 +1,9 @@
-"""The request: what is asked for, where it goes, and its head as bytes.
+"""The request: its target, and its head as bytes.
 
-A head is the same for all pages of a site but for the path, the cookies and the
-validators, so its fixed part is made once per site. What the archive is told
-about a request names every header, but withholds the values that open doors.
+A head is the same for all pages of a site but for the path, the cookies and the validators, so its fixed part is made
+once per site. The archive's copy of a request names every header, but withholds secret values.
 
-Pages are asked for with GET; a form, which follows its head, goes to hubs only.
+Pages are requested with GET; a form, which follows its head, goes to hubs only.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ class Request(msgspec.Struct, frozen=True):
     address: str = ""
     """The pinned address from `Resolver.address_of`; `""`: the fetcher asks for it."""
     slot: str = ""
-    """What its connection is kept under; `""`: the address, so that there is one connection to it."""
+    """The key of its connection; `""`: the address, so that there is one connection to it."""
     etag: str = ""
-    """The stored version's ETag, `""` where there is none: an unchanged page is not sent again."""
+    """The stored version's ETag, `""` if there is none: an unchanged page is not sent again."""
     last_modified: str = ""
     """The stored version's Last-Modified, likewise."""
     headers: dict[str, str] = {}
@@ -59,7 +58,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 def target_of(url: str) -> Target:
-    """Where a canonical URL's request goes; `Trouble` (REFUSED) if it is no such URL."""
+    """The target of a canonical URL's request; raises `Trouble` (REFUSED) for other URLs."""
     match = _URL.fullmatch(url)
     if match is None:
         raise Trouble(Outcome.REFUSED, f"not a canonical http(s) URL: {url[:200]!r}")
@@ -67,7 +66,7 @@ def target_of(url: str) -> Target:
     secure = scheme == "https"
     number = int(port) if port else 443 if secure else 80
     if not 0 < number < 65_536:
-        raise Trouble(Outcome.REFUSED, f"there is no port {number}")
+        raise Trouble(Outcome.REFUSED, f"port {number} does not exist")
     return Target(secure, host_of(site), number, site, path or "/")
 
 
@@ -131,7 +130,7 @@ def _common(config: FetchConfig) -> Headers:
 
 
 def _place(name: str) -> str:
-    """A key of `access` in the form that it is looked up by."""
+    """A key of `access` in the form in which it is looked up."""
     place = name.strip().lower().rstrip("/")
     url = place if "://" in place else f"http://{place}"
     try:

@@ -1,14 +1,15 @@
-"""What a response means, by its status and its transport alone.
+"""The meaning of a response, by its status and its transport alone.
 
 Which part of a response decides:
 
-- 2xx: the head says whether the body is wanted (type, length); the body must then
-  arrive whole, within its limits and properly encoded.
-- everything else: the status is the news. The body is read for the archive as far
-  as it goes; whatever goes wrong with it does not change the outcome.
+- 2xx: the head says whether the body is wanted (type, length); the body must then arrive whole, within its limits and
+  properly encoded.
+- everything else: the status decides. The body is read for the archive as far as it comes; errors in it do not change
+the
+  outcome.
 
-Header values are decoded as Latin-1, so that their bytes can be had back; only
-`location` is read as UTF-8 where it is valid, as browsers do.
+Header values are decoded as Latin-1, so that their bytes can be restored; only `location` is read as UTF-8 if it is
+valid, as in browsers.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def judge(config: FetchConfig, request: Request, reply: Reply) -> None:
     if wanted and kind and not kind.startswith(wanted):
         reply.keep = False
         way_out = ": install gossamer[pdf]" if kind == "application/pdf" else ""
-        reply.trouble = Trouble(Outcome.UNSUPPORTED_TYPE, f"{kind[:80]} is not a type we read{way_out}")
+        reply.trouble = Trouble(Outcome.UNSUPPORTED_TYPE, f"Gossamer has no parser for {kind[:80]}{way_out}")
         return
     length = reply.fields.get("content-length", "")
     if not request.truncate and _exceeds(length, reply.limit):
@@ -97,7 +98,7 @@ def _by_status(request: Request, reply: Reply, response: Response) -> tuple[Outc
         return Outcome.BROKEN_RESPONSE, "status 304 (not modified) to a first request"
     outcome = of_status(status)
     if outcome is Outcome.BAD_REDIRECT:
-        return outcome, f"status {status}: not a redirect that is followed"
+        return outcome, f"status {status} is not a redirect that Gossamer follows"
     if status > 599:
         return outcome, f"status {status} does not exist in HTTP; it counts as a failure of the server"
     return outcome, f"status {status}: {outcome.meaning.sentence}"

@@ -33,7 +33,7 @@ class Proxy(NamedTuple):
 
 
 def parse_proxy(text: str) -> Proxy | None:
-    """`http://[user:password@]host:port` taken apart; None for `""`; else a `UsageError`."""
+    """Parse `http://[user:password@]host:port`; None for `""`; else a `UsageError`."""
     if not text:
         return None
     try:
@@ -48,7 +48,7 @@ def parse_proxy(text: str) -> Proxy | None:
 
 
 def parse_overrides(overrides: Mapping[str, str]) -> dict[str, str]:
-    """Addresses by host, in one spelling; a `UsageError` for what is none."""
+    """Addresses by host, in one spelling; a `UsageError` for invalid ones."""
     checked = {}
     for host, address in overrides.items():
         try:

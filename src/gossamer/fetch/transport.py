@@ -30,7 +30,7 @@ from gossamer.model.outcome import Outcome
 _DRAIN = 64 * 1024
 """Bytes: an unwanted body up to this length costs less than a new connection."""
 _FRAMING = 1024 * 1024
-"""Bytes of chunk framing that are always granted."""
+"""Bytes of chunk framing that are always allowed."""
 _NEVER = float("inf")
 
 
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
             if not self._over:
                 self._stop(Outcome.BROKEN_RESPONSE, f"the answer is not HTTP: {str(error)[:120]}")
         except httptools.HttpParserUpgrade:
-            self._stop(Outcome.BROKEN_RESPONSE, "the server switched to another protocol, which nobody asked for")
+            self._stop(Outcome.BROKEN_RESPONSE, "the server switched to another protocol without a request")
         if not self._over:
             self._count(reply)
         if self._over:
@@ -151,7 +151,7 @@ class Connection(asyncio.Protocol):
     # What the parser calls.
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or a trailer, which is of no use."""
+        """A header, or a trailer, which is ignored."""
         reply = self._reply
         if reply is None or reply.answered_at or self._over:
             return
@@ -163,7 +163,7 @@ class Connection(asyncio.Protocol):
             self._stop(Outcome.BROKEN_RESPONSE, f"more than {self._config.max_headers} headers")
 
     def on_headers_complete(self) -> None:
-        """The head is there: note the time, ask the judge."""
+        """The head is complete: note the time, ask the judge."""
         reply, parser = self._reply, self._parser
         if reply is None or self._over:
             return
@@ -180,9 +180,9 @@ class Connection(asyncio.Protocol):
         length = reply.fields.get("content-length", "")
         coding = reply.fields.get("transfer-encoding", "").strip().lower()
         if coding not in ("", "chunked", "identity"):
-            self._stop(Outcome.BROKEN_RESPONSE, f"nobody asked for the transfer encoding {coding[:40]!r}")
+            self._stop(Outcome.BROKEN_RESPONSE, f"unrequested transfer encoding {coding[:40]!r}")
             return
-        if coding and length:  # the coding rules (RFC 9112, 6.3), but somebody on the way may disagree
+        if coding and length:  # the coding wins (RFC 9112, 6.3), but a middlebox may disagree
             self._reusable, length = False, ""
         reply.until_close = not length and coding != "chunked"
         reply.judge(reply)
@@ -255,7 +255,7 @@ class Connection(asyncio.Protocol):
         return min(self._deadline, self._last_byte + self._config.idle_timeout)
 
     def _watch(self) -> None:
-        """Make sure that the timer rings no later than something is due."""
+        """Make sure that the timer rings before something is due."""
         due = self._due()
         if due < self._timer_at:
             self._disarm()
@@ -276,9 +276,9 @@ class Connection(asyncio.Protocol):
         else:
             total = now >= self._deadline
             what = (
-                "the response was not complete in time"
+                "the response did not end in time"
                 if total
-                else (f"no byte came for {self._config.idle_timeout:g} s")
+                else (f"the server sent no byte for {self._config.idle_timeout:g} s")
             )
             self._stop(Outcome.TIMEOUT, what)
             self._finish()

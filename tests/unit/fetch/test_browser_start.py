@@ -26,5 +26,5 @@ async def test_a_browser_without_room_for_its_files_is_told_and_nothing_else_fai
         raise AssertionError("nothing is loaded")
 
     async with Renderer(BrowserConfig(executable=sys.executable), "agent") as renderer:
-        with pytest.raises(OperationError, match="cannot be started"):
+        with pytest.raises(OperationError, match="cannot start Chromium"):
             await renderer.render("https://a.test/", page, nothing)

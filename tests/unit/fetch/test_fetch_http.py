@@ -359,7 +359,7 @@ async def test_a_redirect_is_an_outcome_and_is_not_followed(
 async def test_a_choice_and_a_proxy_are_not_followed(get: Get, status: int) -> None:
     response = await get(lambda visit: visit.page(b"", "Location: /next", status=f"{status} Choose"))
     assert (response.outcome, response.location) == (Outcome.BAD_REDIRECT, "")
-    assert response.reason == f"status {status}: not a redirect that is followed"
+    assert response.reason == f"status {status} is not a redirect that Gossamer follows"
 
 
 @pytest.mark.parametrize("status", [600, 999])

@@ -130,7 +130,8 @@ class Time:
 
 
 @pytest.mark.parametrize(
-    ("pause", "said"), [(0.45, ""), (0.55, "no byte came for 0.5 s"), (9.0, "no byte came for 0.5 s")]
+    ("pause", "said"),
+    [(0.45, ""), (0.55, "the server sent no byte for 0.5 s"), (9.0, "the server sent no byte for 0.5 s")],
 )
 async def test_a_slow_but_steady_page_is_not_idle(pause: float, said: str) -> None:
     """Twenty bytes, one after each pause: far longer than the idle time together."""
