@@ -69,7 +69,7 @@ def test_sitemaps_can_be_left_out_or_be_all_there_is(web: FakeWeb, site: Site, t
     assert crawl_of(web, without, "--sitemaps", "no") == {"/", "/1", "/2", "/3", "/turned", "/after"}
     assert crawl_of(web, alone, "--sitemaps", "only") == {"/", "/listed"}
     told = gossamer("explain", site.url("/1"), data=alone).out
-    assert "only sitemaps are followed, links are not (scope.sitemaps)" in told
+    assert "the crawl follows sitemaps only, not links (scope.sitemaps)" in told
     assert crawl_of(web, alone) == {"/", "/1", "/2", "/3", "/turned", "/after", "/listed", "/below"}
 
 

@@ -1,12 +1,12 @@
-"""Which part of its site does a URL belong to? One answer, the same on every machine, without asking anybody.
+"""Which part of its site a URL belongs to: one answer, the same on every machine, without asking anybody.
 
-The plan is a small table of directories. A URL belongs to the deepest directory of the table that it lies in. A
-directory is held by one part as a whole, or it is *opened*: then what is left of it is cut by the hash of the URL's
-path into buckets, and each bucket is held by a part. The root is always opened, so that what nobody has seen yet has a
-part, too, and a directory that nobody knew is shared by all parts, however large it turns out to be.
+The plan is a small table of directories. A URL belongs to the deepest directory of the table that contains it. One part
+holds a directory as a whole, or the directory is *opened*: then the hash of a URL's path cuts the rest of it into
+buckets, and a part holds each bucket. The root is always opened, so that unseen URLs have a part, too, and all parts
+share an unknown directory, however large it turns out to be.
 
-The parents of a directory of the table are in the table, too: a look-up goes down from the root and stops at the first
-that is not. Host and scheme do not matter; a plan is of one site.
+The parents of a directory of the table are in the table, too: a lookup goes down from the root and stops at the first
+that is not. Host and scheme do not matter; a plan is for one site.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gossamer.model.site import key64
 
 ROOT = "/"
 MOST_PARTS = 1000
-"""More than any site will ever be asked by; bounds what a damaged plan can say."""
+"""More than any site will ever need; bounds what a damaged plan can say."""
 
 
 class Assignment(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class Assignment(msgspec.Struct, frozen=True):
         return self.table[directory][bucket]
 
     def unit_of(self, url: str) -> tuple[str, int]:
-        """The directory of the table and its bucket: what is moved as one piece."""
+        """The directory of the table and its bucket: the unit of moves."""
         path = site_path(url)
         query = path.find("?")
         end = len(path) if query < 0 else query
@@ -70,7 +70,7 @@ class Assignment(msgspec.Struct, frozen=True):
         if not 1 <= self.parts <= MOST_PARTS:
             raise ValueError(f"a site cannot have {self.parts} parts")
         if ROOT not in self.table:
-            raise ValueError("a plan needs an entry for /")
+            raise ValueError("a plan must have an entry for /")
         for directory, buckets in self.table.items():
             if not directory.startswith("/") or not directory.endswith("/") or "?" in directory:
                 raise ValueError(f"{directory!r} is not a directory")
@@ -86,13 +86,13 @@ def one_part() -> Assignment:
 
 
 def drift(counts: Sequence[int]) -> float:
-    """How much larger than its fair share the largest part is: 0 where all are equal, given the URLs of each."""
+    """How much larger than its fair share the largest part is, given the URLs of each: 0 if all are equal."""
     total = sum(counts)
     return max(counts) * len(counts) / total - 1.0 if total else 0.0
 
 
 def site_path(url: str) -> str:
-    """What follows the host in a canonical URL."""
+    """The part of a canonical URL after the host."""
     slash = url.find("/", url.index("//") + 2)
     return ROOT if slash < 0 else url[slash:]
 

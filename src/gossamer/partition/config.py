@@ -1,4 +1,4 @@
-"""Whether sites are split, and what that may cost their servers."""
+"""Whether sites are split, and how much load that may put on their servers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PartitionConfig(msgspec.Struct, frozen=True):
     """How much larger than its fair share a part may grow before the crawl moves URLs to other parts."""
 
     def splits(self, site: str, urls: int) -> bool:
-        """Whether a site of so many known URLs is to be looked at."""
+        """Whether to make a plan for a site of so many known URLs."""
         if self.mode == "off":
             return False
         return site in self.sites or (self.mode == "auto" and urls >= self.min_urls)
@@ -38,10 +38,7 @@ class PartitionConfig(msgspec.Struct, frozen=True):
 
 
 def part_gap(parts: int, delay: float, crawl_delay: float, site_rate: float) -> float:
-    """Seconds between two requests of one part of a site.
-
-    What a site's robots.txt asks for is asked for the site, not for each part: its Crawl-delay bounds the rate
-    of all parts together.
-    """
+    """Seconds between two requests of one part of a site. A site's robots.txt speaks for the site, not for each part:
+    its Crawl-delay bounds the rate of all parts together."""
     own = delay * max(1.0, parts / site_rate) if site_rate else delay
     return max(own, crawl_delay * parts)

@@ -1,4 +1,4 @@
-"""Is a site worth splitting, and into how many parts? The split with the greatest total measure, or none."""
+"""Whether a site is worth splitting, and into how many parts: the split with the greatest total measure, or none."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gossamer.partition.simulate import Run, by_seed_rule, in_parts
 from gossamer.partition.sizes import Sizes
 
 MOST_COMPARED = 10
-"""Parts up to which predictions are made; the seed's study ends there, too."""
+"""Parts up to which predictions are made, as in the papers."""
 WORTH = 1.05
-"""How many times the total of fewer parts that of more must be: another part is another load on the server."""
+"""How many times better a larger split must be: another part is another load on the server."""
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """What a split into so many parts would bring, by both rules."""
+    """The predicted gain of a split into so many parts, by both rules."""
 
     parts: int
     seed: Measures
-    """By the seed's rule."""
+    """By the rule of the papers."""
     ours: Measures
     """By our plan, at the rate that the settings and the site's robots.txt allow."""
     pages: tuple[int, ...]
@@ -49,7 +49,7 @@ def predict(
 
 
 def pick(measures: Sequence[Measures], most_parts: int) -> int:
-    """How many parts are best, given the measures of 1, 2, … parts; 1: the site is better not split."""
+    """The best number of parts, given the measures of 1, 2, … parts; 1: better not split."""
     best, chosen = ALONE, 1
     for parts, found in enumerate(measures[:most_parts], start=1):
         if found.coverage >= LEAST_COVERAGE and found.total > WORTH * best.total:

@@ -1,4 +1,4 @@
-"""The link graph of one site, as arrays: what predictions are made on."""
+"""The link graph of one site, as arrays: the base of predictions."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ UNREACHED = -1
 
 
 class SiteGraph:
-    """Pages 0…n-1 of a site that can be reached from where its crawl begins, and the links between them."""
+    """Pages 0…n-1 of a site that can be reached from the crawl's starts, and the links between them."""
 
     def __init__(
         self, urls: Sequence[str], sources: npt.NDArray[Any], targets: npt.NDArray[Any], home: int, roots: Sequence[int]
     ) -> None:
-        """`home`: the home page; `roots`: further pages that are known from the start. Links may be repeated; pages
-        that no way leads to are left out."""
+        """`home`: the home page; `roots`: further pages that are known from the start. Links may be repeated;
+        unreachable pages are left out."""
         pages, begin = len(urls), np.unique(np.array([home, *roots], np.int64))
         starts, ends = _rows(pages, sources.astype(np.int64), targets.astype(np.int64))
         kept = np.flatnonzero(_distances(pages, starts, ends, begin, np.ones(pages, bool)) != UNREACHED)
         place = np.full(pages, UNREACHED, np.int64)
         place[kept] = np.arange(len(kept))
-        # Where a reached page links to is reached: only whole rows go.
+        # All targets of a reached page are reached: only whole rows go.
         inside = np.repeat(place, np.diff(starts)) != UNREACHED
         self.starts = np.concatenate(([0], np.cumsum(np.diff(starts)[kept])))
         self.targets = place[ends[inside]]
@@ -49,7 +49,7 @@ class SiteGraph:
 
     @cached_property
     def sources(self) -> Ints:
-        """The page that each link stands on."""
+        """The page that each link is on."""
         return np.repeat(np.arange(self.pages), np.diff(self.starts))
 
     @cached_property
@@ -69,7 +69,7 @@ class SiteGraph:
 
     @property
     def path_names(self) -> list[str]:
-        """The paths of the site, by the seed's definition."""
+        """The paths of the site, as the papers define them."""
         return self._paths[0]
 
     @property
@@ -83,11 +83,11 @@ class SiteGraph:
         return dict(zip(self.path_names, np.bincount(self.path_numbers).tolist(), strict=True))
 
     def distances(self, begin: Ints, open_: Flags) -> Ints:
-        """Links from the nearest of some pages to each, over open pages only; `UNREACHED` where no way leads."""
+        """Links from the nearest of some pages to each, over open pages only; `UNREACHED` if there is no path."""
         return _distances(self.pages, self.starts, self.targets, begin, open_)
 
     def same_path(self) -> float:
-        """The share of its links that stay in a page's own path, on the average over pages with links."""
+        """The share of a page's links that stay in its own path, on average over pages with links."""
         same = self.path_numbers[self.sources] == self.path_numbers[self.targets]
         out = np.diff(self.starts)
         linking = out > 0
@@ -100,7 +100,7 @@ class SiteGraph:
 
 
 def _rows(pages: int, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
-    """Different links by the page they stand on: where each page's begin, and where they lead."""
+    """Different links by the page they are on: where each page's begin, and where they lead."""
     pairs = np.sort(sources * max(pages, 1) + targets)
     pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])] if len(pairs) else pairs
     starts = np.concatenate(([0], np.cumsum(np.bincount(pairs // max(pages, 1), minlength=pages))))

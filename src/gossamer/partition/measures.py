@@ -16,7 +16,7 @@ class Measures(msgspec.Struct, frozen=True):
     """Of one split."""
 
     overlap: float
-    """Share of the downloads that were made in vain, because another crawler had the page."""
+    """Share of downloads in vain, because another crawler had the page."""
     coverage: float
     """Share of the site's pages that were downloaded."""
     acceleration: float
@@ -24,7 +24,7 @@ class Measures(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> float:
-        """One figure: acceleration counts most, coverage above the least, overlap where it is high."""
+        """One figure: acceleration counts most, coverage above the least, overlap if it is high."""
         gain = self.acceleration**2 * (self.coverage - LEAST_COVERAGE)
         return max(gain / math.sqrt(max(self.overlap, FREE_OVERLAP)), 0.0)
 

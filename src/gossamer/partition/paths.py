@@ -1,7 +1,7 @@
-"""The seed's rule: a site is cut by the first directory of its URLs.
+"""The rule of the papers: a site is cut by the first directory of its URLs.
 
 Links mostly stay in their directory, and few directories hold most URLs. So only those few, the *key paths*, are dealt
-out; all others any crawler may fetch, which costs some pages fetched twice.
+out; any crawler may fetch all others, which costs some pages fetched twice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ KEY_SHARE = 0.9
 
 
 def path_of(url: str) -> str:
-    """The path of a canonical URL: `host/first-directory`, or `host/` where there is none."""
+    """The path of a canonical URL: `host/first-directory`, or `host/` if there is none."""
     start = url.index("//") + 2
     slash = url.find("/", start)
     if slash < 0:

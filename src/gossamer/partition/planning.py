@@ -1,14 +1,14 @@
 """Makes plans: parts of equal size, of pieces as large as possible.
 
-It begins as the seed does: key paths, largest first, each to the part with the fewest URLs. Where that leaves a part
-too large, the largest directory in it is opened: its own key directories become pieces, and what is left of it is cut
-by the hash of URLs. That goes on until the parts are even. So a site of many middle-sized directories is cut along
-them, and a site with everything in one directory is cut all the same.
+It starts as in the papers: key paths, largest first, each to the part with the fewest URLs. If that leaves a part too
+large, the largest directory in it is opened: its own key directories become pieces, and the hash of URLs cuts the rest
+of it. That repeats until the parts are even. So a site of many middle-sized directories is cut along them, and a site
+with everything in one directory is cut all the same.
 
-Directories tell nothing about a site of which most is still to be found: a plan by what is known would be uneven at the
-end. Such a site is cut by the hash of URLs alone, until it is known (decision 17).
+Directories say nothing about a site of which most is still unknown: a plan by what is known would be uneven at the end.
+Such a site is cut by the hash of URLs alone, until it is known (decision 17).
 
-A plan that has become uneven is mended by moving pieces from the largest part to the smallest, as few URLs as needed.
+A plan that has become uneven is repaired by moving pieces from the largest part to the smallest, as few URLs as needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gossamer.partition.paths import key_paths
 from gossamer.partition.sizes import Sizes
 
 BUCKETS = 120
-"""Pieces of what is left of an opened directory; 2, 3, 4, 5, 6, 8 and 10 parts can share them evenly."""
+"""Pieces of the rest of an opened directory; 2, 3, 4, 5, 6, 8 and 10 parts can share them evenly."""
 UNEVEN = 0.01
 """How much larger than its fair share a part may be in a new plan."""
 LEAST_SHARE = 0.001
@@ -32,7 +32,7 @@ LEAST_SHARE = 0.001
 LEAST_URLS = 20
 """URLs that it needs, too: smaller ones say nothing about what is still to be found in them."""
 DEEPEST = 12
-"""Directories below each other that are opened."""
+"""Levels of directories that are opened."""
 
 SETTLED = 0.9
 """Share of the known URLs that must have been fetched before a site is cut by paths."""
@@ -54,7 +54,7 @@ def plan(sizes: Sizes, parts: int, rule: Rule = "paths") -> Assignment:
 
 
 def _by_urls(sizes: Sizes, parts: int) -> Assignment:
-    """All parts get as many buckets, so that what is found later is shared; and as even as that allows."""
+    """All parts get as many buckets, so that URLs found later are shared; and as even as that allows."""
     counts = [0] * BUCKETS
     for path in sizes.inside(ROOT, ()):
         counts[bucket_of(path, BUCKETS)] += 1
@@ -97,7 +97,7 @@ def rebalanced(before: Assignment, sizes: Sizes, uneven: float = UNEVEN) -> Assi
         if loads[busiest] <= (1 + uneven) * fair:
             break
         mine = [unit for unit, part in owners.items() if part == busiest and pieces.units[unit]]
-        # No more than what one has too much of, nor than the other has too little of.
+        # No more than one has too many, nor than the other has too few.
         room = min(loads[busiest] - fair, fair - loads[idlest])
         found = pieces.largest(mine, room)
         if found is None and pieces.open_largest(mine):
@@ -114,7 +114,7 @@ def rebalanced(before: Assignment, sizes: Sizes, uneven: float = UNEVEN) -> Assi
 
 
 class _Pieces:
-    """What parts are made of: directories as a whole, and buckets of opened ones, with their URLs."""
+    """The pieces of parts: directories as a whole, and buckets of opened ones, with their URLs."""
 
     def __init__(self, sizes: Sizes, plan: Assignment | None = None) -> None:
         self._sizes = sizes
@@ -124,7 +124,7 @@ class _Pieces:
             self._cut(directory, set(plan.table) if plan else set(), len(parts))
 
     def open(self, directory: str) -> None:
-        """Replace a directory by its key directories and the buckets of what is left."""
+        """Replace a directory by its key directories and the buckets of the rest."""
         below = self._sizes.below(directory)
         inner = {name: count for name, count in below.items() if name.endswith("/")}
         # The files of a directory are one path among the others, as `host/` is among those of a site.
@@ -172,8 +172,7 @@ def _deal_out(units: dict[Unit, int], parts: int) -> tuple[dict[Unit, int], list
 
 
 def _deal_out_empty(owners: dict[Unit, int], units: dict[Unit, int], parts: int) -> None:
-    """Buckets that hold nothing yet go to the parts with the fewest of their directory: what is found later is
-    shared."""
+    """Empty buckets go to the parts with the fewest of their directory: URLs found later are shared."""
     held: dict[str, list[int]] = defaultdict(lambda: [0] * parts)
     for unit, part in owners.items():
         held[unit[0]][part] += units[unit] > 0
@@ -191,7 +190,7 @@ def _assignment(owners: dict[Unit, int], parts: int) -> Assignment:
 
 
 class Share(msgspec.Struct, frozen=True):
-    """What a part holds of one directory."""
+    """A part's share of one directory."""
 
     directory: str
     urls: int
@@ -200,7 +199,7 @@ class Share(msgspec.Struct, frozen=True):
 
 
 def shares(assignment: Assignment, sizes: Sizes) -> list[list[Share]]:
-    """What each part holds, largest first."""
+    """The shares of each part, largest first."""
     pieces = _Pieces(sizes, assignment)
     urls: dict[tuple[int, str], int] = defaultdict(int)
     buckets: dict[tuple[int, str], int] = defaultdict(int)

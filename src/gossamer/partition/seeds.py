@@ -1,4 +1,4 @@
-"""Where the crawlers of a split site begin, besides the home page: in every path at its most linked pages."""
+"""Start pages of the parts of a split site, besides the home page: the most linked pages of every path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def best_of_each(groups: npt.NDArray[np.int64], graph: SiteGraph, count: int = P
 
 
 def seed_pages(assignment: Assignment, graph: SiteGraph) -> list[list[int]]:
-    """The pages with which each part begins: for each directory of the plan the best two that it holds there."""
+    """Start pages of each part: the best two that it holds of each directory of the plan."""
     units = [assignment.unit_of(url) for url in graph.urls]
     parts = np.array([assignment.table[directory][bucket] for directory, bucket in units], np.int64)
     numbers = {directory: number for number, directory in enumerate(assignment.table)}
@@ -34,7 +34,7 @@ def seed_pages(assignment: Assignment, graph: SiteGraph) -> list[list[int]]:
 
 
 def key_path_seeds(keys: Sequence[str], graph: SiteGraph) -> dict[str, list[int]]:
-    """The two pages of each key path, by the seed's rule."""
+    """The two pages of each key path, by the rule of the papers."""
     chosen = best_of_each(graph.path_numbers, graph)
     found: dict[str, list[int]] = {path: [] for path in keys}
     for page in chosen.tolist():

@@ -1,14 +1,15 @@
-"""Crawls of a recorded link graph, to tell before the first request what a split would bring.
+"""Simulates crawls of a recorded link graph, to predict the gain of a split before the first request.
 
-Two rules. *The seed's*: crawlers do not talk to each other. Each begins at the home page and at two pages of each of
-its key paths, and follows links to its own key paths and to paths that are no key paths; links to key paths of others
-it drops. So small paths are fetched several times, and pages that only a dropped link leads to are lost. Its
-acceleration counts downloads of the busiest crawler, as if nobody ever waited.
+Two rules. *The papers'*: crawlers do not talk to each other. Each starts at the home page and at two pages of each of
+its
+key paths, and follows links to its own key paths and to paths that are no key paths; it drops links to key paths of
+others. So small paths are fetched several times, and pages that only a dropped link leads to are lost. Its acceleration
+counts downloads of the busiest crawler, as if nobody ever waited.
 
-*Ours*: every URL belongs to one part, and a link found by one part is handed to the part it belongs to. No page is
-fetched twice, and none is lost; what is left to tell is how even the parts are and how long a part has nothing to do
-because its pages are not found yet. So time is simulated: in each step every part that has something to fetch fetches
-one page, and what is found on it can be fetched in the next step.
+*Ours*: every URL belongs to one part, and a part hands links of other parts to them. No page is fetched twice, and none
+is lost; the question is how even the parts are and how long a part has nothing to do because its pages are not found
+yet. So time is simulated: in each step every part that has something to fetch fetches one page, and the pages found on
+it can be fetched in the next step.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _ANYBODY = -1
 
 
 def by_seed_rule(graph: SiteGraph, parts: int) -> Measures:
-    """What the seed's split into so many parts would bring."""
+    """The gain of the papers' split into so many parts."""
     keys = key_paths(graph.path_sizes)
     owners = dict(zip(keys, deal_out([graph.path_sizes[path] for path in keys], parts), strict=True))
     seeds = key_path_seeds(keys, graph)
@@ -64,7 +65,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 def in_parts(graph: SiteGraph, assignment: Assignment, seeded: bool = True) -> Run:
-    """What a crawl in parts would bring; a site that nobody has seen yet has no seeds but its roots."""
+    """The gain of a crawl in parts; a site that nobody has seen yet has no seeds but its roots."""
     parts = assignment.parts_of(graph.urls)
     seeds = [page for pages in seed_pages(assignment, graph) for page in pages] if seeded else []
     downloads, steps = _crawl(graph, parts, assignment.parts, seeds)

@@ -1,4 +1,4 @@
-"""How many URLs lie where: the known URLs of a site, asked by directory."""
+"""Counts the known URLs of a site by directory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sizes:
         return Counter(_next_name(path, len(directory)) for path in self._members(directory))
 
     def inside(self, directory: str, apart: Container[str]) -> Iterator[str]:
-        """The paths in a directory that do not lie in one of its sub-directories that stand apart."""
+        """The paths in a directory without those in sub-directories that are separate pieces."""
         for path in self._members(directory):
             name = _next_name(path, len(directory))
             if not name or directory + name not in apart:

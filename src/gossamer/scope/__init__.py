@@ -1,7 +1,7 @@
 """What belongs to the crawl, and what is a trap: pure rules in one ordered chain.
 
-A URL is judged when it enters the frontier and again when it is taken from it, since
-the rules may have changed in between.
+A URL is judged when it enters the frontier and again when it is taken from it, because the rules may have changed in
+between.
 """
 
 from gossamer.scope.chain import Chain, Rule, ScopeConfig, build_chain

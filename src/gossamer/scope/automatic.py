@@ -1,15 +1,16 @@
-"""Filters that the crawler makes itself: what they match, and the rule that holds URLs against them.
+"""Automatic filters: what they match, and the scope rule that applies them.
 
 A filter belongs to a site and is one of three kinds:
 
 - `prefix`: the URLs that count under a prefix or below it (`scope.statistics`), such as `/tag/` or `/list/?page&sort`;
-- `shape`: the URLs of one shape (`scope.shape`), such as the daily archive `/<n>/<n>/<n>/`, a `*` standing for any one
+- `shape`: the URLs of one shape (`scope.shape`), such as the daily archive `/<n>/<n>/<n>/`; a `*` matches any one
   segment: `/<n>/<n>/*/feed/`;
 - `parameter`: the URLs whose query has a parameter of this name.
 
-Two promises are kept here whatever a filter says: a URL that fits a document rule is never refused, and
-one in `probe` URLs passes, so that a filter that has become wrong shows. How filters come about is
-`scope.proposals`; what they did to the table is `frontier.filters`.
+Two promises hold whatever a filter says: a URL that fits a document rule is never refused, and one in `probe` URLs
+passes, so that a filter that has become wrong shows. `scope.proposals` makes filters; `frontier.steering.filters`
+stores
+them.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from gossamer.scope.statistics import Counts, ancestors, prefix_of
 
 FilterKind = Literal["prefix", "shape", "parameter"]
 Fits = Callable[[str], bool | None]
-"""Whether a URL fits a document rule; None where its domain has no rules."""
+"""Whether a URL fits a document rule; None if its domain has no rules."""
 
 RULE = "automatic"
 ANY = "*"
-"""Stands for one segment in a shape."""
+"""Matches one segment in a shape."""
 
 
 class FilterConfig(msgspec.Struct, frozen=True):
@@ -78,30 +79,30 @@ class AutomaticFilter(msgspec.Struct, frozen=True, order=True):
     kind: FilterKind
     pattern: str
     reason: str = ""
-    """Why it is there, in a sentence that goes with each URL it refuses."""
+    """Why it exists: the sentence that goes with each URL it refuses."""
 
 
 class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What speaks for a filter; kept with it for as long as it is known."""
+    """The evidence for a filter, stored with it."""
 
     counts: Counts = Counts()
     """Of the URLs it matches, when it was proposed."""
     site: Counts = Counts()
     """Of the whole site, then."""
     ruled: bool = True
-    """Whether useful means: fits a document rule; else: a document that is no near copy."""
+    """Whether useful means: fits a document rule; else: a document that is no near-duplicate."""
     chance: float = 0.0
     """Probability that as many URLs of the site have no useful one among them by mere chance."""
     same: int = 0
-    """Of a parameter: pages that were seen with it and without it, and were the same."""
+    """For a parameter: pages that were the same with it and without it."""
     dry: int = 0
-    """Visits to its URLs since the last one that brought a useful URL which nobody knew."""
+    """Visits to its URLs since the last one that led to a new useful URL."""
     reachable: int = 0
-    """Useful pages to which ways were found around the filter: all that were reachable."""
+    """Useful pages to which paths around the filter were found: all that were reachable."""
     links: int = 0
     """Links that were walked for this."""
     steps: tuple[float, float] = (0.0, 0.0)
-    """Links from where the crawl begins to a useful page, mean, before and after."""
+    """Mean number of links from the crawl's starts to a useful page, before and after."""
     since: Counts = Counts()
     """Of the URLs it would have refused since it was proposed."""
     note: str = ""
@@ -113,8 +114,7 @@ class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
         """For a person."""
         if self.same:
             return (
-                f"{counted(self.same, 'page')} {noun(self.same, 'was')} "
-                f"the same with it and without it, none was another"
+                f"{counted(self.same, 'page')} {noun(self.same, 'was')} the same with it and without it, none differed"
             )
         tried = (
             f"{counted(self.counts.known, 'URL')} known"
@@ -127,7 +127,7 @@ class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SiteFilters:
-    """The filters of one site, ready to be held against shapes."""
+    """The filters of one site, ready to match shapes."""
 
     def __init__(self, filters: Iterable[AutomaticFilter]) -> None:
         self._of: dict[str, dict[str, AutomaticFilter]] = {"prefix": {}, "shape": {}, "parameter": {}}
@@ -139,10 +139,10 @@ class SiteFilters:
         first = {_first_segment(pattern) for kind in ("prefix", "shape") for pattern in self._of[kind]}
         open_ended = "" in map(_first_segment, self._of["prefix"])  # `/?page` matches `/any?page`
         self._first = None if open_ended or any("<" in one or one == ANY for one in first) else first
-        """What the path of a URL must begin with that any filter could match; None: that cannot be told."""
+        """Prefixes of paths that any filter could match; None: unknown."""
 
     def may_match(self, url: str) -> bool:
-        """Whether it is worth to look at the shape of a URL: false for most, at a fifth of the cost."""
+        """Whether the shape of a URL is worth computing: false for most, at a fifth of the cost."""
         if self._first is None or ("?" in url and self._of["parameter"]):
             return True
         return _first_segment(url[url.find("/", 8) :]) in self._first
@@ -173,7 +173,7 @@ def _first_segment(path: str) -> str:
 
 
 def with_any(shape: str, place: int) -> str:
-    """A shape with one segment of its path left open; `""` where there is no word to be left open."""
+    """A shape with one segment of its path open; `""` if there is no word to open."""
     path, mark, names = shape.partition("?")
     parts = path.split("/")
     if place >= len(parts) or parts[place] in ("", "<n>", ANY):
@@ -202,12 +202,12 @@ def groups_of(shape: str) -> Iterator[tuple[FilterKind, str]]:
 
 
 def is_probe(url: str, probe: int) -> bool:
-    """Whether a URL is fetched though a filter matches it: the same answer each time."""
+    """Whether a URL is fetched although a filter matches it: the same answer each time."""
     return probe > 0 and key64(url) % probe == 0
 
 
 class AutomaticRule:
-    """The rule of the chain. What it costs depends on the filters of one site, not on how many sites have some."""
+    """The scope rule. Its cost depends on the filters of one site, not on how many sites have some."""
 
     name = RULE
 

@@ -1,22 +1,21 @@
-"""The chain: every rule in order, and who decided.
+"""The chain: every scope rule in order, and who decided.
 
-Begin by rejecting nothing. Then ask each rule in turn: the first refusal ends the
-matter, a rule without an opinion is passed over, and a URL that no rule refuses is
-allowed. The chain that `build_chain` makes reads:
+Start by rejecting nothing. Then ask each rule in turn: the first refusal is final, a rule without an opinion is
+skipped,
+and a URL that no rule refuses is allowed. The chain that `build_chain` makes reads:
 
-    reject what is outside the hosts of the crawl,
-    then among the filters let the first that matches decide: an allow rule saves the
-      URL from the filters below it, and from nothing else,
+    reject hosts outside the crawl,
+    then let the first filter that matches decide: an allow rule saves the URL from the filters below it, and from
+      nothing else,
     then reject what looks like a trap,
-    then what the crawler has found to be useless by itself (`automatic`).
+    then reject what an automatic filter matches (`automatic`).
 
-So an allow filter never brings in a foreign host or a trap. A rule that crashes
-rejects, under its name with `.crashed`, and is counted: a promise is not kept by
-failing open.
+So an allow filter never lets in a foreign host or a trap. A rule that crashes rejects, under its name with `.crashed`,
+and is counted: a promise is not kept by failing open.
 
-Nine of ten links of a page have been seen on the page before it, so `split` can
-remember verdicts. It does so within a day (UTC) and up to a number of URLs; a rule in
-such a chain must depend on nothing but the URL and the day.
+Nine of ten links of a page were on the page before it, so `split` caches verdicts, within a day (UTC) and up to a
+number
+of URLs; a rule in such a chain must depend on nothing but the URL and the day.
 """
 
 from __future__ import annotations
@@ -41,11 +40,8 @@ _UNKNOWN: Final = Decision(False, "", "")
 
 
 class Rule(Protocol):
-    """Anything with an opinion about URLs.
-
-    It may also have `verdicts(url, now) -> list[Decision]` to tell `explain` more than
-    the one thing that counts.
-    """
+    """Anything with an opinion about URLs. It may also have `verdicts(url, now) -> list[Decision]` to give `explain`
+    more than its one decision."""
 
     @property
     def name(self) -> str:
@@ -61,7 +57,7 @@ class Chain:
     """Rules in order; decides, explains, and counts the rules that crash."""
 
     def __init__(self, rules: Sequence[Rule], remember: int = 0) -> None:
-        """`remember`: URLs whose verdicts `split` keeps; 0 where a rule depends on more than URL and day."""
+        """`remember`: URLs whose verdicts `split` keeps; 0 if a rule depends on more than URL and day."""
         self.rules = tuple(rules)
         self.crashes: Counter[str] = Counter()
         """Crashes by the name of the rule."""
@@ -70,7 +66,7 @@ class Chain:
         self._day = 0
 
     def decide(self, url: str, now: float) -> Decision:
-        """The first refusal; else what the last rule with an opinion said."""
+        """The first refusal; else the verdict of the last rule with an opinion."""
         last = None
         for rule in self.rules:
             verdict = self._ask(rule, url, now)
@@ -81,7 +77,7 @@ class Chain:
         return last or allow("scope", "no rule refuses it")
 
     def verdicts(self, url: str, now: float) -> list[Decision]:
-        """What every rule says, in order, also after a refusal."""
+        """The verdict of every rule, in order, also after a refusal."""
         found: list[Decision] = []
         for rule in self.rules:
             found += self._ask_all(rule, url, now)
@@ -103,7 +99,7 @@ class Chain:
         return allowed, refused
 
     def _refusal(self, url: str, now: float, memo: dict[str, Decision | None]) -> Decision | None:
-        """The first refusal, as `decide` finds it, with less work; a crash is not remembered."""
+        """The first refusal, as in `decide`, with less work; a crash is not cached."""
         verdict = None
         try:
             for rule in self.rules:
@@ -125,7 +121,7 @@ class Chain:
         return self._memo
 
     def with_rule(self, rule: Rule) -> Chain:
-        """The same chain with this rule in place of the one of its name; crashes are kept."""
+        """The same chain with this rule in place of the one of its name; counts of crashes stay."""
         chain = Chain([rule if old.name == rule.name else old for old in self.rules], self._remember)
         chain.crashes = self.crashes
         return chain
@@ -163,7 +159,7 @@ class ScopeConfig(msgspec.Struct, frozen=True):
     """What belongs to a crawl. Small and encodable: each process builds its own chain from it."""
 
     mode: Mode = "host"
-    """How hosts are read: the very sites, their registrable domains, or a list with wildcards."""
+    """Meaning of the hosts: the very sites, their registrable domains, or a list with wildcards."""
     hosts: tuple[str, ...] = ()
     """Seeds (hosts, `host:port` or URLs), or in the mode `list` hosts and `*.host` patterns."""
     redirected: tuple[tuple[str, str], ...] = ()
@@ -171,20 +167,20 @@ class ScopeConfig(msgspec.Struct, frozen=True):
     filters: tuple[FilterRule, ...] = ()
     """The operator's filters, in order, also those that are switched off."""
     removed: tuple[FilterRule, ...] = ()
-    """What was taken down, asked before them."""
+    """Removals, checked before them."""
     deny_suffixes: tuple[str, ...] = DEFAULT_DENY_SUFFIXES
-    """Endings of paths that are not fetched, asked after the filters; empty for none."""
+    """Suffixes of paths that are not fetched, checked after the filters; empty for none."""
     traps: TrapLimits = TrapLimits()
     """How far a URL may go before it counts as a trap."""
     automatic: tuple[AutomaticFilter, ...] = ()
-    """Filters that the crawler made itself."""
+    """Automatic filters."""
     probe: int = 0
-    """One in so many URLs that these match is let through; 0: none."""
+    """One in so many URLs that these match passes; 0: none."""
 
 
 def build_chain(config: ScopeConfig, fits: Fits = lambda _url: None) -> Chain:
-    """The chain that a configuration describes; `UsageError` where it is wrong. `fits` tells which URLs fit a
-    document rule: those no automatic filter refuses."""
+    """The chain of a configuration; raises a `UsageError` if it is wrong. `fits` says which URLs fit a document rule:
+    no automatic filter refuses those."""
     filters = Filters(config.filters, config.removed, deny_suffixes(config.deny_suffixes))
     hosts = HostScope(config.mode, config.hosts, config.redirected)
     rules: list[Rule] = [hosts, filters, TrapGuard(config.traps)]

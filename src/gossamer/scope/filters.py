@@ -52,9 +52,9 @@ dwg dxf stl obj fbx blend kml kmz gpx shp torrent sig asc md5 sha1 sha256 sha512
 """  # pictures, sound, video, archives, page furniture, programs, data, plans and signatures
 
 DEFAULT_DENY_SUFFIXES: tuple[str, ...] = tuple("." + name for name in _NO_DOCUMENTS.split())
-"""Endings of paths that are no documents. What may be one (`.php .xml .txt .pdf .doc …`) is not
-here, nor what ends the names of sites (`.com .ai .run`). The price is known: an article at
-`/wiki/Node.js` needs an allow rule."""
+"""Suffixes of paths that are no documents. Those that may be one (`.php .xml .txt .pdf .doc …`) are not here, nor those
+that end the names of sites (`.com .ai .run`). The price is known: an article at `/wiki/Node.js` needs an allow rule.
+"""
 
 
 class FilterRule(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ class FilterRule(msgspec.Struct, frozen=True):
     action: Action
     pattern: str
     name: str = ""
-    """What `explain` calls it; its place in the list where empty."""
+    """Its name in `explain`; its place in the list if empty."""
     off: bool = False
     """Whether it is switched off for now: it decides nothing, and keeps its place."""
 
@@ -77,28 +77,28 @@ class Filters:
     def __init__(
         self, rules: Sequence[FilterRule], removed: Sequence[FilterRule] = (), endings: Sequence[FilterRule] = ()
     ) -> None:
-        """`rules` are the operator's, the only ones that are numbered and counted; what was taken down is asked before
-        them, endings that are no documents after them. `UsageError` where a pattern, kind or action makes no sense."""
+        """`rules` are the operator's, the only ones that are numbered and counted; removals are checked before them,
+        suffixes that are no documents after them. Raises a `UsageError` if a pattern, kind or action makes no sense."""
         self._rules = (*removed, *rules, *endings)
         for rule in self._rules:
             _check(rule)
-        for rule in rules:  # what was taken down may be a whole URL, which is longer
+        for rule in rules:  # a removal may be a whole URL, which is longer
             _check_length(rule)
         numbers = [0] * len(removed) + list(range(1, len(rules) + 1)) + [0] * len(endings)
         self._verdicts = [_verdict(number, rule) for number, rule in zip(numbers, self._rules, strict=True)]
         own = sum(not rule.off for rule in rules)
         self._none = "you have no filters" if not own else f"none of your {counted(own, 'filter')} matches"
-        self._none += ", and the file type is not skipped (scope.skip_files)" if endings else ""
+        self._none += ", and scope.skip_files does not list the file type" if endings else ""
         self._prefixes = _Prefixes(self._of("prefix"))
         self._suffixes = _Suffixes(self._of("suffix"))
         self._regexes = _Regexes(self._of("regex"))
         self._extensions, self._double = self._suffixes.extensions, self._suffixes.double
 
     def decide(self, url: str, now: float) -> Decision | None:
-        """What the first matching filter says; None where none matches."""
+        """The verdict of the first matching filter; None if none matches."""
         end = url.find("?")
         path = url if end < 0 else url[:end]
-        # The most common case, a path without a denied ending, costs two look-ups here.
+        # The most common case, a path without a denied suffix, costs two lookups here.
         ending = path[path.rfind(".") :].lower()
         first = self._extensions.get(ending, _NEVER)
         if self._suffixes.others or ending in self._double:
@@ -110,7 +110,7 @@ class Filters:
         return self._verdicts[first] if first != _NEVER else None
 
     def verdicts(self, url: str, now: float) -> list[Decision]:
-        """What every matching filter would say, in order; the first one counts."""
+        """The verdict of every matching filter, in order; the first one counts."""
         found = [
             verdict
             for verdict, rule in zip(self._verdicts, self._rules, strict=True)
@@ -123,13 +123,13 @@ class Filters:
 
 
 def deny_suffixes(suffixes: Iterable[str]) -> list[FilterRule]:
-    """Deny rules for endings that are no documents; packed sitemaps stay allowed."""
+    """Deny rules for suffixes that are no documents; compressed sitemaps stay allowed."""
     denied = [FilterRule("suffix", "deny", suffix, "not_document") for suffix in suffixes]
     return [FilterRule("suffix", "allow", ".xml.gz", "sitemap"), *denied] if denied else []
 
 
 class _Prefixes:
-    """Prefixes by what they begin with: an origin, `//site`, or nothing (a path on any host)."""
+    """Prefixes by their beginning: an origin, `//site`, or nothing (a path on any host)."""
 
     def __init__(self, patterns: list[tuple[int, str]]) -> None:
         self._by_start: dict[str, list[tuple[int, str]]] = {}
@@ -152,14 +152,14 @@ class _Prefixes:
 
 
 class _Suffixes:
-    """Endings such as `.jpg` in a dictionary, all others (of paths and hosts) one by one."""
+    """Suffixes such as `.jpg` in a dictionary, all others (of paths and hosts) one by one."""
 
     def __init__(self, patterns: list[tuple[int, str]]) -> None:
         self.extensions: dict[str, int] = {}
         self.double: set[str] = set()
-        """The last part of endings such as `.tar.gz`: only paths that end so are looked at twice."""
+        """The last part of suffixes such as `.tar.gz`: only paths that end so are checked twice."""
         self.others = False
-        """There are endings of other kinds, so every path is looked at twice."""
+        """There are suffixes of other kinds, so every path is checked twice."""
         self._paths: list[tuple[int, str]] = []
         self._hosts: dict[str, int] = {}
         for place, pattern in patterns:
@@ -203,7 +203,7 @@ class _Suffixes:
 
 
 class _Regexes:
-    """Expressions that are asked all at once."""
+    """Expressions that are matched all at once."""
 
     def __init__(self, patterns: list[tuple[int, str]]) -> None:
         self._places = [place for place, _ in patterns]
@@ -242,7 +242,7 @@ def _verdict(number: int, rule: FilterRule) -> Decision:
     what = f"{rule.action} {rule.kind} {rule.pattern!r}"
     sentence = f"filter {number}, {what}, matches" if number else f"{what} matches"
     if not number and rule.kind == "suffix":
-        sentence = f"URLs that end in {rule.pattern} are not fetched (scope.skip_files)"
+        sentence = f"Gossamer does not fetch URLs that end in {rule.pattern} (scope.skip_files)"
     return allow(name, sentence) if rule.action == "allow" else refuse(name, sentence)
 
 
@@ -251,7 +251,7 @@ def _escape(text: str) -> str:
 
 
 def _split_prefix(pattern: str) -> tuple[str, str]:
-    """Where a prefix applies and what the path there begins with."""
+    """Where a prefix applies, and how the path there begins."""
     if pattern.startswith("/") and not pattern.startswith("//"):
         return "", _escape(pattern)
     scheme, mark, rest = pattern.partition("//")
@@ -265,7 +265,7 @@ def _split_prefix(pattern: str) -> tuple[str, str]:
 
 
 def _host_suffix(pattern: str) -> str:
-    """A host suffix as canonical URLs spell it, with its leading dot where it has one."""
+    """A host suffix as canonical URLs spell it, with its leading dot if it has one."""
     bare = pattern[2:].removeprefix(".")
     url = _CANONICAL.parse(f"http://{bare}/")
     if isinstance(url, Decision):

@@ -38,8 +38,8 @@ class HostScope:
     """The rule `scope.<mode>`: is the URL's host part of this crawl?"""
 
     def __init__(self, mode: Mode, hosts: Iterable[str], redirected: Iterable[tuple[str, str]] = ()) -> None:
-        """Hosts are names, `host:port`, or URLs of seeds; `UsageError` where one is neither. `redirected`: further
-        sites, each with the seed that redirects there."""
+        """Hosts are names, `host:port`, or URLs of seeds; a `UsageError` for others. `redirected`: further sites, each
+        with the seed that redirects there."""
         if mode not in get_args(Mode):
             raise UsageError(f"scope {mode!r} is unknown: use host, domain or list")
         self.mode: Mode = mode
@@ -49,7 +49,7 @@ class HostScope:
         self._seen: dict[str, Decision] = {}
 
     def with_hosts(self, hosts: Iterable[str]) -> HostScope:
-        """A scope that also covers these hosts; itself where it names them all already."""
+        """A scope that also covers these hosts; itself if it names them all already."""
         added = {_entry(self.mode, host) for host in hosts}
         if added <= self.entries:
             return self
@@ -72,7 +72,7 @@ class HostScope:
     def _verdict(self, site: str) -> Decision:
         found = self._match(site)
         if found:
-            return allow(self.name, f"{site} is covered by {found}")
+            return allow(self.name, f"{found} covers {site}")
         if seed := self._redirected.get(site):
             return allow(self.name, f"{site} is in scope because the seed {seed} redirects there")
         kind = {"host": "site", "domain": "domain", "list": "listed host"}[self.mode]
@@ -95,7 +95,7 @@ class HostScope:
         return ""
 
     def _match_domain(self, host: str) -> str:
-        # A registrable domain is the host or one of its parents. Looking there first spares
+        # A registrable domain is the host or one of its parents. This check spares
         # the public suffix list for the many hosts that have nothing to do with the crawl.
         if host not in self.entries and self.entries.isdisjoint(_parents(host)):
             return ""
@@ -113,7 +113,7 @@ def _parents(host: str) -> Iterator[str]:
 
 
 def _entry(mode: Mode, text: str) -> str:
-    """One host, site or pattern in the form it is compared in."""
+    """One host, site or pattern in the form in which it is compared."""
     if mode != "list" or not text.startswith("*"):
         site = _site(text)
         return registrable_domain(host_of(site)) if mode == "domain" else site
@@ -126,5 +126,5 @@ def _site(text: str) -> str:
         raise UsageError(f"{text!r} is not a host: {canonical.reason}")
     site = site_of(canonical)
     if "*" in site:
-        raise UsageError(f"{text!r} is not a host: only the scope list knows wildcards, as *.example.org")
+        raise UsageError(f"{text!r} is not a host: wildcards such as *.example.org work only in the scope mode list")
     return site

@@ -1,9 +1,9 @@
 """Query parameters that never change the text: session ids, print views, `replytocom`, `utm_…`.
 
-URLs that are equal up to one parameter are a *group*. A parameter says nothing if in no group two different texts
-were found, in enough groups a page with it turned out to be a copy of another page of the group (duplicate, alias or
-redirect), and the URL without it is known in every group: then it may be refused, for what it shows is found
-without it. One counterexample is enough against it.
+URLs that are equal up to one parameter are a *group*. A parameter is silent if in no group two different texts were
+found, in enough groups a page with it turned out to be a copy of another page of the group (duplicate, alias or
+redirect), and the URL without it is known in every group: then it may be refused, because its pages are found without
+it. One counterexample is enough against it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gossamer.model.site import key64
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """What is known of a parameter of a site."""
+    """Counts of a parameter of a site."""
 
     name: str
     urls: int
@@ -39,7 +39,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class ParameterColumns:
-    """What visits to URLs with a query brought."""
+    """Results of visits to URLs with a query."""
 
     def __init__(self) -> None:
         self._groups: dict[str, array[int]] = defaultdict(lambda: array("q"))
@@ -76,7 +76,7 @@ class ParameterColumns:
 
 
 def without(url: str, name: str) -> str:
-    """A URL without one of its parameters, however often it stands there."""
+    """A URL without one of its parameters, all its occurrences."""
     path, _, query = url.partition("?")
     rest = "&".join(pair for pair in query.split("&") if pair.partition("=")[0] != name)
     return f"{path}?{rest}" if rest else path

@@ -1,17 +1,17 @@
-"""Which filters a site's URLs speak for: pure generators, and the columns they count in.
+"""Which filters a site's URLs suggest: pure generators, and the columns they count in.
 
 Two rules, each with its evidence:
 
-- `prefix`, the seed's: the site has u_d ≥ n_d useful URLs, the prefix has none (u_p = 0) and more URLs than the site
-  has useful ones (s_p > u_d).
-- `yield`: prefixes and shapes, also much smaller ones. If the group were like the rest of the site, of which a share
-  q is useful, none of its n URLs would be so with a probability of (1-q)^n; below `chance` that is ruled out.
+- `prefix`, that of the papers: the site has u_d ≥ n_d useful URLs, the prefix has none (u_p = 0) and more URLs than the
+  site has useful ones (s_p > u_d).
+- `yield`: prefixes and shapes, also much smaller ones. If the group were like the rest of the site, of which a share q
+  is useful, none of its n URLs would be so with a probability of (1-q)^n; below `chance` that is ruled out.
 
-*Useful* is a URL that fits a document rule. On a site without rules it is a document that is no near copy; what a URL
-leads to is then known only after its visit, so n counts visits, of which failures, duplicates and near copies
-are the useless ones. (Parameters are a matter of their own: `scope.parameters`.)
+*Useful* is a URL that fits a document rule. On a site without rules it is a document that is no near-duplicate; that is
+known only after its visit, so n counts visits, of which failures, duplicates and near-duplicates are the useless ones.
+(For parameters see `scope.parameters`.)
 
-No group that holds a sitemap or feed is proposed: their links are not in the graph by which ways are checked.
+No group that holds a sitemap or feed is proposed: their links are not in the graph that proves reachability.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from gossamer.scope.shape import path_shape
 from gossamer.scope.statistics import Counts, ancestors
 
 FIT, VISITED, DOCUMENT, FAILED, DUPLICATE, NEAR, RESOURCE = (1 << bit for bit in range(7))
-"""What is known of a URL, as bits; RESOURCE is a sitemap or feed."""
+"""Facts about a URL, as bits; RESOURCE is a sitemap or feed."""
 
 _COUNTED = (FIT, VISITED, DOCUMENT, FAILED, DUPLICATE, NEAR)
 """The flags that `Counts` counts, in its order."""
 
 _MOST = 100
-"""Proposals of one site that are looked at in one go, the largest first."""
+"""Proposals of one site that are checked at a time, the largest first."""
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -44,13 +44,13 @@ class Proposal(msgspec.Struct, frozen=True):
     kind: FilterKind
     pattern: str
     made_by: str
-    """prefix (the seed's rule), yield or parameter."""
+    """prefix (the rule of the papers), yield or parameter."""
     counts: Counts
     """Of the URLs that it matches."""
     chance: float = 0.0
     """Probability that such a group of the site's URLs has no useful one by mere chance."""
     same: int = 0
-    """Of a parameter: pages that were seen with it and without it, and were the same."""
+    """For a parameter: pages that were the same with it and without it."""
 
 
 def useful_of(counts: Counts, ruled: bool) -> int:
@@ -64,7 +64,7 @@ def tried_of(counts: Counts, ruled: bool) -> int:
 
 
 def propose_prefix(sums: Mapping[str, Counts], config: FilterConfig, ruled: bool = True) -> list[Proposal]:
-    """The seed's rule, on the sums of all prefixes (`statistics.roll_up`); none lies below another."""
+    """The rule of the papers, on the sums of all prefixes (`statistics.roll_up`); none is below another."""
     site_useful = useful_of(sums["/"], ruled) if "/" in sums else 0
     if site_useful < config.useful:
         return []
@@ -100,7 +100,7 @@ def no_useful_by_chance(useful: int, tried: int, sample: int) -> float:
 
 
 def _largest_first(proposals: Iterable[Proposal]) -> list[Proposal]:
-    """The most useless URLs first; among equals the wider kind and the shorter pattern, which says more."""
+    """The most useless URLs first; among equals the wider kind and the shorter pattern."""
     order = ("prefix", "shape", "parameter")
     return sorted(proposals, key=lambda one: (-one.counts.known, order.index(one.kind), len(one.pattern), one.pattern))[
         :_MOST
@@ -108,10 +108,10 @@ def _largest_first(proposals: Iterable[Proposal]) -> list[Proposal]:
 
 
 class Groups(msgspec.Struct, frozen=True):
-    """The groups of a site's URLs, each of which one filter would refuse."""
+    """The groups of a site's URLs; one filter would refuse each."""
 
     keys: npt.NDArray[np.int64]
-    """By which a group is found (`key_of`), ascending."""
+    """Numbers of the groups (`key_of`), ascending."""
     counts: npt.NDArray[np.int64]
     """A row per group, a column per counter of `Counts`."""
     _starts: npt.NDArray[np.int64]
@@ -121,7 +121,7 @@ class Groups(msgspec.Struct, frozen=True):
         return len(self.keys)
 
     def counts_of(self, group: int) -> Counts:
-        """What is known of the URLs of a group."""
+        """Counts of a group."""
         return Counts(*self.counts[group].tolist())
 
     def members(self, group: int) -> npt.NDArray[np.int32]:
@@ -129,13 +129,13 @@ class Groups(msgspec.Struct, frozen=True):
         return self._members[self._starts[group] : self._starts[group + 1]]
 
     def find(self, kind: FilterKind, pattern: str) -> int | None:
-        """The group that a filter would refuse; None where no URL matches it."""
+        """The group that a filter would refuse; None if no URL matches it."""
         place = int(np.searchsorted(self.keys, key_of(kind, pattern)))
         return place if place < len(self.keys) and self.keys[place] == key_of(kind, pattern) else None
 
 
 class SiteColumns:
-    """What is known of each URL of a site, in columns: 9 bytes a URL, and 12 for each of its groups."""
+    """Facts about each URL of a site, in columns: 9 bytes a URL, and 12 for each of its groups."""
 
     def __init__(self) -> None:
         self._keys, self._flags = array("q"), array("B")
@@ -185,5 +185,5 @@ def key_of(kind: FilterKind, pattern: str) -> int:
 
 
 def name_of(group: int, url: str) -> tuple[FilterKind, str]:
-    """Kind and pattern of a group by its number, told from one of its URLs."""
+    """Kind and pattern of a group by its number, found from one of its URLs."""
     return next(found for found in groups_of(path_shape(url)) if key_of(*found) == group)

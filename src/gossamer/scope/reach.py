@@ -1,8 +1,8 @@
-"""How far a crawl goes from its seeds, and by which ways: rules that ask how a URL was found, not what it is.
+"""How far a crawl goes from its seeds, and by which ways: rules on how a URL was found, not on what it is.
 
-A seed has the depth 0, a page that it links to 1, and so on along the shortest way that is known. A redirect, a
-canonical link and a robots.txt are no steps. A page that a sitemap or feed names counts as one link from a seed:
-these lists stand for the site's own table of contents, wherever they were found.
+A seed has the depth 0, a page that it links to 1, and so on along the shortest known way. A redirect, a canonical link
+and a robots.txt are no steps. A page that a sitemap or feed names counts as one link from a seed: these lists are the
+site's own table of contents, wherever they were found.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ DEPTH_RULE = "scope.depth"
 SITEMAPS_RULE = "scope.sitemaps"
 
 LISTED_DEPTH = 1
-"""The depth of what a sitemap or feed names."""
+"""The depth of URLs that a sitemap or feed names."""
 NO_SITEMAPS = "the crawl reads no sitemaps (scope.sitemaps)"
 
 Sitemaps = Literal["yes", "no", "only"]
 
 
 class Reach(msgspec.Struct, frozen=True):
-    """The limit of depth, and what sitemaps are for."""
+    """The limit of depth, and the use of sitemaps."""
 
     depth: int | None = None
     """Links that may be followed from a seed; None: any number."""
     sitemaps: Sitemaps = "yes"
 
     def refusal(self, depth: int, via: Via = Via.LINK, kind: Kind = Kind.PAGE) -> Decision | None:
-        """What keeps a URL out that was found in this way, if anything does."""
+        """The refusal of a URL that was found in this way, or None."""
         if via is Via.SEED:
             return None
         if self.sitemaps == "only" and via is Via.LINK:
             what = "links" if kind is Kind.PAGE else f"{kind.value}s of pages"
-            return refuse(SITEMAPS_RULE, f"only sitemaps are followed, {what} are not (scope.sitemaps)")
+            return refuse(SITEMAPS_RULE, f"the crawl follows sitemaps only, not {what} (scope.sitemaps)")
         if self.sitemaps == "no" and kind is Kind.SITEMAP:
             return refuse(SITEMAPS_RULE, NO_SITEMAPS)
-        # A list is asked for what it names.
+        # A list is fetched for the URLs it names.
         return self.too_deep(depth if kind is Kind.PAGE else LISTED_DEPTH)
 
     def too_deep(self, depth: int) -> Decision | None:
@@ -51,11 +51,11 @@ class Reach(msgspec.Struct, frozen=True):
         return refuse(DEPTH_RULE, f"{links_away(depth)}, and the crawl follows at most {self.depth} (scope.depth)")
 
     def verdict(self, depth: int) -> Decision:
-        """What the limit says of a URL at this depth, for `explain`."""
+        """The verdict on a URL at this depth, for `explain`."""
         limit = "no limit" if self.depth is None else f"at most {self.depth}"
         return self.too_deep(depth) or allow(DEPTH_RULE, f"{links_away(depth)}; {limit} (scope.depth)")
 
 
 def links_away(depth: int) -> str:
     """A depth for a person."""
-    return "a seed, or what stands for one" if depth == 0 else f"{counted(depth, 'link')} from a seed"
+    return "a seed, or a page that represents one" if depth == 0 else f"{counted(depth, 'link')} from a seed"

@@ -1,9 +1,11 @@
 """Does every useful page stay reachable when some pages are no longer fetched?
 
-A filter that cuts lists of pages may cut the only way to an article. So before it goes live the stored
-links are walked twice from where the crawl begins (seeds, and what sitemaps, feeds and other sites named):
-once as they are, once around the pages that the filter would refuse. The walk goes breadth first, a whole
-ring of pages at a time, because Python per link would take a hundred times as long.
+A filter that cuts lists of pages may cut the only path to an article. So before it becomes active the stored links are
+walked twice from the crawl's starts (seeds, and URLs that sitemaps, feeds and other sites named): once as they are,
+once
+around the pages that the filter would refuse. The walk is breadth first, a whole ring of pages at a time, because
+Python
+per link would take a hundred times as long.
 
 Links that are missing here can only make the answer stricter, never looser.
 """
@@ -23,7 +25,7 @@ UNREACHED = -1
 
 
 class Graph:
-    """Links between pages 0…n-1, each once, by the page they stand on."""
+    """Links between pages 0…n-1, each once, by the page they are on."""
 
     def __init__(self, pages: int, sources: npt.NDArray[Any], targets: npt.NDArray[Any]) -> None:
         """`sources` and `targets`: the two ends of each link, in any order, repeated or not."""
@@ -39,7 +41,7 @@ class Graph:
         return len(self.targets)
 
     def distances(self, roots: npt.NDArray[Any], cut: Flags | None = None) -> Ints:
-        """Links from the nearest root to each page, `UNREACHED` where none leads there; no way goes by a cut page."""
+        """Links from the nearest root to each page, `UNREACHED` if there is no path; none goes through a cut page."""
         distance: Ints = np.full(self.pages, UNREACHED, np.int32)
         open_ = np.ones(self.pages, bool) if cut is None else ~cut
         ring = _distinct(roots[open_[roots]]) if len(roots) else roots
@@ -69,7 +71,7 @@ class Reach(msgspec.Struct, frozen=True):
     lost: tuple[int, ...]
     """Those of them that would no longer be."""
     mean_before: float
-    """Mean number of links from where the crawl begins to a useful page."""
+    """Mean number of links from the crawl's starts to a useful page."""
     mean_after: float
     """The same around the cut pages, for those that stay reachable."""
 
@@ -94,7 +96,7 @@ class Walk:
         return self._graph.links
 
     def without(self, cut: Flags) -> Reach:
-        """What becomes of the useful pages when the others that are cut are never fetched."""
+        """What happens to the useful pages if the others that are cut are never fetched."""
         cut = cut.copy()
         cut[self._useful] = False  # a useful page is never refused
         after = self._graph.distances(self._roots, cut)[self._useful]
@@ -103,7 +105,7 @@ class Walk:
 
 
 def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The different values in order; `np.unique` hashes them, which takes ten times as long as this."""
+    """The different values in order; `np.unique` hashes them, which takes ten times as long."""
     ordered = np.sort(values, kind="stable")
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 

@@ -1,17 +1,17 @@
-"""Statistics of the URL table: how many URLs there are under each prefix of a site, and what became of them.
+"""Statistics of the URL table: the number of URLs under each prefix of a site, and their outcomes.
 
-A *prefix* is a directory of a URL's shape (`scope.shape`): `/news/2024/05/17-title` counts under `/news/<n>/<n>/`.
-Each URL counts in one *leaf* only, the directory that its last segment stands in, at most `SEGMENTS` deep; so
-the frontier writes one row per leaf and batch. Sums over `/news/<n>/`, `/news/` and `/` are made when
-somebody reads (`roll_up`).
+A *prefix* is a directory of a URL's shape (`scope.shape`): `/news/2024/05/17-title` counts under `/news/<n>/<n>/`. Each
+URL counts in one *leaf* only, the directory of its last segment, at most `SEGMENTS` deep; so the frontier writes one
+row
+per leaf and batch. Sums over `/news/<n>/`, `/news/` and `/` are computed on reading (`roll_up`).
 
 - A slash at the end makes no directory: `/2024/05/title/`, `/2024/05/title` and `/2024/05/title/index.html` count
   under `/<n>/<n>/`. Nor does a title: `/news/all-that-is-known-so-far/8812.html` counts under `/news/`. Else each
   post of a blog would be a prefix of its own.
 - URLs with a query have leaves of their own, beside those without: directory, `?` and the names of the parameters:
-  `/shop/shoes?page=2&sort=price` counts under `/shop/?page&sort`, which rolls up into `/shop/`. So it shows
-  what a set of parameters brings, whatever page it is put to. The name of a script stays, for it says what the
-  parameters mean: `/forum/viewtopic.php?t=7` counts under `/forum/viewtopic.php?t`.
+  `/shop/shoes?page=2&sort=price` counts under `/shop/?page&sort`, which rolls up into `/shop/`. So a set of parameters
+  shows its yield, whatever the page. The name of a script stays, because it gives the parameters their meaning:
+  `/forum/viewtopic.php?t=7` counts under `/forum/viewtopic.php?t`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 SEGMENTS = 4
-"""Segments of the longest prefix (n_s of the mission)."""
+"""Segments of the longest prefix (n_s of the papers)."""
 
 _LONG, _HYPHENS = 30, 3
-"""Characters, or hyphens, from which on a segment is taken for a title."""
+"""Characters, or hyphens, from which a segment counts as a title."""
 _TITLE = re.compile(rf"/(?:[^/-]*-[^/-]*-[^/-]*-|[^/%]{{{_LONG},}}/)")
 _INDEXES = ("/index.html", "/index.htm", "/index.php")
 _SCRIPTS = (".php", ".asp", ".aspx", ".cgi", ".pl", ".jsp", ".do", ".cfm", ".dll", ".exe")
@@ -33,7 +33,7 @@ _SCRIPTS = (".php", ".asp", ".aspx", ".cgi", ".pl", ".jsp", ".do", ".cfm", ".dll
 
 def prefix_of(shape: str) -> str:
     """The leaf that a URL of this shape counts in."""
-    if "?" in shape:  # asked of each new URL, so what is rare has a function of its own
+    if "?" in shape:  # called for each new URL, so rare cases have a function of their own
         return _with_query(shape)
     if shape.endswith(_INDEXES):
         shape = shape[: shape.rfind("/") + 1]
@@ -74,7 +74,7 @@ def depth_of(prefix: str) -> int:
 
 
 class Counts(msgspec.Struct, frozen=True, gc=False):
-    """What is known of the URLs under a prefix."""
+    """Counts of the URLs under a prefix."""
 
     known: int = 0
     """In the table, and not refused when they were found."""
@@ -89,7 +89,7 @@ class Counts(msgspec.Struct, frozen=True, gc=False):
     duplicates: int = 0
     """Same text as another page of the domain."""
     near: int = 0
-    """Documents that are near copies of an earlier page."""
+    """Documents that are near-duplicates of an earlier page."""
 
     @property
     def unfetched(self) -> int:

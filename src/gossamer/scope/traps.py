@@ -1,17 +1,18 @@
-"""Traps that can be seen in the URL alone.
+"""Traps that show in the URL alone.
 
-A trap is a site that makes ever new URLs for the same few pages: relative links that
-pile up (`/a/b/a/b/…`), forms that grow their own query string, calendars without an end.
-Each guard here is a function of the canonical URL, the limits and the time; none has a
-memory. What only shows over many URLs (too many of one kind on a site) is counted by
-the frontier, by the `path_shape` of this file.
+A trap is a site that makes ever new URLs for the same few pages: relative links that pile up (`/a/b/a/b/…`), forms that
+grow their own query string, calendars without an end. Each guard here is a function of the canonical URL, the limits
+and
+the time; none has a memory. Traps that show only over many URLs (too many of one kind on a site) are counted by the
+frontier, by the `path_shape` of this file.
 
-The limits are far from what real pages use: of 28,027 news URLs and 61,056 pages of seven
-sites none is refused; of 182,275 links to other sites 149 are, most of them search forms,
-share buttons and relative links gone wrong. Measure again when a limit changes.
+The limits are far from what real pages use: of 28,027 news URLs and 61,056 pages of seven sites none is refused; of
+182,275 links to other sites 149 are, most of them search forms, share buttons and relative links gone wrong. Measure
+again when a limit changes.
 
-The hole that remains: a trap with short, flat and ever different URLs passes all of
-this, and is left to the page budget of the site and the count of shapes.
+The hole that remains: a trap with short, flat and ever different URLs passes all of this; the page budget of the site
+and
+the count of shapes stop it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class TrapLimits(msgspec.Struct, frozen=True):
 Guard = Callable[[str, TrapLimits, float], str]
 """Why the URL looks like a trap, or `""`."""
 
-# Only what can be a year in a calendar that is being walked: the walk is stopped before it
+# Only what can be a year in an endless calendar: the walk is stopped before it
 # leaves this range, and a number outside it is more likely an id.
 _YEAR = "(1[89][0-9]{2}|2[01][0-9]{2})"
 _MONTH = "(?:0[1-9]|1[0-2])"
@@ -90,12 +91,12 @@ def path_depth(url: str, limits: TrapLimits, now: float) -> str:
 
 def repeated_segments(url: str, limits: TrapLimits, now: float) -> str:
     """The same segment again and again, or a run of segments that repeats."""
-    segments = _segments(url)[: limits.path_depth]  # what lies deeper is the other guard's business
+    segments = _segments(url)[: limits.path_depth]  # deeper paths are the other guard's business
     if len(set(segments)) == len(segments):
         return ""
     segment, count = Counter(segments).most_common(1)[0]
     if count > limits.segment_repeats:
-        return f"the path segment {segment!r} stands {count} times, more than {limits.segment_repeats}"
+        return f"the path segment {segment!r} occurs {count} times, more than {limits.segment_repeats}"
     run = _repeated_run(segments, limits.run_repeats)
     return f"the path repeats /{run} {limits.run_repeats} times in a row" if run else ""
 
@@ -118,11 +119,11 @@ def growing_query(url: str, limits: TrapLimits, now: float) -> str:
     name, count = Counter(names).most_common(1)[0]
     if count <= limits.parameter_repeats:
         return ""
-    return f"the parameter {name!r} stands {count} times, more than {limits.parameter_repeats}"
+    return f"the parameter {name!r} occurs {count} times, more than {limits.parameter_repeats}"
 
 
 def calendar(url: str, limits: TrapLimits, now: float) -> str:
-    """A date that no page is about: a calendar somebody walks without end."""
+    """A date that no page is about: an endless calendar."""
     latest = _year(now) + limits.calendar_years_ahead
     first = limits.calendar_first_year
     for year, last in _path_years(url):
@@ -146,7 +147,7 @@ GUARDS: dict[str, Guard] = {
 
 
 class TrapGuard:
-    """The rule `trap`: asks every guard, after a cheap look that clears almost every URL."""
+    """The rule `trap`: asks every guard, after a cheap check that clears almost every URL."""
 
     name = "trap"
 
@@ -221,7 +222,7 @@ def _segments(url: str) -> list[str]:
 
 
 def _repeated_run(segments: list[str], times: int) -> str:
-    """The first run of two or more segments that stands `times` in a row."""
+    """The first run of two or more segments that occurs `times` in a row."""
     for size in range(2, len(segments) // times + 1):
         for start in range(len(segments) - size * times + 1):
             run = segments[start : start + size]
@@ -246,7 +247,7 @@ def _path_years(url: str) -> Iterator[tuple[int, bool]]:
 
 
 def _query_years(query: str) -> list[tuple[int, bool]]:
-    """Years named by parameters that speak of time, and whether a year stands for itself."""
+    """Years in parameters that speak of time, and whether a year is alone."""
     pairs = [pair.partition("=") for pair in query.split("&")]
     dates = [(name, value) for name, _, value in pairs if _speaks_of_time(name)]
     found = []

@@ -191,7 +191,7 @@ def test_only_the_operators_filters_are_numbered_and_counted() -> None:
     assert said == ["filter 3, deny prefix '/c', matches"]
     assert filters.decide("http://a.org/b", 0.0) is None
     assert filters.verdicts("http://a.org/x", 0.0)[0].reason.startswith(
-        "none of your 2 filters matches, and the file type"
+        "none of your 2 filters matches, and scope.skip_files does not"
     )
     assert Filters(own[:1]).verdicts("http://a.org/x", 0.0)[0].reason == "none of your 1 filter matches"
     [removed] = filters.verdicts("http://a.org/gone/1", 0.0)

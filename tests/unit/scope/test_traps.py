@@ -117,7 +117,7 @@ def test_every_limit_is_the_settings_choice(limits: TrapLimits, url: str) -> Non
 def test_reasons_carry_the_figures() -> None:
     verdict = guard.decide("http://a.org/?f=1&f=2&f=3&f=4", NOW)
     assert verdict is not None
-    assert verdict.reason == "the parameter 'f' stands 4 times, more than 3"
+    assert verdict.reason == "the parameter 'f' occurs 4 times, more than 3"
 
 
 def test_verdicts_name_every_guard_that_objects() -> None:
