@@ -110,7 +110,7 @@ def test_links_that_nobody_reads_on_are_merged_after_a_while_and_the_export_says
     time.sleep(0.5)  # many times as long as between two renewals
     assert held_until(db) == until
     assert merge_all(folder, clock.now() + holds.LASTING) > 1
-    with pytest.raises(OperationError, match=r"stood still for so long .* run it again, with -o FILE"):
+    with pytest.raises(OperationError, match=r"stopped for so long .* run it again, with -o FILE"):
         list(tables)
     db.close()
 

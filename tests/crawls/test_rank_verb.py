@@ -170,7 +170,7 @@ def test_what_is_wrong_is_said_in_one_line(web: FakeWeb, crawled: Path, tmp_path
     fails(gossamer("rank", data=data), 2, "no pages")
     assert not (data / "ranks").exists() and not list((data / "graph").rglob("*.npy"))
     with rank_lock(DataFolder(crawled)):
-        fails(gossamer("rank", data=crawled), 1, "being ranked already")
+        fails(gossamer("rank", data=crawled), 1, "is already ranking")
 
 
 @pytest.fixture(scope="module")

@@ -230,7 +230,7 @@ def merging_was_killed(data: Path) -> None:
 
 def test_erasing_waits_for_who_merges_although_the_crawl_was_killed(crawled: Crawled) -> None:
     with merging_lock(DataFolder(crawled.data)):
-        fails(gossamer("remove", "--erase", data=crawled.data), 1, "being merged already")
+        fails(gossamer("remove", "--erase", data=crawled.data), 1, "is already merging")
 
 
 def test_undoing_it_fetches_the_pages_anew(crawled: Crawled) -> None:

@@ -1,1 +1,1 @@
-"""The data folder: its files and locks, the stored pages and links, and what a crawl was told."""
+"""The data folder: its files and locks, stored pages and links, and the settings of its crawl."""

@@ -12,7 +12,7 @@ from gossamer.store.durable import storing, sync_file, sync_folder
 
 
 def model_bytes(folder: DataFolder) -> bytes:
-    """The stored classifier, checked; empty where there is none."""
+    """The stored classifier, checked; empty if there is none."""
     try:
         data = folder.categories.read_bytes()
     except FileNotFoundError:
@@ -27,15 +27,15 @@ def model_bytes(folder: DataFolder) -> bytes:
 
 
 def load_model(folder: DataFolder) -> Model:
-    """The classifier of a folder; `UsageError` where none was trained."""
+    """The classifier of a folder; raises a `UsageError` if none was trained."""
     model = model_of(model_bytes(folder))
     if model is None:
-        raise UsageError(f"{folder.root} has no categories yet: train them with `gossamer categories train`")
+        raise UsageError(f"{folder.root} has no categories yet: run `gossamer categories train`")
     return model
 
 
 def save_model(folder: DataFolder, model: Model) -> None:
-    """Put a classifier in place of the one before; a power cut leaves one of them."""
+    """Replace the classifier; a power cut leaves the old or the new one."""
     partial = folder.categories.with_name(f"{folder.categories.name}.{os.getpid()}.part")
     folder.create()
     with storing(folder.categories):
@@ -49,8 +49,8 @@ def save_model(folder: DataFolder, model: Model) -> None:
 
 
 def categoriser(folder: DataFolder) -> Callable[[str, str], tuple[str, str]]:
-    """`categorise(title, text)` → category and source by the folder's classifier, both empty where it is unsure or
-    there is none: for pages that were stored before it was trained."""
+    """`categorise(title, text)` → category and source by the folder's classifier, both empty if it is unsure or there
+    is none: for pages that were stored before it was trained."""
     model = model_of(model_bytes(folder))
 
     def categorise(title: str, text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""By which settings the crawl of a data folder runs."""
+"""The settings by which the crawl of a data folder runs."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from gossamer.settings import OWN_SECTIONS, Settings, load
 
 
 def settings_of_crawl(data: Path) -> Settings:
-    """The settings of a folder, with what the options of the last `gossamer crawl` changed."""
+    """The settings of a folder, with the changes by options of the last `gossamer crawl`."""
     folder = DataFolder(data)
     own = load(data, last_options(folder) if folder.has_crawl() else {})
     shared = shared_settings(folder) if folder.is_shared else None
     if shared is None:
         return own
-    # One crawl, one set of settings; what only concerns this machine is its own affair.
+    # One crawl, one set of settings; each machine keeps only its own local ones.
     return msgspec.structs.replace(shared, **{name: getattr(own, name) for name in OWN_SECTIONS})
 
 
 def shared_settings(folder: DataFolder) -> Settings | None:
-    """The settings that the machine which started the crawl wrote down for all of them."""
+    """The settings that the machine which started the crawl recorded for all."""
     with closing(folder.read()) as database:
         noted = meta.noted(database, meta.SETTINGS)
     try:
         return msgspec.json.decode(noted, type=Settings) if noted else None
     except msgspec.DecodeError as error:
-        raise UsageError(f"the crawl was started by another version ({error}): use that one here too") from error
+        raise UsageError(f"another version started the crawl ({error}): use that version here, too") from error
 
 
 def last_options(folder: DataFolder) -> dict[str, dict[str, Any]]:
-    """What the last crawl changed in the settings by its options."""
+    """Settings that options of the last crawl changed."""
     with closing(folder.read()) as database:
         return options_of(database)
 
 
 def options_of(database: Database) -> dict[str, dict[str, Any]]:
-    """What the last crawl changed in the settings by its options."""
+    """Settings that options of the last crawl changed."""
     noted = meta.noted(database, meta.OPTIONS)
     return dict(msgspec.json.decode(noted)) if noted else {}
 
 
 def note_settings(database: Database, settings: Settings, options: Mapping[str, Mapping[str, Any]]) -> None:
-    """Remember by which settings a crawl runs, and what its options changed: for the verbs that speak of it, and
-    for the workers of other machines."""
-    # What is each machine's own affair stays here; a database's password is among it.
+    """Record the settings of a crawl and the changes by its options: for later commands, and for workers on other
+    machines."""
+    # Local settings of each machine stay here; a database's password is among them.
     own = {name: type(getattr(settings, name))() for name in OWN_SECTIONS}
     shared = msgspec.structs.replace(settings, **own)
     with database.transaction():

@@ -25,8 +25,9 @@ from gossamer.store.segments import open_links, open_pages
 _CHUNK = 2000
 
 Lost = dict[str, CorruptError]
-"""Segments that could not be read, or not whole, and why: an export goes on without them, and says so. Whoever keeps
-no such list gets the first of them as an error."""
+"""Segments that could not be read, or not whole, and why: the export continues without them, and reports them. Without
+such a list, the first of them is an error.
+"""
 
 URLS_SCHEMA = pa.schema(
     [
@@ -50,7 +51,7 @@ URLS_SCHEMA = pa.schema(
 
 
 def pages(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[pa.Schema, Iterator[pa.Table]]:
-    """The newest version of every document that counts."""
+    """The newest version of every document."""
     return PAGES_SCHEMA, _pages(folder, db, lost)
 
 
@@ -88,7 +89,7 @@ def _leave_out(lost: Lost | None, segment: str, error: CorruptError) -> None:
 
 
 def _moved(db: Database, segment: str, wanted: list[int], rows: dict[str, list[int]]) -> bool:
-    """Whether a segment that is gone was merged into another meanwhile, in which its rows are wanted then."""
+    """Whether a missing segment was merged into another meanwhile, from which its rows are then read."""
     place = inspect.place_of(db, segment, 0)
     if place is None or place[0] == segment:
         return False
@@ -105,7 +106,8 @@ def _links(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[pa.T
     out, done = covered(db), 0
     with ExitStack() as stack:
         are_kept: Callable[[], bool] = _nobody_merges
-        # A link cannot be followed into a merged segment, as a page can. Who cannot write here need not fear a merge.
+        # A link cannot be followed into a merged segment, as a page can. A process that cannot write here need not fear
+        # a merge.
         with suppress(GossamerError):
             are_kept = stack.enter_context(held(folder, SystemClock(), lambda: done))
         for table in _link_tables(folder, inspect.segment_ids(db), are_kept, lost):
@@ -128,8 +130,8 @@ def _link_tables(
                 _leave_out(lost, name, error)
                 continue
             raise OperationError(
-                f"the export stood still for so long that segment {name} was merged into another, and its links cannot "
-                "be told apart there: run it again, with -o FILE where the reader is slow"
+                f"the export stopped for so long that segment {name} was merged into another, and its links cannot "
+                "be separated there: run it again, with -o FILE if the consumer is slow"
             ) from error
 
 

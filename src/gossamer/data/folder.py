@@ -31,7 +31,7 @@ class DataFolder:
     """The places of one data folder."""
 
     def __init__(self, root: Path, storage: StorageConfig | None = None) -> None:
-        """`storage`: where database and segments lie; default: where the folder says."""
+        """`storage`: where database and segments are; by default as the folder says."""
         self.root = root
         self.storage = storage or storage_of(root)
         self.database: Where = self.storage.database or root / "frontier.db"
@@ -42,18 +42,18 @@ class DataFolder:
 
     @cached_property
     def segments(self) -> Segments:
-        """What was downloaded, wherever it lies; a store is not asked before it is used."""
+        """The segments, wherever they are; no request to a store before it is used."""
         place = self.storage.segments
         folder = place if "://" in place else str(self.root / (place or "segments"))
         return open_segments(folder, self.cache, self.storage.cache * 1024 * 1024)
 
     def create(self) -> None:
-        """Make the folder where there is none, and see whether segments can be written."""
+        """Create the folder if needed, and check that segments can be written."""
         self.create_run()
         self.segments.create()
 
     def create_run(self) -> None:
-        """Make the folder and the place of its locks, where there are none."""
+        """Create the folder and its place for locks if needed."""
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.run.mkdir(exist_ok=True)
@@ -67,7 +67,7 @@ class DataFolder:
         return is_server(self.database)
 
     def has_crawl(self) -> bool:
-        """Whether there is a database; one on a server is asked only when it is used."""
+        """Whether there is a database; one on a server is contacted only when it is used."""
         return not isinstance(self.database, Path) or self.database.exists()
 
     def open_database(self) -> Database:
@@ -79,5 +79,5 @@ class DataFolder:
         return read_database(self.database)
 
     def free_mebibytes(self) -> int:
-        """Free space on the folder's disk, or on that of the segments where it is less."""
+        """Free space on the folder's disk, or on that of the segments if it is less."""
         return min(shutil.disk_usage(self.root).free, self.segments.free_bytes()) // (1024 * 1024)

@@ -1,4 +1,4 @@
-"""What the frontier is guided by, made of the settings and the document rules in force."""
+"""The guidance of the frontier, made of the settings and the document rules in force."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from gossamer.settings import Settings
 from gossamer.store.place import open_place
 
 _REMEMBERED = 8192
-"""URLs of which it is remembered whether they fit: more than a batch has new ones."""
+"""URLs for which the answer is cached: more than the new ones of a batch."""
 
 
 def guidance_of(settings: Settings, rules: Sequence[DocumentRule]) -> Guidance:
-    """Strategy, fit, revisits and reach of a crawl; `UsageError` where a file that the settings name cannot be read."""
+    """Strategy, fit, revisits and reach of a crawl; raises a `UsageError` if a file that the settings name cannot be
+    read."""
     # Statistics and strategy ask about the same new URLs; the patterns are tried once.
     fits = lru_cache(maxsize=_REMEMBERED)(RuleBook(rules).fits)
     config = settings.priority
@@ -44,13 +45,13 @@ def _read_model(path: str) -> bytes:
         model = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"priority.model: cannot read {path}: {error.strerror}") from error
-    if not model:  # nothing would stand for the model that comes with Gossamer
+    if not model:  # an empty file would silently replace the model that comes with Gossamer
         raise UsageError(f"priority.model: {path} is empty")
     return model
 
 
 def _read_ranks(path: str) -> Mapping[int, float]:
-    """The ranks of a file, or those that count where `gossamer rank` writes its own."""
+    """The ranks of a file, or the current ones of `gossamer rank`."""
     return _stored_ranks(path) if "://" in path or Path(path).is_dir() else _ranks_of_file(path)
 
 
@@ -65,7 +66,7 @@ def _stored_ranks(path: str) -> KeyedRanks:
 
 @lru_cache(maxsize=1)
 def _ranks_of_file(path: str) -> Mapping[int, float]:
-    """URL → rank, by the URL's key; lines of URL, tab, rank, packed with gzip where the name ends so."""
+    """URL → rank, by the URL's key; lines of URL, tab, rank, compressed if the name says so."""
     canonicalizer = Canonicalizer()
     ranks: dict[int, float] = {}
     try:

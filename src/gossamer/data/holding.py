@@ -1,7 +1,7 @@
-"""Holding the segments of a crawl while somebody copies or reads them all (`frontier.holds`), however long it takes.
+"""Holds the segments of a crawl while a process copies or reads them all (`frontier.holds`), however long it takes.
 
-But not for who stands still: an export into a pager that was left open, or a copy to a disk that does not answer, would
-keep everybody from merging for ever.
+But only while it makes progress: an export into a pager that was left open, or a copy to a disk that does not answer,
+would block merging for ever.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ STILL = 900.0
 def held(
     folder: DataFolder, clock: Clock, progress: Callable[[], object] | None = None
 ) -> Iterator[Callable[[], bool]]:
-    """Keeps segments where they are; yields whether they are still kept, to be asked at the end.
-
-    `progress` tells what changes while the holder moves on, and is asked on another thread; without it the hold lasts
-    as long as the process."""
+    """Keep segments in place; yields a function that says at the end whether they were. `progress` returns a value that
+    changes while the holder moves on, and is called on another thread; without it the hold lasts as long as the
+    process."""
     db, token, over = folder.open_database(), secrets.token_hex(8), Event()
     try:
         db.patiently(lambda: holds.take(db, token, clock.now()))
@@ -58,7 +57,7 @@ def _renew(folder: DataFolder, token: str, clock: Clock, progress: Callable[[], 
             if (found := progress()) != seen:
                 seen, moved_at = found, now
             if now - moved_at < STILL:
-                with contextlib.suppress(GossamerError):  # the next one, or the check at the end, will tell
+                with contextlib.suppress(GossamerError):  # the next renewal, or the check at the end, will show
                     if not holds.renew(db, token, now):
                         return
             if over.wait(_RENEW):

@@ -1,4 +1,4 @@
-"""Where the index of a machine lies, and which documents it holds."""
+"""Where the index of a machine is, and which documents it holds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gossamer.search.shards.config import ShardsConfig
 
 
 class IndexPlace(msgspec.Struct, frozen=True):
-    """Where an index lies, and which documents it holds."""
+    """Where an index is, and which documents it holds."""
 
     root: Path
     cut: Cut = WHOLE

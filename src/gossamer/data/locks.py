@@ -1,5 +1,8 @@
-"""Locks of a data folder. A lock is a `flock`, so the kernel frees it when its process dies, however it dies: that is
-how a dead worker on this machine is told from a slow one."""
+"""Locks of a data folder.
+
+A lock is a `flock`, so the kernel frees it when its process dies, however it dies: so a dead worker on this machine
+differs from a slow one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from gossamer.data.machine import MERGER, THINNER
 from gossamer.errors import BusyError, StorageError
 
 _LOOKS = 20
-"""How often a lock is tried that somebody may only be looking at."""
+"""How often a lock is tried that another process may only be checking."""
 
 
 @contextmanager
@@ -24,13 +27,13 @@ def crawl_lock(folder: DataFolder) -> Iterator[None]:
         if not locked:
             raise BusyError(
                 f"another `gossamer crawl` is running on {folder.root}: add seeds to it with "
-                f"`gossamer inject URL --data {folder.root}`, end it first, or use another --data folder"
+                f"`gossamer inject URL --data {folder.root}`, stop it first, or use another --data folder"
             )
         yield
 
 
 def is_crawled(folder: DataFolder) -> bool:
-    """Whether a `gossamer crawl` is at work here, as far as one may look: not on a disk that cannot be written."""
+    """Whether a `gossamer crawl` is running here, as far as can be seen: not on a read-only disk."""
     try:
         return is_locked(folder, "crawl")
     except StorageError:
@@ -40,55 +43,55 @@ def is_crawled(folder: DataFolder) -> bool:
 @contextmanager
 def run_lock(folder: DataFolder) -> Iterator[None]:
     """At most one `gossamer run` per folder."""
-    with _alone(folder, "run", f"another `gossamer run` is running on {folder.root}: end that one first"):
+    with _alone(folder, "run", f"another `gossamer run` is running on {folder.root}: stop it first"):
         yield
 
 
 def is_run(folder: DataFolder) -> bool:
-    """Whether a `gossamer run` is at work here."""
+    """Whether a `gossamer run` is running here."""
     return is_locked(folder, "run")
 
 
 @contextmanager
 def indexer_lock(folder: DataFolder) -> Iterator[None]:
     """At most one indexer per folder."""
-    busy = f"an indexer is at work on {folder.root} already: the index follows the crawl by itself"
+    busy = f"an indexer is already running on {folder.root}: it updates the index by itself"
     with _alone(folder, "index", busy):
         yield
 
 
 @contextmanager
 def rank_lock(folder: DataFolder) -> Iterator[None]:
-    """At most one ranking per folder: each deletes what those before it left."""
-    busy = f"the pages of {folder.root} are being ranked already: try again when that is done"
+    """At most one ranking per folder: each deletes remains of earlier ones."""
+    busy = f"another process is already ranking the pages of {folder.root}: try again when it is done"
     with _alone(folder, "rank", busy):
         yield
 
 
 @contextmanager
 def thinning_lock(folder: DataFolder) -> Iterator[None]:
-    """Held while segments are thinned out: what is written and does not count yet is no orphan then."""
-    with _alone(folder, THINNER, f"old visits of {folder.root} are being thinned out already"):
+    """Held while segments are thinned out: new files that do not count yet are no orphans then."""
+    with _alone(folder, THINNER, f"another process is already thinning out old visits of {folder.root}"):
         yield
 
 
 @contextmanager
 def merging_lock(folder: DataFolder) -> Iterator[None]:
     """Held while segments are merged, likewise."""
-    with _alone(folder, MERGER, f"segments of {folder.root} are being merged already"):
+    with _alone(folder, MERGER, f"another process is already merging segments of {folder.root}"):
         yield
 
 
 @contextmanager
 def forgetting_lock(folder: DataFolder) -> Iterator[None]:
     """At most one forgets old changes."""
-    with _alone(folder, "forget", f"old changes of {folder.root} are being forgotten already"):
+    with _alone(folder, "forget", f"another process is already forgetting old changes of {folder.root}"):
         yield
 
 
 @contextmanager
 def sender_lock(folder: DataFolder) -> Iterator[bool]:
-    """Whether this is the only one of this folder that sends messages and raises alarms, for as long as it is."""
+    """Whether this is the only process of this folder that sends messages and raises alarms, for as long as it is."""
     folder.create_run()
     with _lock(folder, "sender") as locked:
         yield locked
@@ -100,7 +103,7 @@ def worker_lock(folder: DataFolder, worker: str) -> Iterator[None]:
     folder.create()
     with _lock(folder, worker) as locked:
         if not locked:
-            raise BusyError(f"a worker called {worker} is running on {folder.root} already")
+            raise BusyError(f"a worker called {worker} is already running on {folder.root}")
         yield
     drop_lock(folder, worker)
 
@@ -111,7 +114,7 @@ def drop_lock(folder: DataFolder, name: str) -> None:
 
 
 def is_locked(folder: DataFolder, name: str) -> bool:
-    """Whether somebody on this machine holds a lock: `name` is a worker's, or what it does."""
+    """Whether a process on this machine holds a lock: `name` is a worker's, or a role."""
     if not (folder.run / f"{name}.lock").exists():
         return False
     with _lock(folder, name) as locked:
@@ -121,7 +124,7 @@ def is_locked(folder: DataFolder, name: str) -> bool:
 @contextmanager
 def _alone(folder: DataFolder, name: str, busy: str) -> Iterator[None]:
     folder.create_run()
-    for _ in range(_LOOKS):  # whoever looks (`is_locked`) has the lock for an instant
+    for _ in range(_LOOKS):  # `is_locked` takes the lock for an instant
         with _lock(folder, name) as locked:
             if locked:
                 yield

@@ -1,4 +1,4 @@
-"""Logs as the settings of a data folder want them: for processes that are told a folder and nothing else."""
+"""Sets up logs by the settings of a data folder, for processes that know a folder and nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gossamer.settings import FILE_NAME, LogSettings
 
 
 def configure_logs(data: Path, role: str) -> None:
-    """Write logs by the settings of this folder; as ever where they cannot be read, which others complain of."""
+    """Write logs by the settings of this folder, or by the defaults if they cannot be read, which others report."""
     wanted = log_settings(data)
     logs.configure(wanted.format, wanted.level, role)
 

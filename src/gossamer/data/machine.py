@@ -1,4 +1,4 @@
-"""Names by which machines that share a crawl tell each other apart."""
+"""Names of the machines that share a crawl."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import socket
 from gossamer.data.folder import DataFolder
 
 THINNER = "thin"
-"""Who writes segments anew without superseded visits: in their names, and of its lock."""
+"""Writes segments anew without superseded visits: part of their names, and the name of its lock."""
 MERGER = "merge"
-"""Who merges segments, likewise."""
+"""Merges segments, likewise."""
 
 
 def machine_name(folder: DataFolder) -> str:
-    """A name for this folder on this machine, the same as long as the folder is; a copy of the folder on another
-    machine has another one. Empty where the crawl has one machine."""
+    """A name for this folder on this machine, the same as long as the folder exists; a copy of the folder on another
+    machine has another one. Empty if the crawl has one machine."""
     if not folder.is_shared:
         return ""
     folder.create_run()
@@ -35,6 +35,6 @@ def machine_name(folder: DataFolder) -> str:
 
 
 def helper_name(folder: DataFolder, role: str) -> str:
-    """A name for who writes segments anew in a role (`THINNER`, `MERGER`); on each machine another one."""
+    """A name for the writer of segments in a role (`THINNER`, `MERGER`); different on each machine."""
     token = machine_name(folder).rpartition("-")[2]
     return f"{role}-{token}" if token else role

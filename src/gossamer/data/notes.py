@@ -1,4 +1,4 @@
-"""Notes in a data folder for whoever runs there later."""
+"""Notes in a data folder for later processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read_note(folder: DataFolder, name: str) -> str | None:
 
 
 def write_note(folder: DataFolder, name: str, text: str) -> None:
-    """Note it; where that cannot be kept, work is only done too often."""
+    """Write a note; if that fails, work is only done too often."""
     with suppress(OSError, StorageError):
         folder.create_run()
         (folder.run / name).write_text(text)

@@ -1,4 +1,4 @@
-"""The frontier of a data folder, whose segments must be of the same crawl."""
+"""Opens the frontier of a data folder, whose segments must be of the same crawl."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gossamer.store.place import Place, PlaceMissing, open_place
 from gossamer.tables.rulebook import load_rules
 
 _MARK = "gossamer-crawl.id"
-"""Beside the segments of a crawl that several machines share: whose they are."""
+"""The file beside shared segments that names their crawl."""
 
 
 def open_frontier(folder: DataFolder, settings: Settings, founding: bool = False) -> CrawlFrontier:
-    """The frontier, for writing; `founding`: by whoever says where the segments lie while there are none yet."""
+    """The frontier, for writing; `founding`: the caller decides where the segments are while there are none yet."""
     database = folder.open_database()
     if folder.is_shared or folder.storage.segments:
         _check_segments(folder, database, founding)
-    # Without a method nothing has a fingerprint, and the default is never asked.
+    # Without a method nothing has a fingerprint, and the default is never used.
     near = near_method(DEFAULT if settings.dedup.near == "none" else settings.dedup.near)
     guidance = guidance_of(settings, load_rules(database))
     return SqlFrontier(
@@ -36,7 +36,7 @@ def open_frontier(folder: DataFolder, settings: Settings, founding: bool = False
 
 
 def mark_segments(folder: DataFolder, database: Database) -> None:
-    """Note beside segments that several may use whose they are: those of the crawl in this database."""
+    """Note beside shared segments that they belong to the crawl in this database."""
     if folder.is_shared or folder.storage.segments:
         _place(folder).create(_MARK, meta.crawl_id(database).encode())
 
@@ -54,7 +54,7 @@ def _check_segments(folder: DataFolder, database: Database, founding: bool) -> N
     if found != crawl:
         whose = f"those of another crawl ({found})" if found else "not those of this crawl"
         raise UsageError(
-            f"the segments at {place.url} are {whose}, the database {database.where} is of {crawl}: "
+            f"the segments at {place.url} are {whose}, but the database {database.where} is of {crawl}: "
             "all machines need the same storage.database and storage.segments"
         )
 

@@ -1,7 +1,8 @@
-"""Stored pages with the HTML they came as, for whoever works on rules.
+"""Stored pages with their HTML, for work on rules.
 
-Raw responses are in the archive of their segment, unless the crawl keeps none (`crawl.archive`) or
-the page asked not to be archived.
+Raw responses are in the archive of their segment, unless the crawl keeps none (`crawl.archive`) or the page asked not
+to
+be archived.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from gossamer.store.versions import versions
 
 _COLUMNS = ["url", "title", "text", "page_type", "warc_offset", "warc_length"]
 _TRIES = 5
-"""How often segments are looked for again that were merged into others while they were read."""
+"""How often to look again for segments that were merged while they were read."""
 
 
 class StoredPage(msgspec.Struct, frozen=True):
-    """A document of the crawl, and where its raw response lies."""
+    """A document of the crawl, and the place of its raw response."""
 
     url: str
     title: str
@@ -92,7 +93,7 @@ def _read(folder: DataFolder, segment: str, rows: list[int]) -> list[StoredPage]
 
 
 def html_of(folder: DataFolder, page: StoredPage, limits: ParseLimits) -> str | None:
-    """The HTML of a stored page; None where it is not in the archive or cannot be decoded."""
+    """The HTML of a stored page; None if it is not in the archive or cannot be decoded."""
     if page.offset is None:
         return None
     response = read_response(folder.segments, page.segment, page.offset, page.length)
@@ -105,7 +106,7 @@ def html_of(folder: DataFolder, page: StoredPage, limits: ParseLimits) -> str | 
 def newest_html(folder: DataFolder, db: Database, url: str, limits: ParseLimits) -> Html:
     """The newest archived HTML of a canonical URL."""
     if (removal := removal_of(db, url)) is not None:
-        raise UsageError(f"{url} was taken down ({removal.reason}): its stored pages are not shown")
+        raise UsageError(f"{url} was taken down ({removal.reason}): Gossamer does not show its stored pages")
     for version in versions(folder.segments, segment_ids(db), url):
         offset = version.page.warc_offset
         if offset is None or not 200 <= version.page.status < 300:
@@ -115,7 +116,7 @@ def newest_html(folder: DataFolder, db: Database, url: str, limits: ParseLimits)
             return Html(_decoded(response, limits), f"the archive, as fetched at {response.fetched_at}")
         except Trouble as error:
             raise UsageError(f"the stored response of {url} cannot be decoded: {error}") from None
-    raise UsageError(f"no HTML of {url} is stored: crawl it with its archive, or name a file and its --url")
+    raise UsageError(f"no HTML of {url} is stored: crawl it with crawl.archive on, or name a file and its --url")
 
 
 def html_from_bytes(body: bytes, url: str, limits: ParseLimits) -> str:

@@ -1,7 +1,7 @@
-"""The frontier database, asked by the threads of a server: one connection, used by one of them at a time.
+"""The connection by which a server's threads read the frontier database: one thread uses it at a time.
 
-The database may not be there yet, be locked, or be replaced by that of another crawl while the server
-runs: it is opened when it is asked, and again when another file lies in its place.
+The database may not exist yet, be locked, or be replaced by that of another crawl while the server runs: it is opened
+when it is needed, and again when another file is in its place.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from gossamer.database.database import Database, Where, identity, is_server, rea
 from gossamer.errors import BusyError, GossamerError
 
 _WAIT = 0.5
-"""A reader of a page waits for the answer."""
+"""Seconds; a reader waits for the page."""
 
 _ANSWER = 3.0
-"""Seconds for which the answer of a server is waited for."""
+"""Seconds to wait for a database server."""
 
 _UNANSWERED = 4
 """Questions that may be left to a server that hangs: each has a connection, and there are not many of those."""
 _GIVEN_UP = 600.0
-"""Seconds after which one of them does not count any more: its connection may never tell that it is dead."""
+"""Seconds after which one of them does not count any more: its connection may never report that it is dead."""
 
 T = TypeVar("T")
 
 
 class SharedReader:
-    """Answers questions from the frontier database of a data folder, to any thread."""
+    """Answers questions from the frontier database of a data folder, for any thread."""
 
     def __init__(self, where: Where, wait: float = _WAIT) -> None:
         """`wait`: seconds to wait for a lock, and for other threads."""
@@ -41,9 +41,9 @@ class SharedReader:
         self._left: list[tuple[Thread, float]] = []
 
     def ask(self, question: Callable[[Database], T]) -> T:
-        """The answer to a question; a `GossamerError` where the database cannot be read now."""
+        """The answer to a question; raises a `GossamerError` if the database cannot be read now."""
         if not self._lock.acquire(timeout=self._wait):
-            raise BusyError("the crawl is being asked by too many: try again in a moment")
+            raise BusyError("too many requests are waiting for the crawl's database: try again in a moment")
         try:
             return self._answer(question) if is_server(self._where) else question(self._current())
         except (GossamerError, OSError):
@@ -53,8 +53,7 @@ class SharedReader:
             self._lock.release()
 
     def _answer(self, question: Callable[[Database], T]) -> T:
-        """What a server says; one that hangs with its connection open is left to its thread, and so is that
-        connection."""
+        """The server's answer; one that hangs is left to its thread, with its connection."""
         now = time.monotonic()
         self._left = [(left, since) for left, since in self._left if left.is_alive() and now - since < _GIVEN_UP]
         if len(self._left) >= _UNANSWERED:

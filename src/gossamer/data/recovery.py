@@ -1,4 +1,4 @@
-"""What a crawl sets right before it begins: sites and segments of dead workers, and times of a clock set back."""
+"""Repairs before a crawl begins: sites and segments of dead workers, and times of a clock that was set back."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from gossamer.tables.clock_back import latest_written, turn_back
 
 _CLOCK_SLACK = 120.0
 _ORPHAN_AGE = 6 * 3600.0
-"""Seconds for which a segment that no worker claims is left alone where other machines may be writing it: whoever
-merges segments is no worker, merging takes minutes, and clocks are wrong by an hour at times."""
+"""Seconds for which an unclaimed segment is left alone if other machines may be writing it: a merge is no worker and
+takes minutes, and clocks are sometimes wrong by an hour.
+"""
 _HELPERS = (THINNER, MERGER)
 
 
 def recover(folder: DataFolder, frontier: CrawlFrontier, now: float) -> list[str]:
-    """Free what dead workers held and delete their unfinished segments; says what was done."""
+    """Free what dead workers held and delete their unfinished segments; returns sentences about it."""
     done = []
-    stored = survey(folder.segments)  # before the database is asked: what is committed meanwhile is then known
+    stored = survey(folder.segments)  # before the database is read: segments committed meanwhile are then known
     known = workers(frontier.db)
-    # Whether a worker of another machine lives, its signs of life tell, and its lease.
+    # Signs of life and lease show whether a worker of another machine lives.
     here = machine_name(folder)
     alive = {worker for worker, machine in known if machine != here or is_locked(folder, worker)}
-    # What they have written counts in a moment, or never.
+    # Their files will count in a moment, or never.
     alive |= {helper_name(folder, role) for role in _HELPERS if is_locked(folder, role)}
     for worker, _ in known:
         if worker not in alive:
@@ -44,13 +45,13 @@ def recover(folder: DataFolder, frontier: CrawlFrontier, now: float) -> list[str
 
 
 def check_clock(frontier: CrawlFrontier, now: float, accept: bool) -> None:
-    """Refuse to go on while the system clock is behind what was written already."""
+    """Refuse to start while the system clock is behind times that were stored already."""
     last = float(meta.noted(frontier.db, meta.LAST_SEEN) or 0.0)
     behind = last - now
     if behind > _CLOCK_SLACK and not accept:
         raise ClockError(
-            f"the system clock is {behind:.0f} s behind the last crawl here: set it right, "
-            "or pass --accept-clock to go on from the present time"
+            f"the system clock is {behind:.0f} s behind the last crawl here: set it, "
+            "or pass --accept-clock to continue from the present time"
         )
     with frontier.db.transaction():
         if behind > _CLOCK_SLACK:

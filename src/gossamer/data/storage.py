@@ -1,4 +1,4 @@
-"""Where the database and the segments of a data folder lie."""
+"""Where the database and the segments of a data folder are."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _STORAGE = "storage.json"
 
 
 def storage_of(root: Path) -> StorageConfig:
-    """Where the crawl of a data folder lies: what the command line said once, else what the settings say."""
+    """Where the crawl of a data folder is: as the command line once said, else as the settings say."""
     path = root / _STORAGE
     try:
         return msgspec.json.decode(path.read_bytes(), type=StorageConfig)
     except FileNotFoundError:
         return load(root).storage
     except (OSError, msgspec.DecodeError) as error:
-        raise UsageError(f"{path} cannot be read ({error}): delete it, and name --database and --segments") from error
+        raise UsageError(f"{path} cannot be read ({error}): delete it, and pass --database and --segments") from error
 
 
 def remember_storage(root: Path, database: str | None, segments: str | None) -> StorageConfig:
-    """Keep what the command line says of database and segments for the verbs to come; returns what holds now."""
+    """Keep the command line's database and segments for later commands; returns the present ones."""
     storage = storage_of(root)
     if database is None and segments is None:
         return storage

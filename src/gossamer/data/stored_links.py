@@ -1,8 +1,9 @@
-"""The link graph of a site, read out of the segments: each page with the links of its latest version.
+"""The link graph of a site, read from the segments: each page with the links of its latest version.
 
-Only segments that hold pages of the site are read. Of a link two numbers are kept: the places of its ends in the
-table's columns (`scope.proposals`). Links that the segments do not hold come from the table: where a redirect or
-canonical link leads, and for pages without stored links the URLs that were first found on them.
+Only segments that hold pages of the site are read. Two numbers are kept of a link: the places of its ends in the
+table's
+columns (`scope.proposals`). Links that the segments do not hold come from the table: targets of redirects and canonical
+links, and for pages without stored links the URLs that were first found on them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Keys = npt.NDArray[np.int64]
 
 _COLUMNS = ["source", "target", "rel", "fetched_at"]
 _TRIES = 5
-"""How often the segments are read again of which one was merged into another meanwhile."""
+"""How often to read the segments again after one was merged meanwhile."""
 
 
 class Ends(msgspec.Struct):
@@ -55,7 +56,7 @@ class SiteLinks:
         self._pieces: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int64]]] = []
 
     def places(self, keys: Keys) -> npt.NDArray[np.int32]:
-        """Where URLs are in the columns, -1 for those that are not."""
+        """Places of URLs in the columns, -1 for unknown ones."""
         if not len(self._sorted):
             return np.full(len(keys), -1, np.int32)
         found = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
@@ -69,7 +70,7 @@ class SiteLinks:
         self._pieces.append((ends[0][inside], ends[1][inside], times[inside]))
 
     def graph(self, known: Ends, found: Ends) -> Graph:
-        """The graph: `known` links count always, `found` ones where their page has no stored links."""
+        """The graph: `known` links always count, `found` ones only if their page has no stored links."""
         pages = len(self._sorted)
         stored = [np.concatenate(column) if self._pieces else np.empty(0) for column in self._columns()]
         sources, targets, times = (column.astype(np.int64) for column in stored)
@@ -93,7 +94,7 @@ class SiteLinks:
 
 
 LinksOf = Callable[[Database, str, Keys, Iterable[str], int], SiteLinks]
-"""Reads the links of a site, as `read_links` does, wherever they lie."""
+"""Reads the links of a site, as `read_links` does, wherever they are."""
 
 
 def stored_in(folder: DataFolder) -> LinksOf:
@@ -124,7 +125,7 @@ def _read(folder: DataFolder, db: Database, site: str, keys: Keys, segments: Seq
 
 
 def _add_group(table: pa.Table, site: str, links: SiteLinks) -> None:
-    """The links of one row group that stand on pages of the site and may be followed."""
+    """The links of one row group that are on pages of the site and may be followed."""
     names, place = _distinct(table, "source")
     own = np.array([site_of(name) == site for name in names], bool)
     followed = pc.invert(pc.match_substring(table.column("rel"), "nofollow")).to_numpy(zero_copy_only=False)
@@ -137,7 +138,7 @@ def _add_group(table: pa.Table, site: str, links: SiteLinks) -> None:
 
 
 def _distinct(table: pa.Table, column: str) -> tuple[list[str], npt.NDArray[np.int32]]:
-    """The different values of a column, and which of them stands in each row."""
+    """The different values of a column, and which of them each row has."""
     encoded = table.column(column).combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()

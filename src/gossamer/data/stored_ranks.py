@@ -1,4 +1,4 @@
-"""Where the ranks of a data folder lie, for those who write and for those who use them."""
+"""Where the ranks of a data folder are, for writers and users."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gossamer.store.place import Place, open_place
 
 
 def rank_place(root: Path, settings: Settings) -> Place:
-    """Where graph and ranks lie: in the data folder, or where all machines of a cluster reach them."""
+    """Where graph and ranks are: in the data folder, or where all machines of a cluster reach them."""
     return open_place(settings.engine.work or str(root.absolute()), root / "cache")
 
 
 def check_reachable_ranks(root: Path, settings: Settings) -> None:
-    """Refuse to let a crawl that several machines share go by ranks which lie in the data folder of one of them."""
+    """Refuse a shared crawl that would use ranks in the data folder of one machine."""
     if settings.priority.ranks == str(root.absolute()):
         raise UsageError(
-            f"the strategy `earlier` goes by ranks in {root}, where other machines cannot read them: set engine.work "
+            f"the strategy `earlier` uses ranks in {root}, where other machines cannot read them: set engine.work "
             "to a folder or s3://bucket/prefix that all of them reach and run `gossamer rank`, or name a file that "
             "all of them have in priority.ranks"
         )
