@@ -156,7 +156,7 @@ def test_a_worker_that_is_frozen_past_its_lease(crawl: Crawl, expected: dict[str
     os.kill(frozen, signal.SIGCONT)
     wait_until(lambda: crawl.workers(crawl.second))
     crawl.ends_well()
-    assert f"worker {name} starts anew" in crawl.helper.said
+    assert f"worker {name} starts afresh" in crawl.helper.said
     assert pages_of(crawl.first) == expected
     assert [found for found in violations(crawl.log(), DELAY, DELAY) if found.kind != "connections"] == []
     check_storage(crawl.first, dead=set())

@@ -199,7 +199,7 @@ def test_a_crawl_survives_a_dead_machine_and_one_that_is_cut_off(lab: Lab, crawl
     lab.nodes[2].plug(lab.data)
     healed_at = time.time()
     # Connecting again waits as long as TCP does. Only then is there more to do, so that there is something left for it.
-    wait_until(lambda: "starts anew" in third.said)
+    wait_until(lambda: "starts afresh" in third.said)
     crawl.inject(lab.late)
     wait_until(lambda: crawl.counted() == len(expected))
     for command in (third, head):

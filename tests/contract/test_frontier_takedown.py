@@ -206,7 +206,7 @@ def test_one_url_is_queued_again_by_name(crew: Crew, frontier: SqlFrontier) -> N
     assert operate.recrawl_url(db, A, crew.now) == 1
     assert operate.recrawl_url(db, A, crew.now) == 0
     operate.remove(db, "=" + B, "asked", crew.now)
-    for url, said in ((B, "restore it first"), (C, "gossamer inject")):
+    for url, said in ((B, "undo the takedown first"), (C, "gossamer inject")):
         with pytest.raises(UsageError, match=said):
             operate.recrawl_url(db, url, crew.now)
 

@@ -168,7 +168,7 @@ def restore(folder: DataFolder, db: Database, settings: Settings, prefix: str, n
     if urls is not None:
         return urls
     wider = removals.covered(db).by(what.lstrip("=")) if "//" in what else None
-    hint = f"{wider} covers it: restore that" if wider else "`gossamer remove --list` lists what was taken down"
+    hint = f"{wider} covers it: undo that" if wider else "`gossamer remove --list` lists what was taken down"
     raise UsageError(f"{what} was not taken down on its own: {hint}")
 
 

@@ -41,7 +41,7 @@ def recrawl_url(db: Database, url: str, now: float) -> int:
     if not rows:
         raise UsageError(f"{url} is not known: add it with `gossamer inject`")
     if rows[0][0] == REMOVED:
-        raise UsageError(f"{url} was taken down: restore it first")
+        raise UsageError(f"{url} was taken down: undo the takedown first")
     return db.patiently(partial(_again_in_turn, db, site_id, [key], now))
 
 
