@@ -537,7 +537,7 @@ class TestWorkers:
                     worker.stop()
 
                 async with asyncio.timeout(200):
-                    with pytest.raises(DatabaseError, match=r"nothing committed is lost|is the server up"):
+                    with pytest.raises(DatabaseError, match=r"nothing committed is lost|that the server is up"):
                         await asyncio.gather(worker.run(), stop_later())
         finally:
             server.stop()

@@ -600,6 +600,6 @@ def test_a_backup_becomes_either_database_and_back(data: Path, tmp_path: Path, s
     restore(tmp_path / "second", tmp_path / "home", FakeClock(NOW))
     assert table_dump(tmp_path / "home" / "frontier.db", own) == before
     assert exported("pages", tmp_path / "home") == exported("pages", data)
-    with pytest.raises(UsageError, match="holds a crawl already"):
+    with pytest.raises(UsageError, match="already holds a crawl"):
         restore(tmp_path / "backup", tmp_path / "third", FakeClock(NOW), database=url)
     assert not (tmp_path / "third").exists()

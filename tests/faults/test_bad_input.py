@@ -333,9 +333,7 @@ def test_a_locked_database_is_told_after_the_wait(
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
     try:
         assert holder.stdout is not None and holder.stdout.readline() == "locked\n"
-        fails(
-            gossamer(verb, web.url("good.test"), data=data), 1, "frontier.db is locked by another program", "try again"
-        )
+        fails(gossamer(verb, web.url("good.test"), data=data), 1, "another program has locked", "try again")
         assert gossamer("status", "--json", data=data).json["pages"] == PAGES
     finally:
         holder.communicate("")

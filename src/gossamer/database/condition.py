@@ -1,4 +1,4 @@
-"""What databases tell of themselves, each in its own dialect."""
+"""Facts that databases report about themselves, each in its own dialect."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gossamer.database.database import Database
 
 
 def server_version(db: Database) -> tuple[int, str]:
-    """The version of a PostgreSQL server, as a number that can be compared and as a person writes it."""
+    """The version of a PostgreSQL server, as a comparable number and as a person writes it."""
     number, name = db.execute("SELECT current_setting('server_version_num'), current_setting('server_version')")[0]
     return int(number), str(name)
 
@@ -17,12 +17,12 @@ def server_bytes(db: Database) -> int:
 
 
 def file_damage(db: Database) -> str:
-    """What SQLite finds wrong in its file, empty for nothing; it reads the whole file."""
+    """Damage that SQLite finds in its file, empty for none; it reads the whole file."""
     (found,) = db.execute("PRAGMA quick_check(1)")[0]
     return "" if found == "ok" else str(found)
 
 
 def give_up_safety(db: Database) -> None:
-    """For an SQLite file that nobody else opens and that is thrown away after use."""
+    """Trade durability for speed: for an SQLite file that only this process opens, and deletes after use."""
     for setting in ("synchronous = OFF", "journal_mode = MEMORY", "locking_mode = EXCLUSIVE"):
         db.execute(f"PRAGMA {setting}")

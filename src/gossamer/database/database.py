@@ -1,10 +1,11 @@
-"""One way to talk to the frontier database.
+"""The one interface to the frontier database.
 
-The rest of the frontier writes plain SQL with `?` for values and gets tuples back. What differs between
-databases is here: how a writing transaction begins, what "locked" looks like, how a table is kept in key order.
-`sqlite` is the embedded default; `postgres` is for many machines. Every connection belongs to one thread.
+The rest of the frontier writes plain SQL with `?` for values and gets tuples back. The differences between databases
+are
+here: how a writing transaction begins, what "locked" looks like, how a table is kept in key order. `sqlite` is the
+embedded default; `postgres` is for many machines. Every connection belongs to one thread.
 
-Writing transactions take turns, on both: what one reads is still so when it writes, whatever the others do.
+Writing transactions take turns, on both: what one reads is still true when it writes, whatever the others do.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ Where = Path | str
 T = TypeVar("T")
 
 _PATIENCE = 600.0
-"""Seconds for which those who write wait for a server that is away."""
+"""Seconds for which writers wait for a server that is away."""
 
 
 class DatabaseLost(DatabaseError):  # noqa: N818 - an event, as LeaseLost is
-    """The connection broke: nothing of the transaction counts, and it may be tried again."""
+    """The connection broke: nothing of the transaction counts, and you may try it again."""
 
 
 class Database(ABC):
@@ -47,7 +48,7 @@ class Database(ABC):
 
     def __init__(self, where: str) -> None:
         self.where = where
-        """What it is called in messages."""
+        """Its name in messages."""
 
     @abstractmethod
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
@@ -62,7 +63,7 @@ class Database(ABC):
         """Run one statement for many rows."""
 
     def each(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[list[Row]]:
-        """The answers to one question asked with many values, in their order."""
+        """The answers to one query with many values, in their order."""
         return [self.execute(sql, values) for values in rows]
 
     def find(self, columns: str, table: str, keys: tuple[str, str], wanted: Sequence[tuple[int, Any]]) -> list[Row]:
@@ -98,26 +99,26 @@ class Database(ABC):
         """Close the connection."""
 
     def outlast(self) -> None:
-        """For processes of a crawl, which give way to others: whoever writes may stand still for a while, and that is
-        no reason to end. A server's clients are as patient from the beginning."""
+        """Wait for minutes, not seconds: processes of a crawl give way to others, so a writer may stand still for a
+        while. A server's clients do so from the beginning."""
         return
 
     def hurry(self) -> None:
-        """From another thread: whoever waits for a server that is away gives up within seconds."""
+        """From another thread: waits for a server that is away end within seconds."""
         return
 
     def only_one(self, role: str) -> bool:
-        """Become the only one in a role for as long as the connection lasts; locks of the data folder do it where
-        there is one machine."""
+        """Become the only process in a role for as long as the connection lasts; on one machine, locks of the data
+        folder do it."""
         return True
 
     def patiently(self, call: Callable[[], T]) -> T:
-        """A call's result; where connections can break, it is repeated on a new one. It must be one transaction,
-        or change nothing."""
+        """A call's result; if connections can break, it is repeated on a new one. It must be one transaction, or change
+        nothing."""
         return call()
 
     def clock_ahead(self, now: Callable[[], float]) -> float:
-        """Seconds that this machine's clock is ahead of the database's: none where they are the same machine."""
+        """Seconds that this machine's clock is ahead of the database's; 0 if they are the same machine."""
         return 0.0
 
 
@@ -127,12 +128,12 @@ def is_server(where: Where) -> bool:
 
 
 def identity(where: Where) -> int:
-    """Changes when another file lies where the database was; a server is always itself."""
+    """Changes when another file is in the database's place; constant for a server."""
     return where.stat().st_ino if isinstance(where, Path) else 0
 
 
 def open_database(where: Where, wait: float = 30.0, cache_mb: int = 64) -> Database:
-    """Open the database for writing; creates it where there is none."""
+    """Open the database for writing; creates it if there is none."""
     database = _connect(where, wait, readonly=False, cache_mb=cache_mb)
     return _checked(database, _migrate)
 
@@ -145,7 +146,7 @@ def read_database(where: Where, wait: float = 5.0) -> Database:
 
 
 def require_crawl(where: Where) -> None:
-    """There must be a database already."""
+    """Raise a `UsageError` if there is no database."""
     if isinstance(where, Path) and not where.exists():
         raise UsageError(f"no crawl in {where.parent}: start one with `gossamer crawl SEED --data {where.parent}`")
 
@@ -163,9 +164,9 @@ def _connect(where: Where, wait: float, readonly: bool, cache_mb: int) -> Databa
         try:
             where.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            advice = "name another --data folder"
-            raise StorageError(f"{where.parent} cannot be made ({error.strerror}): {advice}") from error
-        with suppress(OSError):  # SQLite says better why it cannot be written
+            advice = "use another --data folder"
+            raise StorageError(f"cannot create {where.parent} ({error.strerror}): {advice}") from error
+        with suppress(OSError):  # SQLite's own error says better why it cannot be written
             if not where.exists():
                 where.touch(0o600)
         keep_private(where.parent)
@@ -173,7 +174,7 @@ def _connect(where: Where, wait: float, readonly: bool, cache_mb: int) -> Databa
 
 
 def _checked(database: Database, check: Callable[[Database], None]) -> Database:
-    """The database, or no open connection where the check fails."""
+    """The database; closes it if the check fails."""
     try:
         check(database)
     except BaseException:
@@ -190,7 +191,7 @@ def _migrate(database: Database) -> None:
                     database.execute(statement)
                 database.execute("INSERT INTO meta VALUES ('schema', ?)", (str(schema.VERSION),))
                 database.execute("INSERT INTO meta VALUES ('change', '0')")
-                # Tells an index of this crawl from one of another that lay here before.
+                # Tells an index of this crawl from one of another that was here before.
                 database.execute("INSERT INTO meta VALUES ('crawl', ?)", (secrets.token_hex(8),))
     if _version(database) in schema.UPGRADES:
         with database.transaction():
@@ -213,20 +214,20 @@ def _check_crawl(database: Database) -> None:
 
 
 def _refuse_while_working(database: Database) -> None:
-    """Workers of the older version would go on with tables they do not know."""
-    if not database.lock_rows:  # one machine: its locks tell who is at work
+    """Workers of the older version would continue with tables they do not know."""
+    if not database.lock_rows:  # one machine: its locks show which workers run
         return
     now = "EXTRACT(EPOCH FROM CLOCK_TIMESTAMP())"
     names = [row[0] for row in database.execute(f"SELECT id FROM workers WHERE expires_at > {now} ORDER BY id")]
     if names:
         raise DatabaseError(
-            f"{database.where} has an older schema and workers of that version are at work ({', '.join(names[:3])}): "
+            f"{database.where} has an older schema and workers of that version are running ({', '.join(names[:3])}): "
             "stop them on all machines, then start this version"
         )
 
 
 def _version(database: Database) -> int:
-    """The schema version of a database; 0 where it tells none."""
+    """The schema version of a database; 0 if it has none."""
     found = database.execute("SELECT value FROM meta WHERE key = 'schema'")
     return int(found[0][0]) if found and found[0][0].isdigit() else 0
 
@@ -237,7 +238,7 @@ def _check_version(database: Database) -> None:
         return
     way_out = "use the version that wrote it, or crawl into a new --data folder"
     if version in schema.UPGRADES:
-        way_out = "`gossamer crawl` or `gossamer index` bring it up to date"
+        way_out = "run `gossamer crawl` or `gossamer index` to upgrade it"
     raise DatabaseError(
         f"{database.where} has schema {version or 'none'}, this Gossamer reads {schema.VERSION}: {way_out}"
     )

@@ -1,4 +1,4 @@
-"""Small help for lists in SQL."""
+"""Helpers for lists in SQL."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ CHUNK = 256
 
 
 def chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Pieces for IN lists, filled up to a power of two by repeating the last value: few
-    lengths mean few statements, and prepared ones are found again."""
+    """Pieces for IN lists, filled up to a power of two by repeating the last value: few lengths mean few prepared
+    statements."""
     for start in range(0, len(values), CHUNK):
         piece = values[start : start + CHUNK]
         missing = (1 << (len(piece) - 1).bit_length()) - len(piece)

@@ -1,13 +1,13 @@
-"""Notes of the database about itself and its crawl: text by key."""
+"""Notes about the crawl in its database: text by key."""
 
 from __future__ import annotations
 
 from gossamer.database.database import Database
 
 SETTINGS = "settings"
-"""By which settings the last crawl ran."""
+"""The settings of the last crawl."""
 OPTIONS = "options"
-"""What its options changed in those of the folder."""
+"""Settings that its options changed."""
 LAST_SEEN = "last_seen"
 """The time at which a crawl last began or ended."""
 SCHEMA = "schema"
@@ -15,13 +15,13 @@ SCHEMA = "schema"
 
 
 def noted(db: Database, key: str) -> str | None:
-    """What is noted under a key."""
+    """The note under a key."""
     rows = db.execute("SELECT value FROM meta WHERE key = ?", (key,))
     return str(rows[0][0]) if rows else None
 
 
 def note(db: Database, key: str, value: str) -> None:
-    """Note it, in the place of what was noted before."""
+    """Write a note, in place of an earlier one."""
     db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value))
 
 
@@ -31,5 +31,5 @@ def crawl_id(db: Database) -> str:
 
 
 def check_readable(db: Database) -> None:
-    """Raises where the database does not answer; reads next to nothing."""
+    """Raise if the database does not answer; reads next to nothing."""
     db.execute("SELECT 1 FROM meta LIMIT 1")

@@ -1,15 +1,18 @@
 """The frontier database on a PostgreSQL server, for many machines.
 
-Writing transactions take turns by an advisory lock, as SQLite's do by its file lock, so the same code is right on
-both. Reading and signs of life never wait for a turn.
+Writing transactions take turns by an advisory lock, as SQLite's do by its file lock, so the same code is right on both.
+Reading and signs of life never wait for a turn.
 
 Connections break. A transaction whose connection broke before its COMMIT never happened and is repeated on a new
-connection (`patiently`). Where it broke *during* the COMMIT, nobody here knows: the server is asked by the
-transaction's number what became of it, so that no batch is lost and none is reported twice. A backend that the
-server still believes alive would keep its turn: it is ended by name when we come back, and the server ends it by
-itself after `_SILENCE` seconds when we do not. Where its client stands still in the middle of what it sends, the
-server would wait for the rest for ever: those who wait for their turn end it (`_end_silent`). Where it is we who
-wait for an answer that cannot come any more, another thread breaks the connection (`postgres_watch`).
+connection (`patiently`). If it broke *during* the COMMIT, nobody here knows: we ask the server by the transaction's
+number what happened, so that no batch is lost and none is reported twice. A backend that the server still believes
+alive
+would keep its turn: we end it by name when we come back, and the server ends it by itself after `_SILENCE` seconds if
+we
+do not. If a client freezes in the middle of a statement, the server would wait for the rest for ever: processes that
+wait for their turn end it (`_end_silent`). If we wait for an answer that cannot come any more, another thread breaks
+the
+connection (`postgres_watch`).
 """
 
 from __future__ import annotations
@@ -45,9 +48,9 @@ _SESSION = {
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": f"{_SILENCE}s",
-    # A commit is on the disk when it is acknowledged, whatever the server's default says.
+    # A commit is on the disk when it is acknowledged, whatever the server's default.
     "synchronous_commit": "on",
-    # Statements are small and alike: planning them in a hurry costs more than it saves.
+    # Statements are small and alike: JIT and parallel plans cost more than they save.
     "jit": "off",
 }
 _CLIENT = {
@@ -68,16 +71,16 @@ _END_SILENT = f"""SELECT pg_terminate_backend(pid) {_HOLDER}
 AND wait_event_type = 'Client' AND state_change < CLOCK_TIMESTAMP() - interval '{_SILENCE}s'"""
 _NOW = "SELECT EXTRACT(EPOCH FROM CLOCK_TIMESTAMP())::double precision"
 _FIRST_TRY = 10.0
-"""Seconds for which a first connection is tried."""
+"""Seconds for which the first connection is tried."""
 _LINGERING = 3.0
 """Seconds after which the server has surely noticed that a process of ours was killed."""
 _LONGEST_PAUSE = 5.0
-"""Seconds between two attempts at most."""
+"""Most seconds between two attempts."""
 _HURRY = 5.0
-"""Seconds for which a server is waited for by those who are to stop."""
+"""Seconds that a process that is to stop waits for a server."""
 _MEASURED = 5
 _COPIED = 10
-"""Rows from which on a COPY is worth its overhead."""
+"""Rows from which a COPY is worth its overhead."""
 _FETCHED = 5000
 """Rows on their way at a time."""
 _PLAIN_INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \((?:\?, )*\?\)")
@@ -87,11 +90,11 @@ _LOST: tuple[type[psycopg.Error], ...] = (
     errors.SerializationFailure, errors.DeadlockDetected, errors.ReadOnlySqlTransaction, errors.TooManyConnections,
     errors.ConnectionFailure, errors.ConnectionDoesNotExist, errors.ConnectionException,
 )  # fmt: skip
-"""What passes when one comes back later."""
+"""Errors that pass with time."""
 
 
 class _NumberOfBool(Dumper):
-    """Truth values are numbers in our tables, as SQLite has them."""
+    """Booleans are numbers in our tables, as in SQLite."""
 
     oid = psycopg.adapters.types["int8"].oid
 
@@ -101,7 +104,7 @@ class _NumberOfBool(Dumper):
 
 
 class _PlainNumber(Loader):
-    """Sums come as `numeric`: whole ones are ints, as SQLite returns them."""
+    """Sums come as `numeric`: whole ones become ints, as in SQLite."""
 
     def load(self, data: bytes | bytearray | memoryview) -> int | float:
         """An int, or a float where it has a fraction."""
@@ -116,7 +119,7 @@ class PostgresDatabase(Database):
     text = 'TEXT COLLATE "C"'
 
     def __init__(self, url: str, readonly: bool = False, patience: float = 600.0) -> None:
-        """`patience`: seconds for which a lost server is waited for."""
+        """`patience`: seconds to wait for a lost server."""
         self._parameters = _parameters(url)
         super().__init__(_shown(self._parameters))
         self._readonly = readonly
@@ -129,7 +132,7 @@ class PostgresDatabase(Database):
         self._connection = self._first_connection()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement and return its rows; a question is asked again where the connection broke."""
+        """Run one statement and return its rows; a query is repeated if the connection broke."""
         if sql.startswith("SELECT") and not self._in_transaction:
             return self.patiently(lambda: self._execute(sql, values).fetchall())
         cursor = self._execute(sql, values)
@@ -157,7 +160,7 @@ class PostgresDatabase(Database):
             raise self._translate(error) from error
 
     def each(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[list[Row]]:
-        """All questions in one: a round trip each would take longer than the answers."""
+        """All queries in one: a round trip each would take longer than the answers."""
         found: list[list[Row]] = [[] for _ in rows]
         if rows:
             columns = [list(column) for column in zip(*rows, strict=True)]
@@ -184,7 +187,7 @@ class PostgresDatabase(Database):
                 with self._watch:
                     cursor.execute(_translated(sql), values)
                 while True:
-                    with self._watch:  # and not while the caller does something with the rows
+                    with self._watch:  # but not while the caller uses the rows
                         rows = cursor.fetchmany(_FETCHED)
                     yield from rows
                     if len(rows) < _FETCHED:
@@ -236,8 +239,8 @@ class PostgresDatabase(Database):
                     before, writer = writer, self._end_silent()
                     if self._hurried and writer and writer == before:
                         raise DatabaseError(
-                            f"{self.where}: another process has been writing for {_SILENCE} s, and is not waited for "
-                            "by one that is to stop: nothing committed is lost"
+                            f"{self.where}: another process has been writing for {_SILENCE} s, and this one is to "
+                            "stop: nothing committed is lost"
                         ) from None
             while cursor.nextset():
                 pass
@@ -249,16 +252,16 @@ class PostgresDatabase(Database):
             raise self._translate(error) from error
 
     def _end_silent(self) -> list[Row]:
-        """End whoever has the turn and leaves the server waiting for the rest of a statement: a frozen process. It
-        is told that its connection broke when it wakes up. Returns who has the turn now, with its transaction."""
+        """End the process that has the turn and leaves the server waiting for the rest of a statement: it is frozen.
+        When it wakes up, its connection is broken. Returns who has the turn now, with its transaction."""
         self._command("ROLLBACK")
         if self._command(_END_SILENT).rowcount:
-            log.warning("%s: a process stood still for %d s while it wrote; others go on", self.where, _SILENCE)
+            log.warning("%s: a process froze for %d s while it was writing; the others continue", self.where, _SILENCE)
             return []
         return self._command(_WHO_WRITES).fetchall()
 
     def _was_committed(self, number: int) -> bool:
-        """What became of a transaction whose COMMIT was not answered."""
+        """Whether a transaction whose COMMIT was not answered was committed."""
         self._reconnect()
         started = time.monotonic()
         while True:
@@ -266,15 +269,15 @@ class PostgresDatabase(Database):
             if status != "in progress":
                 return bool(status == "committed")
             if self._has_waited(started):
-                # Not a loss of the connection: whoever repeated it now might do it twice.
+                # Not a lost connection: a repetition now might do it twice.
                 raise DatabaseError(
-                    f"{self.where} did not end a transaction within {self._limit():.0f} s: it counts as a whole or not "
-                    "at all, as will be seen at the next start"
+                    f"{self.where} did not end a transaction within {self._limit():.0f} s: the next start will show "
+                    "whether it was committed; nothing is lost"
                 )
             time.sleep(0.1)
 
     def patiently(self, call: Callable[[], T]) -> T:
-        """A call's result, on a new connection where the old one broke meanwhile."""
+        """A call's result, on a new connection if the old one broke meanwhile."""
         if self._in_transaction:
             return call()
         started, pause = time.monotonic(), 0.0
@@ -288,7 +291,7 @@ class PostgresDatabase(Database):
                         f"{self.where} could not be reached for {self._limit():.0f} s: nothing committed is lost; "
                         "start again when it is back"
                     ) from lost
-                # One that takes connections and does not work is asked ever more slowly.
+                # A server that takes connections and does not work gets ever fewer questions.
                 self._sleep(pause)
                 pause = min(2 * pause + 0.1, _LONGEST_PAUSE)
                 self._reconnect()
@@ -326,7 +329,7 @@ class PostgresDatabase(Database):
                 self._command("ROLLBACK")
 
     def only_one(self, role: str) -> bool:
-        """Whether nobody else has the role; it is taken again with each new connection."""
+        """Whether no other process has the role; it is taken again with each new connection."""
         sql = "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ?, 8))"
         deadline = time.monotonic() + _LINGERING
         while not self.execute(sql, (role,))[0][0]:
@@ -367,7 +370,7 @@ class PostgresDatabase(Database):
                 time.sleep(0.5)
 
     def _reconnect(self) -> None:
-        """A new connection, tried for as long as patience lasts, ever more slowly; what the old one held is freed."""
+        """A new connection, tried for as long as patience lasts, ever more slowly; frees what the old one held."""
         old, self._in_transaction = self._name, False
         with contextlib.suppress(psycopg.Error):
             self._connection.close()
@@ -383,13 +386,13 @@ class PostgresDatabase(Database):
             except psycopg.Error as error:
                 if self._has_waited(started):
                     raise _no_connection(self.where, error) from error
-                log.warning("%s cannot be reached (%s): trying again", self.where, _one_line(error))
+                log.warning("cannot reach %s (%s): trying again", self.where, _one_line(error))
                 self._sleep(pause * random.uniform(0.5, 1.0))
                 pause = min(2 * pause, _LONGEST_PAUSE)
         roles, self._roles = self._roles, []
         for role in roles:
             if not self.only_one(role):
-                raise DatabaseError(f"{self.where}: another machine has become the one to {role} meanwhile")
+                raise DatabaseError(f"{self.where}: another machine took over meanwhile (role: {role})")
 
     def _connect(self) -> psycopg.Connection[Row]:
         self._name = f"gossamer-{secrets.token_hex(6)}"
@@ -407,15 +410,15 @@ class PostgresDatabase(Database):
         return connection
 
     def _translate(self, error: psycopg.Error) -> Exception:
-        """What an error of the server means to a person."""
+        """An error of the server, for a person."""
         if isinstance(error, _LOST) or self._connection.closed or self._connection.broken:
             return DatabaseLost(f"{self.where}: the connection was lost ({_one_line(error)})")
         if isinstance(error, errors.DiskFull | errors.OutOfMemory):
             return StorageError(
-                f"{self.where}: {_one_line(error)}: give the server more room; nothing committed is lost"
+                f"{self.where}: {_one_line(error)}: give the server more space; nothing committed is lost"
             )
         if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn):
-            return DatabaseError(f"{self.where} is not a Gossamer database ({_one_line(error)}): name another one")
+            return DatabaseError(f"{self.where} is not a Gossamer database ({_one_line(error)}): use another one")
         if isinstance(error, errors.InsufficientPrivilege):
             return DatabaseError(
                 f"{self.where}: {_one_line(error)}: give this user the right to create and write tables"
@@ -430,14 +433,14 @@ def _translated(sql: str) -> LiteralString:
 
 @lru_cache(maxsize=256)
 def _copying(sql: str) -> LiteralString | None:
-    """The COPY that does the same as a plain INSERT; None where the statement is more than that."""
+    """The COPY equivalent of a plain INSERT; None if the statement is more than that."""
     match = _PLAIN_INSERT.fullmatch(" ".join(sql.split()))
     return f"COPY {match[1]} ({match[2]}) FROM STDIN" if match else None
 
 
 @lru_cache(maxsize=256)
 def _all_at_once(sql: str, types: tuple[str, ...]) -> str:
-    """One question about all rows of some arrays, with the place of the row before each answer."""
+    """One query about all rows of some arrays, with the place of the row before each answer."""
     names = [f"v{place}" for place in range(len(types))]
     pieces = sql.split("?")
     question = "".join(piece + name for piece, name in zip(pieces, [*names, ""], strict=True))
@@ -474,7 +477,7 @@ def _may_pass(error: psycopg.Error) -> bool:
 
 
 def _no_connection(where: str, error: psycopg.Error) -> DatabaseError:
-    return DatabaseError(f"{where} cannot be reached ({_one_line(error)}): is the server up, and the URL right?")
+    return DatabaseError(f"cannot reach {where} ({_one_line(error)}): check the URL, and that the server is up")
 
 
 def _one_line(error: psycopg.Error) -> str:

@@ -1,10 +1,10 @@
-"""Looks after a connection to PostgreSQL from another thread: an answer that cannot come any more is not waited for.
+"""Watches a connection to PostgreSQL from another thread, and ends waits for answers that cannot come any more.
 
 A connection may be dead while the kernels at both ends keep it alive: a proxy that forgot it in a fail-over passes
-nothing on, a frozen server says nothing. Whoever waits for it would wait for ever. Its socket is shut down here, and to
-the one who waits the connection is broken, which is mended as any other break.
+nothing on, a frozen server says nothing. A caller would wait for ever. This thread shuts its socket down, so that the
+caller sees a broken connection and repairs it like any other.
 
-What takes long is never cut while the server works on it: the server itself is asked, over another connection.
+A slow query is never cut while the server works on it: this thread asks the server itself, over another connection.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ log = logging.getLogger(__name__)
 _TICK = 0.5
 """Seconds between two looks at the clock."""
 _LONG = 60.0
-"""Seconds without an answer after which the server is asked about it; and again after as many."""
+"""Seconds without an answer after which we ask the server about it; and again after as many."""
 _BETWEEN = 3.0
 """Seconds between two questions that must get the same answer."""
 _ANSWER = 3
 """Seconds for a new connection, and again for the answer to the question."""
 _WORK = 40.0
-"""Seconds for which those who are to stop wait for a server that works for them; longer than they wait for a turn."""
+"""Seconds that processes which are to stop wait for a server that works for them; longer than for a turn."""
 _FULL = ("too many clients", "connection slots")
-"""How a server says that it has no connection to spare."""
+"""A server's words for having no connection to spare."""
 _QUESTION = """SELECT pid IS NOT NULL, pg_is_in_recovery(), state, wait_event, state_change::text
 FROM (SELECT 1) AS one LEFT JOIN pg_stat_activity ON application_name = %s"""
 
@@ -43,12 +43,12 @@ class Line:
     """The socket of a connection, for another thread to shut it down."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        # A copy: libpq closes its own at any time, and the number may then be that of somebody else's file.
+        # A copy: libpq closes its own at any time, and the number may then be another file's.
         self._socket = socket.socket(fileno=os.dup(connection.fileno()))
         self._lock = Lock()
 
     def shut(self) -> None:
-        """Wake up whoever waits for it, with an error."""
+        """Wake the waiting caller up with an error."""
         with self._lock, contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -67,43 +67,43 @@ class _Watched(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What the server says about our side of it."""
+    """The server's view of our connection."""
 
     there: bool
     standby: bool
     state: str | None
     wait: str | None
     changed: str | None
-    """When it began to do what it does."""
+    """When it began its present work."""
 
     @property
     def is_lost(self) -> bool:
-        """Whether it has nothing to do for us: it is not there, or it waits for our next statement."""
+        """Whether it does nothing for us: it is gone, or it waits for our next statement."""
         if not self.there:
-            return not self.standby  # else a proxy has shown us the door of another one
+            return not self.standby  # else a proxy has led us to another server
         return (self.state or "").startswith("idle") and self.wait == "ClientRead"
 
 
 _AT_WORK = _Seen(there=True, standby=False, state="active", wait=None, changed=None)
-"""What is believed of a server that has no connection to spare: it lives."""
+"""Assumed of a server that has no connection to spare: it is alive."""
 
 
 class Watch:
-    """`with` it around each call that waits for the server. Its thread ends when the owner is closed, or is no more."""
+    """Use `with` around each call that waits for the server. Its thread ends when the owner is closed or gone."""
 
     def __init__(self, owner: object, where: str, parameters: dict[str, Any]) -> None:
         self._owner = weakref.ref(owner)
         self._where, self._parameters = where, parameters
         self._watched: _Watched | None = None
         self._since = 0.0
-        """When the call under way began; 0 where there is none."""
+        """When the call under way began; 0 if there is none."""
         self._asked_at = 0.0
         self._hurried_at = 0.0
         self._hurry = 0.0
         self._thread: Thread | None = None
 
     def over(self, connection: psycopg.Connection[Any], name: str) -> None:
-        """From now on it is this connection that is looked after."""
+        """Watch this connection from now on."""
         info = connection.info
         place = {"host": info.host, "hostaddr": info.hostaddr, "port": info.port}
         old, self._watched = self._watched, _Watched(Line(connection), name, {k: v for k, v in place.items() if v})
@@ -114,8 +114,7 @@ class Watch:
             self._thread.start()
 
     def hurry(self, seconds: float) -> None:
-        """From now on, no call waits for longer than about this for a server that does nothing for it. Takes no
-        lock."""
+        """From now on, no call waits much longer than this for a server that does nothing for it. Takes no lock."""
         if not self._hurried_at:
             self._hurry, self._hurried_at = seconds, time.monotonic()
 
@@ -137,17 +136,17 @@ class Watch:
         thread = current_thread()
         while self._thread is thread and self._owner() is not None:
             time.sleep(_TICK)
-            # In this order: a call that began before the connection changed is not taken for one on the new one.
+            # In this order: a call that began before the connection changed must not count as one on the new one.
             watched, since = self._watched, self._since
             if since and watched is not None and self._is_in_vain(watched, since) and self._since == since:
                 waited = time.monotonic() - since
-                log.warning("%s: no answer for %.0f s: the connection is given up", self._where, waited)
+                log.warning("%s: no answer for %.0f s: giving up the connection", self._where, waited)
                 watched.line.shut()
         if self._owner() is None:
             self.close()
 
     def _is_in_vain(self, watched: _Watched, since: float) -> bool:
-        """Whether the call that began then need not be waited for any longer."""
+        """Whether waiting for the call that began then is useless."""
         hurried = self._hurried_at > 0
         begun, now = max(since, self._hurried_at), time.monotonic()
         if hurried and now - begun > _WORK:
@@ -156,15 +155,15 @@ class Watch:
             return False
         first = self._ask(watched)
         self._asked_at = time.monotonic()
-        # It may be overloaded, or away: that is waited for, but not by those who are to stop.
+        # It may be overloaded, or away: wait for that, unless the process is to stop.
         if (first is None and not hurried) or (first is not None and not first.is_lost):
             return False
-        # The answer may be on its way to us just now. Where it is lost, the next look shows the very same.
+        # The answer may be on its way to us just now. If it is lost, the next look shows the very same.
         time.sleep(_BETWEEN)
         return self._since == since and self._ask(watched) == first
 
     def _ask(self, watched: _Watched) -> _Seen | None:
-        """What the server does for us; None where it does not say."""
+        """What the server does for us; None if it does not say."""
         ours = {"application_name": "gossamer-watch", "connect_timeout": _ANSWER}
         try:
             with psycopg.connect(**{**self._parameters, **watched.place, **ours}, autocommit=True) as connection:
@@ -177,6 +176,6 @@ class Watch:
                 finally:
                     limit.cancel()
                     line.close()
-        except (psycopg.Error, OSError, RuntimeError) as error:  # the last: no thread to be had
+        except (psycopg.Error, OSError, RuntimeError) as error:  # the last one: no thread left
             return _AT_WORK if any(words in str(error) for words in _FULL) else None
         return _Seen(*found) if found is not None else None

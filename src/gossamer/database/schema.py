@@ -1,23 +1,25 @@
 """The tables of the frontier database, written for SQLite and PostgreSQL alike.
 
-Keys are 64-bit hashes (`model.site.key64`), so no sequence has to be shared between
-workers. `urls` is kept in the order in which URLs were found, under an index by (site, key):
-what is new is appended, what was found together is fetched together, and whether a URL
-is known is asked of the narrow index alone. (Clustered by key, a report wrote 17 pages of the
-file for each page fetched at ten million URLs; so it writes 13.) The other tables are clustered
-by site: a batch touches a few sites, so it touches few pages of the file.
+Keys are 64-bit hashes (`model.site.key64`), so workers need not share a sequence. `urls` is kept in the order in which
+URLs were found, under an index by (site, key): new rows are appended, URLs found together are fetched together, and the
+narrow index alone says whether a URL is known. (Clustered by key, a report wrote 17 pages of the file for each page
+fetched at ten million URLs; this way it writes 13.) The other tables are clustered by site: a batch touches a few
+sites,
+so it touches few pages of the file.
 
-The queue holds only what is due; what is to be tried later waits in `schedule`
-by time, and what is to be visited again in `revisits`. A URL's row in `urls` says in which it is.
+The queue holds only due URLs; retries wait in `schedule` by time, and next visits in `revisits`. A URL's row in `urls`
+says in which it is.
 
-Whoever follows the crawl (the index) reads *changes*: each transaction that stores pages or
-makes documents leave has a number, counted up inside it (`meta.change`), so that what is
-committed is always seen in order and without gaps. `segments.seq` and `departures.seq` hold it.
+Followers of the crawl (the index) read *changes*: each transaction that stores pages or makes documents leave has a
+number, counted up inside it (`meta.change`), so that followers see commits in order and without gaps. `segments.seq`
+and
+`departures.seq` hold it.
 
-For those who run it: `sites.paused` says why a site rests until it is told to go on, `least_delay` and `most_pages`
-are what an operator limited it to (0: nothing). `extraction` counts per site and day (days since 1970) how many pages
-gave no text; `samples` holds figures of the crawl by minute and by hour (`span`, seconds); `asked` counts queries, and
-nothing of who asked. `messages` is an outbox: a row leaves when its channel has taken it.
+For operators: `sites.paused` says why a site is paused, `least_delay` and `most_pages` are its limits (0: none).
+`extraction` counts per site and day (days since 1970) how many pages gave no text; `samples` holds figures of the crawl
+by minute and by hour (`span`, seconds); `asked` counts queries, and nothing of who asked. `messages` is an outbox: a
+row
+leaves when its channel has accepted it.
 """
 
 from __future__ import annotations
@@ -556,7 +558,7 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         ),
         "CREATE INDEX filters_active ON filters (site) WHERE state = 'active'",
         "CREATE INDEX subscriptions_feed ON subscriptions (feed)",
-        # What was fetched before there were revisits is looked at a week after that.
+        # Pages fetched before there were revisits are visited again a week later.
         "UPDATE urls SET due_at = COALESCE(fetched_at, found_at) + 604800 WHERE state = 2 AND outcome = 'document'",
         "INSERT INTO revisits SELECT site_id, part, due_at, key FROM urls WHERE state = 2 AND due_at IS NOT NULL",
         "UPDATE parts SET ready_at = (SELECT MIN(r.due_at) FROM revisits r WHERE r.site_id = parts.site_id "
@@ -599,7 +601,7 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         "CREATE INDEX messages_due ON messages (due_at) WHERE due_at IS NOT NULL",
     ),
 }
-"""What leads from a version to the next."""
+"""The statements from each version to the next."""
 
 
 def upgrade(version: int, clustered: str, text: str = "TEXT") -> list[str]:

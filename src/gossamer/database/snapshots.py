@@ -1,7 +1,7 @@
 """A whole frontier database as one SQLite file, of one moment, while others write; and back.
 
 From SQLite it is a copy of the file's pages. From PostgreSQL all tables are read in one snapshot into a file with the
-same tables, so a backup of either can become either.
+same tables, so a backup of either can be restored as either.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gossamer.database.sqlite import translate
 from gossamer.errors import UsageError
 
 _ROWS = 5000
-"""Rows that are on their way at once."""
+"""Rows read at a time."""
 
 
 def table_names() -> list[str]:
@@ -51,14 +51,14 @@ def copy_file(source: Path, target: Path) -> None:
     old_uri, new_uri = f"{source.absolute().as_uri()}?mode=ro", target.absolute().as_uri()
     with _told(target), _connected(old_uri) as old, _connected(new_uri) as new:
         old.backup(new)
-        # The copy is read by whoever restores it, and by nobody else: no journal beside it.
+        # Only a restore reads the copy: no journal beside it.
         new.execute("PRAGMA journal_mode = DELETE")
     for path in _beside(target):
         path.unlink(missing_ok=True)
 
 
 def check_file(path: Path) -> str:
-    """What is wrong with an SQLite file; empty: nothing."""
+    """Damage of an SQLite file; empty for none."""
     try:
         with _connected(f"{path.absolute().as_uri()}?mode=ro&immutable=1") as connection:
             found = connection.execute("PRAGMA quick_check").fetchone()[0]
@@ -72,7 +72,7 @@ def fill_database(target: Where, source: Path) -> None:
     old, new = open_database(source), open_database(target)
     try:
         if any(new.execute(f"SELECT 1 FROM {table} LIMIT 1") for table in ("seeds", "sites", "segments")):
-            raise UsageError(f"{new.where} holds a crawl already: name another database, or drop its tables first")
+            raise UsageError(f"{new.where} already holds a crawl: use another database, or drop its tables first")
         with new.transaction():
             _copy_tables(old, new, columns_of=old)
     finally:

@@ -1,8 +1,8 @@
 """The frontier database in SQLite, the embedded default.
 
-WAL mode: readers never wait, writers take turns. `synchronous=FULL` makes a commit survive a power cut, which costs
-one sync per batch. A large auto-checkpoint lets hot pages be written back once per some thousand changes and not
-once per batch.
+WAL mode: readers never wait, writers take turns. `synchronous=FULL` makes a commit survive a power cut, which costs one
+sync per batch. With a large auto-checkpoint, hot pages are written back once per some thousand changes and not once per
+batch.
 """
 
 from __future__ import annotations
@@ -132,19 +132,19 @@ def _translated(path: Path) -> Iterator[None]:
 
 
 def translate(error: sqlite3.Error, path: Path) -> Exception:
-    """What an SQLite error means to a person."""
+    """An SQLite error, for a person."""
     text = str(error)
     if "locked" in text or "busy" in text:
-        return DatabaseError(f"{path} is locked by another program: end it, or wait and try again")
+        return DatabaseError(f"another program has locked {path}: end it, or wait and try again")
     if "disk is full" in text or "disk I/O" in text:
         return StorageError(f"{path}: {text}: free some space and start again; nothing committed was lost")
     if "readonly" in text or "unable to open" in text:
         return StorageError(f"{path} cannot be opened for writing: check its permissions and the disk")
     if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
         return CorruptError(
-            f"{path} is damaged ({text}): restore a copy, or move it away and crawl anew; "
+            f"{path} is damaged ({text}): restore a backup, or move it away and crawl again; "
             "the segments beside it stay readable"
         )
     if "no such table" in text:
-        return DatabaseError(f"{path} is not a Gossamer database: name another --data folder")
+        return DatabaseError(f"{path} is not a Gossamer database: use another --data folder")
     return DatabaseError(f"{path}: {text}")

@@ -1,1 +1,1 @@
-"""What operators and the server keep in the database beside the queue: accounts, audit, samples, messages."""
+"""Tables of the database beside the queue, for operators and the server: accounts, audit, samples, messages."""

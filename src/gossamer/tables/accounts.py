@@ -1,7 +1,8 @@
-"""Who may log in to the console, and as what.
+"""Accounts of the console and their roles.
 
 A reader sees everything, an operator changes things. There is always an operator once there was one: nobody can remove
-or demote the last.
+or
+demote the last.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ def accounts(db: Database) -> list[Account]:
 
 
 def found(db: Database, name: str) -> Account:
-    """An account; a `UsageError` where there is none of this name."""
+    """An account; raises a `UsageError` if there is none of this name."""
     wanted = canonical(name)
     for account in accounts(db):
         if account.name == wanted:
             return account
-    raise UsageError(f"there is no account {wanted[:64]}: `gossamer accounts list` shows them")
+    raise UsageError(f"there is no account {wanted[:64]}: `gossamer accounts list` shows all accounts")
 
 
 def canonical(name: str) -> str:
-    """A name as it is kept: case and spaces around it say nothing."""
+    """The stored form of a name: case and surrounding spaces do not matter."""
     return name.strip().lower()
 
 
@@ -54,7 +55,7 @@ def add(db: Database, now: float, name: str, role: str, password: str) -> Accoun
     """A new account."""
     name = canonical(name)
     if not _NAME.fullmatch(name):
-        raise UsageError("a name has letters a to z, digits and . _ @ -, at most 64 of them")
+        raise UsageError("a name may have letters a to z, digits and . _ @ -, at most 64 of them")
     account = Account(name, _role(role), now)
     passwords.check(password, name)
     stored = passwords.hashed(password)
@@ -66,8 +67,7 @@ def add(db: Database, now: float, name: str, role: str, password: str) -> Accoun
 
 
 def add_first(db: Database, now: float) -> str:
-    """Make the first operator where there is no account at all; returns the password, or nothing where there is
-    one."""
+    """Make the first operator if there is no account at all; returns the password, or nothing if there is one."""
     if db.execute("SELECT 1 FROM accounts LIMIT 1"):
         return ""
     password = passwords.generated()
@@ -81,7 +81,7 @@ def add_first(db: Database, now: float) -> str:
 
 
 def set_password(db: Database, name: str, password: str) -> None:
-    """A new password: whoever is logged in to the account has to log in again, and earlier failures are forgotten."""
+    """Set a new password: ends all logins of the account, and forgets earlier failures."""
     account = found(db, name)
     passwords.check(password, account.name)
     stored = passwords.hashed(password)
@@ -101,7 +101,7 @@ def set_role(db: Database, name: str, role: str) -> None:
 
 
 def remove(db: Database, name: str) -> None:
-    """The account is gone, and whoever is logged in to it is out."""
+    """Remove an account and end its logins."""
     account = found(db, name)
     with db.transaction():
         _keep_an_operator(db, account.name)
@@ -119,7 +119,7 @@ def _role(text: str) -> Role:
     for role in ROLES:
         if role == text:
             return role
-    raise UsageError(f"{text[:40]!r} is no role: reader or operator")
+    raise UsageError(f"{text[:40]!r} is not a role: use reader or operator")
 
 
 def _keep_an_operator(db: Database, name: str) -> None:

@@ -1,8 +1,8 @@
-"""What is wrong with the crawl now, and what was.
+"""Present and past alarms.
 
 An alarm is raised when its sign is first seen and is over when the sign was absent for a while. At most one of a kind
-about a subject is open. One that comes and goes is held longer each time it is raised within a day (ten minutes,
-forty, …, six hours), so it tells nobody more than a handful of times a day.
+about a subject is open. One that comes and goes is held longer each time it is raised within a day (ten minutes, forty,
+…, six hours), so it is reported at most a handful of times a day.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _LONGER = 4
 _LONGEST_HOLD = 6 * 3600.0
 _DAY = 86_400.0
 _KEPT = 90 * _DAY
-"""Seconds for which alarms that are over can be seen."""
+"""Seconds for which past alarms can be seen."""
 _COLUMNS = "kind, subject, since, until, sentence"
 
 
 class Sign(msgspec.Struct, frozen=True):
-    """Something that is wrong, as it was seen just now."""
+    """Something wrong, as just seen."""
 
     kind: str
     subject: str
-    """What it is about, where there may be several: a site, a feed, a channel."""
+    """Its subject, if there may be several: a site, a feed, a channel."""
     sentence: str
     """For a person: what is wrong, in figures, and what to do."""
 
@@ -40,7 +40,7 @@ class Alarm(msgspec.Struct, frozen=True):
     subject: str
     since: float
     until: float | None
-    """None: it still is."""
+    """None while it lasts."""
     sentence: str
     """As it was last seen."""
 
@@ -48,8 +48,8 @@ class Alarm(msgspec.Struct, frozen=True):
 def settle(
     db: Database, now: float, looked_for: Collection[str], signs: Sequence[Sign]
 ) -> tuple[list[Alarm], list[Alarm]]:
-    """Raise what is new and clear what is over; both are returned, to be told in the same transaction, which is the
-    caller's. Kinds that were not `looked_for` stay as they are."""
+    """Raise new alarms and clear those that are over; returns both, to be reported in the same transaction, which is
+    the caller's. Kinds that were not `looked_for` stay as they are."""
     open_ = {
         (row[0], row[1]): row[2] for row in db.execute("SELECT kind, subject, since FROM alarms WHERE until IS NULL")
     }

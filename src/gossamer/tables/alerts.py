@@ -1,11 +1,12 @@
-"""Saved queries, and what they found.
+"""Saved queries and their hits.
 
-A query is matched against documents as they come (`crawl.alerting`), in the order of changes. How far that has come
-is kept here, for each part of a divided index by itself (`matched`), and is written in one transaction with the hits
-and the messages about them. Where no query is active nobody follows, so the first that becomes active sets the start:
-what came before it is never told.
+Documents are matched as they come (`alerts.alerting`), in the order of changes. The position is kept here, for each
+part
+of a divided index by itself (`matched`), and is written in one transaction with the hits and the messages about them.
+While no query is active nothing follows, so the first that becomes active sets the start: earlier documents are never
+reported.
 
-`request` and the messages' bodies are opaque here: search and notify know what they mean.
+`request` and the messages' bodies are opaque here: search and notify know their meaning.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _START = "alerts.start"
 _MATCHED = "alerts.matched "
 """Keys of `meta`; the second is followed by the part of the index."""
 MOST = 1_000
-"""Saved queries of a crawl: each of them is asked for every batch of documents."""
+"""Most saved queries of a crawl: each runs on every batch of documents."""
 KEPT = 10_000
 """Hits of a query that are kept, the newest."""
 _LONGEST_NAME = 200
@@ -37,7 +38,7 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     """A saved query."""
 
     id: str
-    """Unguessable: whoever knows it can read its feed."""
+    """Unguessable: anyone who knows it can read its feed."""
     name: str
     request: str
     """A `search.results.Request` as JSON."""
@@ -46,9 +47,9 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     made_by: str
     made_at: float
     since: int
-    """The last change of the crawl before it was made: what came with it, or earlier, is not told."""
+    """The last change before it was made: documents of that change, or earlier, are not reported."""
     again: bool
-    """Whether a page is told again when a changed version of it matches."""
+    """Whether a page is reported again when a changed version of it matches."""
     paused: bool
 
 
@@ -65,7 +66,7 @@ class AlertHit(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What a saved query found so far."""
+    """The number of hits of a saved query so far."""
 
     pages: int = 0
     last_at: float = 0.0
@@ -74,15 +75,15 @@ class Found(msgspec.Struct, frozen=True):
 def add(
     db: Database, name: str, request: str, channels: Sequence[str], made_by: str, now: float, again: bool = False
 ) -> Alert:
-    """Save a query; what comes from now on is matched."""
+    """Save a query; documents from now on are matched."""
     name = " ".join(name.split())
     if not name or len(name) > _LONGEST_NAME:
-        raise UsageError(f"an alert needs a name of at most {_LONGEST_NAME} characters")
+        raise UsageError(f"an alert needs a name of 1 to {_LONGEST_NAME} characters")
     with db.transaction():
         if db.execute("SELECT 1 FROM alerts WHERE name = ?", (name,)):
             raise UsageError(f"there is an alert {name!r} already: choose another name, or remove that one")
         if db.execute("SELECT COUNT(*) FROM alerts")[0][0] >= MOST:
-            raise UsageError(f"there are {MOST} alerts already: remove one that nobody needs")
+            raise UsageError(f"there are {MOST} alerts already: remove one that you do not need")
         _begin(db)
         alert = Alert(
             id=secrets.token_hex(16), name=name, request=request, channels=tuple(dict.fromkeys(channels)),
@@ -104,7 +105,7 @@ def are_saved(db: Database) -> bool:
 
 
 def remove(db: Database, id: str) -> None:
-    """Forget a query, its hits, and what was not sent yet; belongs to somebody who asked whether it exists."""
+    """Delete a query, its hits and unsent messages; the caller has checked that it exists."""
     with db.transaction():
         db.execute("DELETE FROM alerts WHERE id = ?", (id,))
         db.execute("DELETE FROM alert_hits WHERE alert = ?", (id,))
@@ -112,7 +113,7 @@ def remove(db: Database, id: str) -> None:
 
 
 def pause(db: Database, id: str) -> None:
-    """Let a query rest; what comes meanwhile is not told later either."""
+    """Pause a query; documents that come meanwhile are never reported."""
     with db.transaction():
         db.execute("UPDATE alerts SET paused = 1 WHERE id = ?", (id,))
 
@@ -141,10 +142,10 @@ def find(db: Database, id: str) -> Alert | None:
 
 
 def named(db: Database, name: str) -> Alert:
-    """The query with a name or an id; a `UsageError` where there is none."""
+    """The query with a name or an id; raises a `UsageError` if there is none."""
     rows = db.execute(f"SELECT {_COLUMNS} FROM alerts WHERE id = ? OR name = ?", (name, " ".join(name.split())))
     if not rows:
-        raise UsageError(f"there is no alert {name!r}: see `gossamer alerts list`")
+        raise UsageError(f"there is no alert {name!r}: `gossamer alerts list` shows all alerts")
     return _alert(rows[0])
 
 
@@ -155,7 +156,7 @@ def found(db: Database) -> dict[str, Found]:
 
 
 def hits(db: Database, id: str, limit: int) -> list[AlertHit]:
-    """What a query found, the newest first, without what was removed since."""
+    """Hits of a query, the newest first, without removed pages."""
     sql = (
         "SELECT alert, key, at, url, title, excerpt, published FROM alert_hits WHERE alert = ? "
         "ORDER BY at DESC, key LIMIT ?"
@@ -175,7 +176,7 @@ def told(db: Database, id: str, keys: Sequence[int]) -> set[int]:
 
 
 def note_hits(db: Database, new: Iterable[AlertHit]) -> None:
-    """Keep hits; one of a page found before takes its place. Belongs into a transaction of the caller's."""
+    """Store hits; a hit of a page found before replaces it. Call it in a transaction."""
     db.many(
         "INSERT INTO alert_hits (alert, key, at, url, title, excerpt, published) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (alert, key) DO UPDATE SET at = excluded.at, title = excluded.title, "
@@ -185,8 +186,8 @@ def note_hits(db: Database, new: Iterable[AlertHit]) -> None:
 
 
 def forget(db: Database, keys: Sequence[int]) -> int:
-    """Delete what all queries found of these pages, which were taken down; how many hits. Belongs into a transaction
-    of the caller's. Should such a page come back, it is told anew."""
+    """Delete all hits of these pages, which were taken down; returns how many. Call it in a transaction. If such a page
+    comes back, it is reported anew."""
     gone = 0
     for chunk in chunks(list(keys)):
         gone += db.change(f"DELETE FROM alert_hits WHERE key IN ({marks(chunk)})", chunk)
@@ -213,7 +214,7 @@ def matched(db: Database, part: str) -> int:
 
 
 def note_matched(db: Database, part: str, position: int) -> None:
-    """Documents up to this change were matched; belongs into the transaction of their hits."""
+    """Documents up to this change were matched; call it in the transaction of their hits."""
     db.execute(
         "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
         (_MATCHED + part, str(position)),
@@ -221,7 +222,7 @@ def note_matched(db: Database, part: str, position: int) -> None:
 
 
 def _begin(db: Database) -> None:
-    """A query becomes active: where it is the only one, following begins here."""
+    """A query becomes active: if it is the only one, following begins here."""
     if db.execute("SELECT 1 FROM alerts WHERE paused = 0 LIMIT 1"):
         return
     db.execute("DELETE FROM meta WHERE key LIKE ?", (f"{_MATCHED}%",))

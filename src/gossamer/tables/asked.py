@@ -1,7 +1,8 @@
-"""What readers look for: queries counted by day, and nothing of who asked, when within the day, or what came next.
+"""Readers' queries, counted by day, without who asked, when within the day, or what came next.
 
-A day has a row for each of its first 20,000 different queries; what comes after those is counted only where it has a
-row already, so that nobody fills the table by typing. Rows are kept for 400 days, a year and its season again.
+A day has a row for each of its first 20,000 different queries; later ones are counted only if they have a row already,
+so
+that nobody fills the table by typing. Rows are kept for 400 days, a year and its season again.
 """
 
 from __future__ import annotations
@@ -54,14 +55,15 @@ def day_of(now: float) -> int:
 
 
 def normalised(typed: str) -> str:
-    """A query as it is counted: one spelling of letters and case, single spaces, nothing that no database takes."""
+    """A query as it is counted: one spelling of letters and case, single spaces, only characters that every database
+    stores."""
     seen = "".join(" " if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") else one for one in typed)
     words = unicodedata.normalize("NFC", seen).split()
     return " ".join(word if word == "OR" else word.lower() for word in words)[:LONGEST].strip()
 
 
 def record(db: Database, day: int, counts: Mapping[str, Times], most: int = MOST_A_DAY) -> int:
-    """Add what was asked on a day, by normalised query; how many queries have been left out because the day is full."""
+    """Count the queries of a day, normalised; returns how many were left out because the day is full."""
     return db.patiently(lambda: _record(db, day, counts, most))
 
 
@@ -71,7 +73,7 @@ def _record(db: Database, day: int, counts: Mapping[str, Times], most: int) -> i
         rows = int(db.execute("SELECT COUNT(*) FROM asked WHERE day = ?", (day,))[0][0])
         if not rows:
             db.execute("DELETE FROM asked WHERE day < ?", (day - KEPT_DAYS,))
-        # The most asked first: where there is little room left, it is theirs.
+        # The most frequent first: they get the little room that is left.
         fresh = sorted((name for name in counts if name not in known), key=lambda name: (-counts[name].times, name))
         taken = [*sorted(known), *fresh[: max(0, most - rows)]]
         db.many(

@@ -1,7 +1,6 @@
-"""What operators did, line by line: nothing here is ever changed or deleted.
+"""The audit log: what operators did, line by line. Nothing here is ever changed or deleted.
 
-A line is one statement: inside a transaction it is written with what it tells of, or not at all; outside of one it
-stands for itself.
+A line is one statement: inside a transaction it is written together with the change it records, or not at all.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One thing that somebody did."""
+    """An action of an operator."""
 
     at: float
     who: str
@@ -31,7 +30,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """Which lines are wanted; what is empty leaves none out."""
+    """Filters for lines; an empty field filters nothing."""
 
     who: str = ""
     action: str = ""
@@ -40,7 +39,7 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 def note(db: Database, now: float, who: str, action: str, subject: str = "", detail: str = "") -> None:
-    """Write down what somebody did; never a password."""
+    """Write a line; never a password."""
     sql = "INSERT INTO audit (at, id, who, action, subject, detail) VALUES (?, ?, ?, ?, ?, ?)"
     texts = (_kept(text) for text in (who, action, subject, detail))
     db.execute(sql, (now, secrets.token_hex(8), *texts))
@@ -61,7 +60,7 @@ def count(db: Database, wanted: Filter | None = None) -> int:
 
 
 def known(db: Database) -> tuple[list[str], list[str]]:
-    """Everybody who did something, and everything that was done, in order: for a choice."""
+    """All names and actions, in order: for a choice."""
     people = [row[0] for row in db.execute("SELECT DISTINCT who FROM audit ORDER BY who")]
     actions = [row[0] for row in db.execute("SELECT DISTINCT action FROM audit ORDER BY action")]
     return people, actions

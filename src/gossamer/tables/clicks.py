@@ -1,12 +1,15 @@
-"""Clicks of readers on search results: a page that is opened often is looked at more often (S3.8).
+"""Clicks of readers on search results: a page that is opened often is visited more often (S3.8).
 
-A page has a number of clicks and nothing else: not who, when, or after which query. What the number weighs is said by
-`revisits.weight_of`, and it counts whenever a next visit is planned. Here a visit that is planned already moves to
-where the greater weight puts it, earlier and never later. A page that waits in the queue, or to be tried again, stays
-where it is: its clicks count from its visit on.
+A page has a number of clicks and nothing else: not who, when, or after which query. `revisits.weight_of` turns the
+number
+into a weight, which counts whenever a next visit is planned. Here a planned visit moves to where the greater weight
+puts
+it, earlier and never later. A page that waits in the queue, or for a retry, keeps its place: its clicks count from its
+visit on.
 
 Clicks do not fade: a page that was popular once keeps its weight. It grows with the logarithm of the clicks only, so
-that the past of one page takes little from the present of others.
+that
+the past of one page takes little from the present of others.
 """
 
 from __future__ import annotations
@@ -39,15 +42,13 @@ class _Page(NamedTuple):
     a: float | None
     b: float | None
     clicks: int
-    """With the new ones."""
+    """Including the new ones."""
     new: int
 
 
 def record(db: Database, clicks: Mapping[str, int], config: RevisitConfig, now: float) -> int:
-    """Count clicks by URL and bring the next visits of these pages forward; how many of the URLs are documents.
-
-    What is no document of this crawl is ignored: whoever counts need not know the table.
-    """
+    """Count clicks by URL and bring the next visits of these pages forward; returns how many of the URLs are documents.
+    Other URLs are ignored: the caller need not know the table."""
     # Made before the transaction begins: the workers wait for it.
     plan = Revisits(db, config).current_plan(now)
     with db.transaction():
@@ -81,8 +82,8 @@ def _documents(db: Database, clicks: Mapping[str, int]) -> list[_Page]:
 
 
 def _earlier(pages: Sequence[_Page], config: RevisitConfig, plan: Plan, now: float) -> list[tuple[_Page, float]]:
-    """The pages whose planned visits are too late by their weight, with the right time, which is not in the past: a
-    site would be taken for one that has waited long."""
+    """Pages whose planned visits are too late by their weight, with the right time. It is not in the past: the site
+    would count as one that has waited long."""
     planned = [page for page in pages if page.state == DONE and None not in (page.due_at, page.checked_at, page.a)]
     if not planned:
         return []
@@ -106,7 +107,7 @@ def _bring_forward(db: Database, moves: Sequence[tuple[_Page, float]]) -> None:
         place = (page.site_id, page.part)
         first[place] = min(time, first.get(place, time))
     for place, time in sorted(first.items()):
-        # Whoever owns a part looks at what is due, and sets the time when giving it back.
+        # The owner of a part checks what is due, and sets the time when giving it back.
         ready = max(time, db.execute("SELECT not_before FROM sites WHERE id = ?", place[:1])[0][0])
         db.execute(
             "UPDATE parts SET ready_at = ? WHERE site_id = ? AND part = ? AND owner IS NULL "

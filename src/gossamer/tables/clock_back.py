@@ -1,9 +1,10 @@
-"""After a clock that ran ahead: what was written by it is brought back to the present, so that nothing rests until the
-false time.
+"""Repairs times after a clock that ran ahead, so that nothing waits until the false time.
 
-How far the clock was ahead is told by the latest that was written. What is planned keeps its distance to that
-moment: a site that was to rest for five minutes more rests for five minutes. What happened in what is now the future,
-happened by the false clock, and is moved as far; what happened before stays.
+The latest stored time shows how far the clock was ahead. Plans keep their distance to that moment: a site that was to
+wait
+for five minutes more waits for five minutes. Events in what is now the future happened by the false clock, and are
+moved
+as far; earlier ones stay.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _EVENTS = {
     "clusters": ("seen_at",),
     "members": ("seen_at",),
 }
-"""Times at which something happened: by a clock that is right none of them lies ahead."""
+"""Times at which something happened: by a right clock none of them is in the future."""
 _STATE_TIMES = ("fetched_at", "expires_at", "retry_at", "good_at", "failing_since")
 
 
@@ -57,8 +58,8 @@ def latest_written(db: Database, last_seen: float) -> float:
 
 
 def turn_back(db: Database, now: float, seconds: float) -> None:
-    """Move what was written by a clock that was so far ahead; inside a transaction."""
-    # Plans first: by which clock they were made is not told by the plan itself.
+    """Move times that were written by a clock that was so far ahead; inside a transaction."""
+    # Plans first: a plan does not say by which clock it was made.
     for table, columns in _PLANS.items():
         for column in columns:
             db.execute(f"UPDATE {table} SET {column} = {column} - ? WHERE {column} > 0", (seconds,))
@@ -69,7 +70,7 @@ def turn_back(db: Database, now: float, seconds: float) -> None:
         "UPDATE logins SET began_at = began_at - ?, expires_at = expires_at - ? WHERE began_at > ?",
         (seconds, seconds, now),
     )
-    # A worker that lives renews its lease for minutes; one for much longer was taken by the false clock.
+    # A living worker renews its lease for minutes; a much longer one was taken by the false clock.
     db.execute("UPDATE workers SET expires_at = expires_at - ? WHERE expires_at > ?", (seconds, now + seconds / 2))
     _turn_back_days(db, now, seconds)
     _change(db, "robots", ("origin",), "state", lambda blob: _robots(blob, now, seconds))
@@ -78,7 +79,7 @@ def turn_back(db: Database, now: float, seconds: float) -> None:
 
 
 def _turn_back_days(db: Database, now: float, seconds: float) -> None:
-    """What is counted by the day or the minute: counts of days to come are dropped, rests end as much earlier."""
+    """Counts by the day or the minute: those of future days are dropped, rests end as much earlier."""
     today, days = int(now // _DAY), round(seconds / _DAY)
     db.execute("UPDATE scripted SET rest_until = rest_until - ? WHERE day > ?", (days, today))
     db.execute("UPDATE scripted SET day = ? WHERE day > ?", (today, today))
@@ -99,7 +100,7 @@ def _robots(blob: bytes, now: float, seconds: float) -> bytes | None:
     if state.fetched_at <= now:
         return None
     times = {name: getattr(state, name) for name in _STATE_TIMES}
-    # What was good or began to fail before the clock ran ahead stays so.
+    # States from before the clock ran ahead stay.
     moved = {name: at - seconds for name, at in times.items() if at > now}
     return msgspec.msgpack.encode(msgspec.structs.replace(state, **moved))
 

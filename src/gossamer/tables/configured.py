@@ -1,4 +1,4 @@
-"""What an import of a configuration does to tables that nobody else changes so."""
+"""Changes of tables that only an import of a configuration makes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gossamer.model.site import key64
 
 
 def forget_seeds(db: Database, urls: Sequence[str]) -> None:
-    """Their hosts belong to the crawl no longer, unless something else makes them."""
+    """Delete seeds: their hosts no longer belong to the crawl, unless something else makes them."""
     with db.transaction():
         db.many("DELETE FROM seeds WHERE url = ?", [(url,) for url in urls])
 
 
 def ask_now(db: Database, site: str, now: float) -> None:
-    """Hand out at once what waits of a site that left the crawl: each URL is refused without a request, where it would
-    otherwise count as work until the site has rested. The rest itself stays, should somebody name the site again."""
+    """Hand out the waiting URLs of a site that left the crawl at once: each is refused without a request, where it
+    would otherwise count as work until the site has rested. The rest itself stays, in case the site is named again."""
     site_id = key64(site)
     with db.transaction():
         later = db.execute("SELECT key FROM schedule WHERE site_id = ? AND due_at > ?", (site_id, now))
@@ -32,7 +32,7 @@ def ask_now(db: Database, site: str, now: float) -> None:
 
 
 def forget_filter(db: Database, one: StoredFilter) -> None:
-    """As if it had never been made; one that was in force has been ended before."""
+    """Delete a filter as if it had never been made; an active one was ended before."""
     with db.transaction():
         sql = "DELETE FROM filters WHERE site = ? AND kind = ? AND pattern = ?"
         db.execute(sql, (one.site, one.kind, one.pattern))
@@ -44,6 +44,6 @@ def is_known(db: Database, site: str) -> bool:
 
 
 def rename_alert(db: Database, id: str, name: str) -> None:
-    """Give a saved query the id that its readers know, where nothing has been found under it yet."""
+    """Give a saved query the id that its readers know, if it has no hits yet."""
     with db.transaction():
         db.execute("UPDATE alerts SET id = ? WHERE id = ?", (name, id))

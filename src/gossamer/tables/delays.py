@@ -1,6 +1,6 @@
-"""From publication to the search page: measured for each document that a feed announced while we were watching.
+"""Delay from publication to the search page, for each document that a feed announced while we were watching.
 
-A document counts once, when it can first be searched; an index that is made anew changes nothing.
+A document counts once, when readers can first find it; a rebuilt index changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Delays(msgspec.Struct, frozen=True):
 
 
 def note_searchable(db: Database, places: Sequence[tuple[int, int]], now: float) -> int:
-    """These documents (site and key) can be searched from now on; returns how many of them were announced."""
+    """Readers can find these documents (site and key) from now on; returns how many of them were announced."""
     return db.patiently(lambda: _note_searchable(db, places, now))
 
 
@@ -51,7 +51,7 @@ def _note_searchable(db: Database, places: Sequence[tuple[int, int]], now: float
 
 
 def announced(db: Database, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those documents that a feed announced and that could not be searched yet: a reading question."""
+    """Those documents that a feed announced and that readers could not find yet."""
     sql = "SELECT 1 FROM urls WHERE site_id = ? AND key = ? AND announced_at IS NOT NULL AND searchable_at IS NULL"
     return [place for place in places if db.execute(sql, place)]
 
@@ -84,7 +84,7 @@ def bound(bucket: int) -> float:
 
 
 def _quantile(rows: Sequence[tuple[int, int]], total: int, share: float) -> float:
-    """The upper bound of the class in which the quantile lies."""
+    """The upper bound of the class that contains the quantile."""
     seen = 0
     for bucket, documents in rows:
         seen += documents

@@ -1,7 +1,8 @@
 """Results of `gossamer evaluate` over time: how good the ranking was on a set of queries, run by run.
 
-A run holds the means, what each query scored, and the words of the worst ones, so that two runs can be compared when
-the set itself is no longer at hand.
+A run holds the means, the score of each query, and the words of the worst ones, so that two runs can be compared when
+the
+set itself is gone.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class EvaluationResult(msgspec.Struct, frozen=True):
     left_out: int
     rankings: tuple[RankingResult, ...]
     documents: int = 0
-    """Of the set itself; 0 where the index of the crawl was asked."""
+    """Of the set itself; 0 if the index of the crawl was searched."""
     version: str = ""
     """Of Gossamer."""
 
@@ -65,7 +66,7 @@ class Evaluation(msgspec.Struct, frozen=True):
 
 
 def note(db: Database, at: float, name: str, result: EvaluationResult) -> None:
-    """Keep a run; the oldest ones of a set that has very many are forgotten."""
+    """Store a run; the oldest ones of a set that has very many are deleted."""
     db.patiently(lambda: _note(db, at, name, result))
 
 
@@ -102,4 +103,4 @@ def _decoded(text: str) -> EvaluationResult:
     try:
         return msgspec.json.decode(text, type=EvaluationResult)
     except msgspec.DecodeError as error:
-        raise CorruptError(f"a stored evaluation cannot be read ({error}): it is of another version") from error
+        raise CorruptError(f"a stored evaluation cannot be read ({error}): another version wrote it") from error

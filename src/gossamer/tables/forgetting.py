@@ -1,8 +1,8 @@
-"""Changes that nobody follows any longer: without this, two tables would grow with every commit ever made.
+"""Deletes changes that nobody follows any longer: otherwise two tables would grow with every commit ever made.
 
-`segments` has a row for each commit, which says where its rows lie after it was merged. That is asked for as long as a
-URL has its page from it. `departures` says what left with which change, for the index: one that has missed what is
-forgotten cannot know what to delete, so it is built anew (`forgotten`).
+`segments` has a row for each commit, which says where its rows are after a merge. It is needed for as long as a URL has
+its page from it. `departures` says what left with which change, for the index: one that has missed forgotten changes
+cannot know what to delete, so it is rebuilt (`forgotten`).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def last_change_before(db: Database, time: float) -> int:
 
 
 def forget_departures(db: Database, until: int) -> None:
-    """Forget what left in the changes up to this one."""
-    # First of all: a follower must not take what is half gone for all there was.
+    """Delete departures of the changes up to this one."""
+    # First of all: a follower must not take a half-deleted list for a whole one.
     db.patiently(partial(_note, db, until))
-    first = db.execute("SELECT MIN(seq) FROM departures")[0][0]  # somebody may have been killed half-way
+    first = db.execute("SELECT MIN(seq) FROM departures")[0][0]  # an earlier run may have been killed half-way
     for start in range(until if first is None else first - 1, until, _CHANGES_AT_ONCE):
         db.patiently(partial(_forget_span, db, start, min(start + _CHANGES_AT_ONCE, until)))
 
@@ -53,8 +53,8 @@ def _note(db: Database, until: int) -> None:
 
 
 def unused_segments(db: Database, is_old: Callable[[str], bool]) -> set[str]:
-    """Segments that were merged into others long ago, by the names of both, and from which no URL has its page. Who
-    began to read one before that still looks for its rows."""
+    """Segments that were merged into others long ago, by the names of both, and from which no URL has its page. A
+    process that began to read one before that still looks for its rows."""
     rows = db.iterate("SELECT id, merged_into FROM segments WHERE merged_into IS NOT NULL")
     unused = {segment for segment, into in rows if is_old(segment) and is_old(into)}
     if unused:
@@ -64,8 +64,7 @@ def unused_segments(db: Database, is_old: Callable[[str], bool]) -> set[str]:
 
 
 def forget_segments(db: Database, segments: Set[str]) -> int:
-    """Forget where the rows of merged segments lie, those aside through which the way to others leads; returns how
-    many are forgotten."""
+    """Delete the rows of merged segments, except those that link to others; returns how many."""
     return sum(db.patiently(partial(_forget, db, [*chunk])) for chunk in chunks(sorted(segments)))
 
 

@@ -1,9 +1,11 @@
-"""Holds: while one lasts, segments that the database names stay where they are.
+"""Holds: while one lasts, segments that the database names stay in place.
 
-A backup names segments in its copy of the database and copies them afterwards. Merging would replace and delete them
-meanwhile, so whoever merges asks for holds inside the transaction that makes the merged segment count. A hold runs out
-unless it is renewed: whoever was killed keeps nobody waiting. A merge that finds one that has run out deletes it, and
-by its absence a backup that was frozen learns that it must start anew.
+A backup names segments in its copy of the database and copies them afterwards. A merge would replace and delete them
+meanwhile, so it checks for holds inside the transaction that makes the merged segment count. A hold runs out unless it
+is
+renewed: a killed process blocks nobody. A merge that finds an expired one deletes it, and by its absence a frozen
+backup
+learns that it must start over.
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ def take(db: Database, token: str, now: float) -> None:
 
 
 def renew(db: Database, token: str, now: float) -> bool:
-    """Hold on; false where it had run out and somebody went over it."""
+    """Renew a hold; False if it had run out and was deleted."""
     with db.transaction():
         return db.change("UPDATE meta SET value = ? WHERE key = ?", (repr(now + LASTING), _KEY + token)) > 0
 
 
 def release(db: Database, token: str) -> bool:
-    """Let segments be merged again; false where the hold was lost before."""
+    """Let segments be merged again; False if the hold was lost before."""
     with db.transaction():
         return db.change("DELETE FROM meta WHERE key = ?", (_KEY + token,)) > 0
 
@@ -41,12 +43,12 @@ def are_held(db: Database, now: float) -> bool:
 
 
 def forget_beyond(db: Database, latest: float) -> None:
-    """End the holds that last longer than any can: a clock that ran ahead made them."""
+    """End holds that last longer than any can: a clock that ran ahead made them."""
     db.many("DELETE FROM meta WHERE key = ?", [(key,) for key, until in _holds(db) if until > latest])
 
 
 def go_over_lost(db: Database, now: float) -> None:
-    """Inside a transaction that replaces segments: end the holds that have run out."""
+    """Inside a transaction that replaces segments: end expired holds."""
     db.many("DELETE FROM meta WHERE key = ?", [(key,) for key, until in _holds(db) if until <= now])
 
 

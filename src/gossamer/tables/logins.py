@@ -1,14 +1,17 @@
-"""Who is logged in, and who tried in vain.
+"""Logins, and failed attempts.
 
-Of a login's token only a hash is stored: who reads the database cannot use it. A login ends by itself when it was not
-used for a while, and at once when its account goes or gets another password.
+Only a hash of a login's token is stored: who reads the database cannot use it. A login ends by itself when it was not
+used
+for a while, and at once when its account goes or gets another password.
 
 Failures are counted for an account, whether it exists or not, and for an address. After so many in a row the next try
-is refused for a time that doubles with each further failure. The count is kept here, so a restart forgives nothing. A
-try counts as a failure until it is known to be none: trying many at once gains nothing.
+is
+refused for a time that doubles with each further failure. The count is in the database, so a restart forgives nothing.
+A
+try counts as a failure until it succeeds: trying many at once gains nothing.
 
-Whoever fails at an account every quarter of an hour would keep its owner out for good. So an address from which the
-right password came within a month waits for its own failures only (a row without failures stands for it).
+An attacker who fails at an account every quarter of an hour would lock its owner out for good. So an address from which
+the right password came within a month waits for its own failures only (a row without failures marks it).
 """
 
 from __future__ import annotations
@@ -24,11 +27,11 @@ from gossamer.database.lists import marks
 FIRST_PAUSE = 15.0
 """Seconds of the first refusal."""
 LONGEST_PAUSE = 900.0
-"""Seconds of refusal at most: somebody else's guesses must not keep an operator out for hours."""
+"""Most seconds of refusal: somebody else's guesses must not keep an operator out for hours."""
 MEMORY = 86_400.0
 """Seconds after which failures are forgotten."""
 KNOWN = 30 * 86_400.0
-"""Seconds for which an address is known from which somebody logged in."""
+"""Seconds for which an address counts as known after a login."""
 _RENEWAL = 0.02
 """The share of a login's time after which its end is written anew: not every request has to write."""
 
@@ -41,7 +44,7 @@ class Login(msgspec.Struct, frozen=True):
 
 
 def begin(db: Database, now: float, account: str, seconds: float) -> str:
-    """A new login; returns its token, which is stored nowhere."""
+    """Begin a login; returns its token, which is stored nowhere."""
     token = secrets.token_urlsafe(32)
     with db.transaction():
         db.execute("DELETE FROM logins WHERE expires_at <= ?", (now,))
@@ -51,7 +54,7 @@ def begin(db: Database, now: float, account: str, seconds: float) -> str:
 
 
 def find(db: Database, now: float, token: str) -> tuple[Login, float] | None:
-    """Who a token belongs to, and when it ends; none where it has ended, or its account is gone."""
+    """The account of a token, and when it ends; None if it has ended, or its account is gone."""
     sql = (
         "SELECT a.name, a.role, l.expires_at FROM logins l JOIN accounts a ON a.name = l.account "
         "WHERE l.token = ? AND l.expires_at > ?"
@@ -82,8 +85,8 @@ def end_all(db: Database, account: str) -> None:
 
 
 def attempt(db: Database, now: float, account: str, address: str, most: int) -> float:
-    """Begin to try a password: 0 where it may be tried, and it counts as failed from now on; else the seconds to
-    wait. `most`: failures in a row before anything is refused."""
+    """Begin to try a password: 0 if it may be tried, and it counts as failed from now on; else the seconds to wait.
+    `most`: failures in a row before anything is refused."""
     names = _names(account, address)
     with db.transaction():
         sql = "DELETE FROM login_failures WHERE last_at <= ? AND (failures > 0 OR last_at <= ?)"
@@ -103,7 +106,7 @@ def attempt(db: Database, now: float, account: str, address: str, most: int) -> 
 
 
 def succeeded(db: Database, account: str, address: str) -> None:
-    """The password was right: there are no failures in a row any more."""
+    """The password was right: forget failures in a row."""
     with db.transaction():
         db.execute("DELETE FROM login_failures WHERE who IN (?, ?)", _names(account, address))
 
@@ -133,7 +136,7 @@ def _wait(now: float, failures: int, last: float, most: int) -> float:
 
 
 def _names(account: str, address: str) -> tuple[str, str]:
-    # People type their password where the name belongs: what was typed is not kept.
+    # People type their password into the name's field: it is not stored.
     return f"account:{_hash(account)[:32]}", f"address:{address}"
 
 

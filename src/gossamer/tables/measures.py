@@ -1,4 +1,4 @@
-"""Small figures for monitoring that no other module keeps: each is asked of a short table, or of an index."""
+"""Small figures for monitoring that no other module keeps: each comes from a short table, or from an index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def open_alarms(db: Database) -> dict[str, int]:
 
 
 def outbox(db: Database) -> dict[str, int]:
-    """Messages that are not sent yet, by how it stands with them."""
+    """Unsent messages by state."""
     rows = db.execute(
         "SELECT CASE WHEN due_at IS NULL THEN 2 WHEN attempts > 0 THEN 1 ELSE 0 END, COUNT(*) FROM messages GROUP BY 1"
     )
@@ -51,12 +51,12 @@ def newest_stored(db: Database) -> float | None:
 
 
 def stored_after(db: Database, change: int) -> float | None:
-    """When the first results after a change were stored; None where there are none."""
+    """When the first results after a change were stored; None if there are none."""
     rows = db.execute("SELECT created_at FROM segments WHERE seq > ? ORDER BY seq LIMIT 1", (change,))
     return float(rows[0][0]) if rows else None
 
 
 def working_since(db: Database, now: float) -> float | None:
-    """When the first of the workers began that are at work now; None where none is."""
+    """When the first of the running workers began; None if there is none."""
     first = db.execute("SELECT MIN(started_at) FROM workers WHERE expires_at >= ?", (now,))[0][0]
     return float(first) if first is not None else None

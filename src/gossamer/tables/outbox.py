@@ -1,15 +1,16 @@
 """Messages that wait for their channel.
 
-A message is put here in the transaction of what it tells of, and leaves when its channel has taken it. Whoever sends
-it *claims* it first: its next try is set before the first byte goes out. So a sender that dies, at whatever moment,
-means that the message is sent again later, under the same id, by which a receiver knows it: at least once, and never
-by two at the same time.
+A message is put here in the transaction of the event it reports, and leaves when its channel has accepted it. A sender
+*claims* it first: the next try is set before the first byte goes out. So if a sender dies, at whatever moment, the
+message
+is sent again later, under the same id, by which a receiver recognises it: at least once, and never by two at the same
+time.
 
     put → (gathers for a while) → claimed → taken: the row is deleted
                                          ↘ failed: again after 1, 2, 4, … minutes, at most a day
                                                    ↘ after 5 days given up; it stays, with the problem, for a month
 
-A message that gathers may still be added to: only before its first claim, in a writing transaction; those take turns.
+A message that gathers may still be extended: only before its first claim, in a writing transaction; those take turns.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _PATIENCE = 5 * 86_400.0
 _SHOWN = 30 * 86_400.0
 """Seconds for which one that was given up can be seen."""
 _IN_HAND = 300.0
-"""Seconds at least until a claimed message is claimed again: longer than any sending takes."""
+"""Least seconds until a claimed message is claimed again: longer than any sending takes."""
 _PROBLEM = 500
 
 
@@ -39,7 +40,7 @@ class Waiting(msgspec.Struct, frozen=True):
     id: str
     channel: str
     about: str
-    """Id of the alert it tells of; empty for alarms."""
+    """Id of the alert it reports; empty for alarms."""
     body: str
     made_at: float
     due_at: float | None
@@ -50,7 +51,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 def put(db: Database, channel: str, about: str, body: str, now: float, due_at: float) -> str:
-    """A new message, to be sent at a time; its id. Belongs into a transaction of the caller's."""
+    """Add a message, to be sent at a time; returns its id. Call it in a transaction."""
     id = secrets.token_hex(12)
     db.execute(
         "INSERT INTO messages (id, channel, about, body, made_at, due_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -60,8 +61,8 @@ def put(db: Database, channel: str, about: str, body: str, now: float, due_at: f
 
 
 def gathering(db: Database, channel: str, about: str, now: float, lasting: float) -> tuple[str, str] | None:
-    """Id and body of the message about something that may still be added to, in a transaction of the caller's;
-    `lasting`: seconds for which messages gather. What waits for a channel that is away is due later, and not read."""
+    """Id and body of the message about something that may still be extended, in a transaction; `lasting`: seconds for
+    which messages gather. Messages for a channel that is away are due later, and are not read."""
     rows = db.execute(
         "SELECT id, body FROM messages WHERE due_at > ? AND due_at <= ? AND attempts = 0 AND channel = ? AND about = ? "
         "ORDER BY due_at DESC, made_at DESC, id LIMIT 1",
@@ -76,7 +77,7 @@ def rewrite(db: Database, id: str, body: str) -> None:
 
 
 def about_alerts(db: Database) -> list[str]:
-    """Ids of the messages that tell what saved queries found."""
+    """Ids of the messages that report hits of saved queries."""
     return [id for (id,) in db.execute("SELECT id FROM messages WHERE about <> ''")]
 
 
@@ -124,12 +125,12 @@ def wait_after(attempts: int) -> float:
 
 
 def taken(db: Database, id: str) -> None:
-    """The channel has it."""
+    """The channel accepted it."""
     db.patiently(lambda: _change(db, "DELETE FROM messages WHERE id = ?", (id,)))
 
 
 def failed(db: Database, message: Waiting, problem: str, now: float) -> None:
-    """The channel did not take it: it is tried again, or given up after days."""
+    """The channel refused it: try again, or give it up after days."""
     over = now - message.made_at >= _PATIENCE
     due_at = None if over else now + wait_after(message.attempts)
     sql = "UPDATE messages SET problem = ?, due_at = ? WHERE id = ?"
@@ -143,14 +144,14 @@ def put_back(db: Database, message: Waiting, now: float) -> None:
 
 
 def retry(db: Database, now: float, id: str = "") -> int:
-    """Try a message, or all that failed, again at once; how many those are."""
+    """Try a message, or all that failed, again at once; returns how many."""
     sql = "UPDATE messages SET due_at = ? WHERE attempts > 0"
     with db.transaction():
         return db.change(f"{sql} AND id = ?", (now, id)) if id else db.change(sql, (now,))
 
 
 def discard(db: Database, id: str) -> int:
-    """Throw a message away; how many that were."""
+    """Delete a message; returns how many."""
     with db.transaction():
         return drop(db, id)
 
@@ -161,13 +162,13 @@ def drop(db: Database, id: str) -> int:
 
 
 def list_messages(db: Database, limit: int = 200) -> list[Waiting]:
-    """What waits, what failed most often first."""
+    """Waiting messages, those that failed most often first."""
     sql = f"SELECT {_COLUMNS} FROM messages ORDER BY attempts DESC, made_at, id LIMIT ?"
     return [Waiting(*row) for row in db.execute(sql, (limit,))]
 
 
 def failing(db: Database, tries: int) -> list[tuple[str, int, str]]:
-    """Channels with a message that failed so often and still waits: channel, how many messages, a problem of theirs."""
+    """Channels with a message that failed so often and still waits: channel, number of messages, a problem."""
     rows = db.execute(
         "SELECT channel, COUNT(*), MAX(problem) FROM messages "
         "WHERE attempts >= ? AND problem <> '' AND due_at IS NOT NULL "
@@ -178,7 +179,7 @@ def failing(db: Database, tries: int) -> list[tuple[str, int, str]]:
 
 
 def prune(db: Database, now: float) -> int:
-    """Delete what was given up long ago; how many."""
+    """Delete messages that were given up long ago; returns how many."""
     old = db.execute("SELECT id FROM messages WHERE due_at IS NULL AND made_at < ?", (now - _SHOWN,))
     gone = 0
     for chunk in chunks([row[0] for row in old]):

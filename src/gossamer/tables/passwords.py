@@ -1,8 +1,9 @@
-"""Passwords as they are stored: scrypt, with a salt of each and the parameters beside it.
+"""Stored passwords: scrypt, each with its salt and parameters.
 
-`scrypt$14$8$5$SALT$KEY`: the logarithm of N, r and p, then salt and key in base64. Parameters that are raised one day
-hold for passwords set from then on; older ones are checked by theirs. Checking takes about as long whether there is
-such an account or not.
+`scrypt$14$8$5$SALT$KEY`: the logarithm of N, r and p, then salt and key in base64. Higher parameters of a later version
+hold for passwords set from then on; older ones are checked by theirs. A check takes about as long whether there is such
+an
+account or not.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from gossamer.errors import UsageError
 LEAST = 10
 """Characters of a password."""
 MOST = 1000
-"""Bytes of a password: more is not typed by a person."""
+"""Most bytes of a password: nobody types more."""
 
 COST = (14, 8, 5)
 """16 MiB and about a fifth of a second: what a guess costs. The same work as N = 2^17, p = 1 would be with less memory,
@@ -27,7 +28,7 @@ _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 def hashed(password: str) -> str:
-    """What is stored of a password."""
+    """The stored form of a password."""
     salt = secrets.token_bytes(16)
     return "$".join(("scrypt", *map(str, COST), _text(salt), _text(_key(password, salt, *COST))))
 
@@ -53,13 +54,13 @@ def generated() -> str:
 
 
 def check(password: str, name: str) -> None:
-    """Refuse what is guessed at once."""
+    """Refuse passwords that are easy to guess."""
     if len(password) < LEAST:
         raise UsageError(f"the password is too short: it needs {LEAST} characters")
     if len(password.encode("utf-8", "replace")) > MOST:
         raise UsageError(f"the password is too long: {MOST} bytes are enough")
     if len(set(password)) < 4 or name.lower() in password.lower():
-        raise UsageError("the password is too easy: no repetitions, and not the name of the account")
+        raise UsageError("the password is too easy: avoid repetitions and the name of the account")
 
 
 def _key(password: str, salt: bytes, log_n: int, r: int, p: int) -> bytes:

@@ -1,11 +1,10 @@
 """Document rules in the database, where running workers see that they changed.
 
-`meta.rules` counts the changes: a worker compares one number every few seconds and reads the
-rules only when it differs.
+`meta.rules` counts the changes: a worker compares one number every few seconds and reads the rules only when it
+differs.
 
-A page that has not changed on its server must still be cut anew when its rule has: the
-validators (ETag, Last-Modified) of the sites concerned are forgotten, so their next visit brings
-the whole page.
+A page that has not changed on its server must still be extracted anew when its rule has: the validators (ETag,
+Last-Modified) of the sites concerned are deleted, so their next visit fetches the whole page.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def load_rules(db: Database) -> tuple[DocumentRule, ...]:
 
 
 def rules_for(db: Database, url: str) -> tuple[DocumentRule, ...]:
-    """The rules that speak of a URL's host."""
+    """The rules for a URL's host."""
     host = host_of(site_of(url))
     rows = db.execute(
         "SELECT body FROM rules WHERE domain IN (?, ?) ORDER BY domain, name", (host, registrable_domain(host))
@@ -41,7 +40,8 @@ def rules_version(db: Database) -> int:
 
 
 def save_rules(db: Database, rules: Iterable[DocumentRule], now: float) -> tuple[int, int]:
-    """Add rules, each in place of the one with its domain and name; how many are new, how many differ from before."""
+    """Add rules, each in place of the one with its domain and name; returns how many are new, and how many differ from
+    before."""
     wanted = {(rule.domain, rule.name): msgspec.json.encode(rule).decode() for rule in rules}
     with db.transaction():
         present = {(domain, name): body for domain, name, body in db.execute("SELECT domain, name, body FROM rules")}
@@ -58,7 +58,7 @@ def save_rules(db: Database, rules: Iterable[DocumentRule], now: float) -> tuple
 
 
 def remove_rules(db: Database, domain: str, name: str = "") -> int:
-    """Take out one rule of a domain, or all of them; how many there were."""
+    """Delete one rule of a domain, or all of them; returns how many there were."""
     with db.transaction():
         removed = db.change("DELETE FROM rules WHERE domain = ? AND (? = '' OR name = ?)", (domain, name, name))
         if removed:

@@ -1,11 +1,12 @@
 """Figures of the crawl over time: one row a minute for two days, then one an hour for two years.
 
-A row holds what `status` would have said at that moment. Counters in it are cumulated over the life of the crawl, so
-the difference of any two rows tells what happened between them, and an hour is folded by keeping its last minute.
-Even the delays from publication to the search page are a cumulated histogram: each window has a p95 of its own.
+A row holds what `status` would have said at that moment. Its counters are totals over the life of the crawl, so the
+difference of any two rows is what happened between them, and an hour is folded by keeping its last minute. Even the
+delays
+from publication to the search page are a cumulated histogram: each window has a p95 of its own.
 
-Whoever writes a minute first has written it: machines that share a crawl need not agree who does. The table is
-bounded: 2,880 minutes and 17,520 hours, some ten megabytes.
+The first writer of a minute wins: machines that share a crawl need not agree who writes. The table is bounded: 2,880
+minutes and 17,520 hours, some ten megabytes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Figures(msgspec.Struct, frozen=True):
     """The crawl at one moment; all but the last lines as in `Status`."""
 
     taken_at: float
-    """When it was; at the end of an hour, where an hour's minutes were folded."""
+    """When it was; the end of an hour, if an hour's minutes were folded."""
     pages: int = 0
     fetched: int = 0
     errors: int = 0
@@ -41,9 +42,9 @@ class Figures(msgspec.Struct, frozen=True):
     workers: int = 0
     segment_bytes: int = 0
     disk_free: int = 0
-    """Bytes free on the disk of the data folder, or on that of the segments where it is less."""
+    """Bytes free on the disk of the data folder, or on that of the segments if it is less."""
     fresh: float = 1.0
-    """Share of the documents that are believed to be up to date."""
+    """Expected share of documents that are up to date."""
     age: float = 0.0
     """Seconds for which a document has been out of date, on average."""
     delays: dict[int, int] = {}
@@ -56,7 +57,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 def figures_of(standing: Status, now: float, disk_free: int, fresh: tuple[float, float], db: Database) -> Figures:
-    """What is kept of a status; `fresh` is freshness and mean age."""
+    """The stored part of a status; `fresh` is freshness and mean age."""
     shared = [name for name in Figures.__struct_fields__ if name in Status.__struct_fields__]
     return Figures(
         taken_at=now,
@@ -70,8 +71,8 @@ def figures_of(standing: Status, now: float, disk_free: int, fresh: tuple[float,
 
 
 def note(db: Database, figures: Figures, last: bool = False) -> bool:
-    """Keep the figures of a minute, unless somebody has; `last`: in the place of what was kept, because the crawl
-    ends. Whether they were written."""
+    """Store the figures of a minute, unless they are there; `last`: replace them, because the crawl ends. Returns
+    whether they were written."""
     return db.patiently(lambda: _note(db, figures, last))
 
 
@@ -87,7 +88,7 @@ def _note(db: Database, figures: Figures, last: bool) -> bool:
 
 
 def _fold(db: Database, now: float) -> None:
-    """Hours that are over for two days keep their last minute; what is older than two years goes."""
+    """Hours that ended two days ago keep their last minute; rows older than two years go."""
     limit = int(now - _MINUTES_KEPT) // HOUR * HOUR
     oldest = db.execute("SELECT MIN(at) FROM samples WHERE span = ?", (MINUTE,))[0][0]
     if oldest is None or oldest >= limit:
@@ -106,7 +107,7 @@ def _fold(db: Database, now: float) -> None:
 def history(db: Database, since: float, until: float, step: int = MINUTE) -> list[Figures]:
     """The figures of a window in order of time, the last ones of every `step` seconds."""
     kept: dict[int, str] = {}
-    # The hours first: where both are there, the minutes are the newer ones.
+    # The hours first: if both exist, the minutes are the newer ones.
     for span in (HOUR, MINUTE):
         rows = db.execute(
             "SELECT s.at, s.figures FROM samples s JOIN (SELECT MAX(at) AS at FROM samples "
@@ -134,7 +135,7 @@ def newest(db: Database) -> Figures | None:
 
 
 def as_of(db: Database, moment: float) -> Figures | None:
-    """The crawl as it stood at a moment, or as early as is known where that is later; none where nothing is."""
+    """The figures at a moment, or the earliest known if that is later; None if there are none."""
     at = int(moment)
     # An hour's figures are those of its end.
     return _one(db, "at <= ?", (at - HOUR, at), "DESC") or _one(db, "at > ?", (at - HOUR, at), "ASC")

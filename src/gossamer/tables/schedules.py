@@ -1,6 +1,6 @@
-"""What became of the plan of `gossamer run`: runs with their results, pauses, and wishes to run something now.
+"""State of the plan of `gossamer run`: runs with their results, pauses, and requests to run something now.
 
-Each machine has a plan of its own, so every row is under the machine's name (empty where there is one machine).
+Each machine has a plan of its own, so every row is under the machine's name (empty if there is one machine).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 from gossamer.database.database import Database
 
 _WORDS = 4000
-"""Characters of a run's last words that are kept."""
+"""Characters of a run's last output that are kept."""
 _KEPT = 200
 """Runs of an entry that are kept."""
 
@@ -24,9 +24,9 @@ class Run(msgspec.Struct, frozen=True):
     began_at: float
     ended_at: float | None
     code: int | None
-    """Its exit code, negative for a signal; None while it runs, or where nobody saw its end."""
+    """Its exit code, negative for a signal; None while it runs, or if nobody saw its end."""
     words: str
-    """The end of what it said."""
+    """The end of its output."""
 
     @property
     def result(self) -> str:
@@ -39,18 +39,18 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What is remembered of an entry of the plan."""
+    """The stored state of an entry of the plan."""
 
     name: str
     rhythm: str
     since: float
     """When it was first seen with these times."""
     wanted_at: float | None
-    """When somebody asked to have it run at once."""
+    """When somebody asked to run it at once."""
 
 
 def note_plan(db: Database, machine: str, rhythms: Mapping[str, str], now: float) -> None:
-    """Remember since when each entry has its times; what left the plan is forgotten, its runs are not."""
+    """Store since when each entry has its times; entries that left the plan are deleted, their runs are not."""
     with db.transaction():
         known = {entry.name: entry.rhythm for entry in entries(db, machine)}
         for name in known.keys() - rhythms.keys():
@@ -69,14 +69,14 @@ def entries(db: Database, machine: str) -> list[Entry]:
 
 
 def want(db: Database, machine: str, name: str, now: float) -> bool:
-    """Ask whoever runs the plan to run an entry at once; whether it knows the entry."""
+    """Ask the process that runs the plan to run an entry at once; returns whether it knows the entry."""
     with db.transaction():
         sql = "UPDATE schedule_entries SET wanted_at = ? WHERE machine = ? AND name = ?"
         return db.change(sql, (now, machine, name)) > 0
 
 
 def begin(db: Database, machine: str, name: str, now: float) -> float:
-    """Note that an entry was started, as it may have been asked for; returns the time under which it is known."""
+    """Record the start of an entry; returns the time under which it is known."""
     with db.transaction():
         rows = db.execute("SELECT MAX(began_at) FROM schedule_runs WHERE machine = ? AND name = ?", (machine, name))
         began = now if rows[0][0] != now else now + 1e-3
@@ -109,7 +109,7 @@ def _clean(words: str) -> str:
 
 
 def bury(db: Database, machine: str, now: float) -> list[str]:
-    """End the runs whose end nobody saw, since what ran them was killed; returns their names."""
+    """End the runs whose end nobody saw, because their runner was killed; returns their names."""
     with db.transaction():
         rows = db.execute("SELECT name FROM schedule_runs WHERE machine = ? AND ended_at IS NULL", (machine,))
         db.execute(
@@ -121,8 +121,8 @@ def bury(db: Database, machine: str, now: float) -> list[str]:
 
 
 def pull_back(db: Database, machine: str, now: float) -> None:
-    """The clock was set back: what lies in the future counts as of now, or nothing would be due until that comes.
-    What is running keeps its time until it has ended."""
+    """The clock was set back: times in the future count as now, or nothing would be due until then. A running entry
+    keeps its time until it has ended."""
     with db.transaction():
         rows = db.execute(
             "SELECT name, began_at FROM schedule_runs WHERE machine = ? AND began_at > ? AND ended_at IS NOT NULL "
@@ -158,14 +158,14 @@ def last_runs(db: Database, machine: str) -> dict[str, Run]:
 
 
 def pause(db: Database, machine: str, name: str, now: float) -> bool:
-    """Start an entry no more until it is resumed; false where it was paused already."""
+    """Pause an entry; False if it was paused already."""
     with db.transaction():
         sql = "INSERT INTO schedule_pauses (machine, name, paused_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
         return db.change(sql, (machine, name, now)) > 0
 
 
 def resume(db: Database, machine: str, name: str) -> bool:
-    """Let a paused entry go on; false where it was not paused."""
+    """Resume a paused entry; False if it was not paused."""
     with db.transaction():
         return db.change("DELETE FROM schedule_pauses WHERE machine = ? AND name = ?", (machine, name)) > 0
 

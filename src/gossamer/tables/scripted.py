@@ -1,4 +1,4 @@
-"""How many pages of a site were rendered today, at what cost, and whether it was worth it.
+"""How many pages of a site were rendered today, the cost, and whether it helped.
 
 A row for each site of which a page was ever rendered. Pages are claimed before they are rendered, so that workers that
 share a site keep its budget together. A site where rendering has gained nothing for a while rests for a week; then one
@@ -20,7 +20,7 @@ REST = 7
 
 
 class Scripted(msgspec.Struct, frozen=True):
-    """What rendering has cost a site, and brought."""
+    """Costs and gains of rendering for a site."""
 
     day: int
     """Days since 1970; the next three are of that day."""
@@ -41,9 +41,9 @@ def day_of(now: float) -> int:
 
 
 def refusal(row: Scripted, pages: int, requests: float) -> str:
-    """Why no further page of the site may be rendered on the row's day; `""` where one may."""
+    """Why no further page of the site may be rendered on the row's day; `""` if one may."""
     if row.day < row.rest_until:
-        return f"rendering gained nothing on this site: it rests for {counted(row.rest_until - row.day, 'more day')}"
+        return f"rendering added no text on this site: it is off for {counted(row.rest_until - row.day, 'more day')}"
     if row.rendered >= pages:
         return f"{counted(row.rendered, 'page')} of the site {noun(row.rendered, 'was')} rendered today (browser.pages)"
     if row.requests >= requests:

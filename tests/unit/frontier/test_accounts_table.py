@@ -79,7 +79,7 @@ def test_weak_passwords_are_refused(db: Database, password: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "é", "a" * 65, "<b>", "cli:root"])
 def test_names_are_plain(db: Database, name: str) -> None:
-    with pytest.raises(UsageError, match="a name has"):
+    with pytest.raises(UsageError, match="a name may have"):
         accounts.add(db, 1.0, name, "reader", PASSWORD)
 
 
@@ -109,7 +109,7 @@ def test_the_last_operator_stays(db: Database, ada: str) -> None:
 
 
 def test_roles_that_do_not_exist_are_refused(db: Database, ada: str) -> None:
-    with pytest.raises(UsageError, match="no role"):
+    with pytest.raises(UsageError, match="not a role"):
         accounts.set_role(db, ada, "root")
 
 

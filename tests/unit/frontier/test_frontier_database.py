@@ -82,11 +82,11 @@ class TestWrongFiles:
         with filled.open("r+b") as file:
             file.seek(4096)
             file.write(b"\xff" * (filled.stat().st_size - 4096))
-        fails(CorruptError, "restore a copy", lambda: rows(open_database(filled)))
+        fails(CorruptError, "restore a backup", lambda: rows(open_database(filled)))
 
     def test_a_truncated_database_is_called_damaged(self, filled: Path) -> None:
         os.truncate(filled, 3 * 4096)
-        fails(CorruptError, "restore a copy", lambda: rows(open_database(filled)))
+        fails(CorruptError, "restore a backup", lambda: rows(open_database(filled)))
 
     def test_another_programs_database_is_not_touched(self, path: Path) -> None:
         path.parent.mkdir()
@@ -123,8 +123,8 @@ class TestLocks:
             with ours.transaction():
                 ours.execute("DELETE FROM robots")
 
-        fails(DatabaseError, "locked by another program", write)
-        fails(DatabaseError, "locked by another program", lambda: ours.execute("DELETE FROM robots"))
+        fails(DatabaseError, "another program has locked", write)
+        fails(DatabaseError, "another program has locked", lambda: ours.execute("DELETE FROM robots"))
         assert rows(ours) == 300, "reading goes on"
         other.execute("ROLLBACK")
         write()
@@ -145,7 +145,7 @@ class TestLocks:
         path.parent.mkdir()
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")
-        fails(DatabaseError, "locked by another program", lambda: open_database(path, wait=0.05))
+        fails(DatabaseError, "another program has locked", lambda: open_database(path, wait=0.05))
 
 
 class TestTransactions:

@@ -38,7 +38,7 @@ def in_vain(db: Database, times: int, now: float) -> list[str]:
 def test_a_site_where_nothing_is_gained_rests_for_a_week(db: Database) -> None:
     assert in_vain(db, TRIES, NOW) == [""] * TRIES
     for days in range(REST):
-        assert "gained nothing" in claim(db, SITE, NOW + days * DAY, 1000, MANY)
+        assert "added no text" in claim(db, SITE, NOW + days * DAY, 1000, MANY)
     assert claim(db, SITE, NOW + REST * DAY, 1000, MANY) == ""
 
 
@@ -46,7 +46,7 @@ def test_after_its_rest_one_page_in_vain_is_enough_and_one_gain_ends_it(db: Data
     in_vain(db, TRIES, NOW)
     again = NOW + REST * DAY
     assert in_vain(db, 2, again)[0] == ""
-    assert "gained nothing" in claim(db, SITE, again, 1000, MANY)
+    assert "added no text" in claim(db, SITE, again, 1000, MANY)
     later = again + REST * DAY
     assert claim(db, SITE, later, 1000, MANY) == ""
     note(db, SITE, later, 1, True)
