@@ -71,7 +71,7 @@ class TestOpening:
             (Answer(403, "AccessDenied"), "permission denied"),
             (Answer(403, "InvalidAccessKeyId"), "AWS_ACCESS_KEY_ID"),
             (Answer(403, "SignatureDoesNotMatch"), "AWS_SECRET_ACCESS_KEY"),
-            (Answer(403, "RequestTimeTooSkewed"), "set the clock right"),
+            (Answer(403, "RequestTimeTooSkewed"), "set the clock"),
             (Answer(400, "AuthorizationHeaderMalformed"), "AWS_REGION"),
             (Answer(404, "NoSuchBucket"), "no such bucket"),
             (Answer(501, "NotImplemented"), "If-None-Match"),
@@ -141,7 +141,7 @@ class TestFaults:
     ) -> None:
         (tmp_path / "source").write_bytes(b"12345")
         store.cut_short = True
-        with pytest.raises(StorageError, match="5 were sent"):
+        with pytest.raises(StorageError, match="instead of 5"):
             place.upload("x", tmp_path / "source")
 
     def test_a_writer_killed_in_a_large_upload_shows_nothing(

@@ -139,7 +139,7 @@ def test_a_crawl_ends_although_another_indexer_has_the_index(tmp_path: Path) -> 
         with indexer_lock(DataFolder(data)):
             done = run("crawl", site.url("/"), "--quiet", data=data)
         assert done.returncode == 0, done.stderr
-        assert "an indexer is at work on" in done.stderr
+        assert "an indexer is already running on" in done.stderr
         assert len(exported("pages", data)) == 3
         assert run("index", data=data).returncode == 0
         assert len(contents(data).pages) == 3

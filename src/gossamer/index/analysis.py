@@ -59,7 +59,7 @@ _NOT_COMPOSED = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð":
 
 
 def _folding() -> dict[int, str]:
-    """Accented lower-case Latin letters, and `ё`, to what they are without."""
+    """Accented lower-case Latin letters, and `ё`, to plain ones."""
     table = {}
     for code in [*range(0xDF, 0x250), *range(0x1E00, 0x1F00)]:
         base = unicodedata.normalize("NFD", chr(code))[0]
@@ -102,10 +102,10 @@ def encodable(text: str) -> str:
 
 
 def _unified(text: str) -> str:
-    """One spelling of letters that have several; `İ` is the one letter that lower case would take apart."""
+    """One spelling of letters that have several; `İ` is the one letter that lower case would split."""
     text = unicodedata.normalize("NFC", text)
     if _DOTTED.search(text):
-        # Once more: an accent that stood behind the dot may now join the letter.
+        # Once more: an accent that followed the dot may now join the letter.
         text = unicodedata.normalize("NFC", _DOTTED.sub(lambda found: "i" if found[0][0] == "i" else "I", text))
     return text
 
@@ -131,7 +131,7 @@ def stems(text: str, lang: str | None = None) -> list[str]:
 
 
 def query_stems(word: str, languages: Sequence[str]) -> list[str]:
-    """What a word without spaces may be in the index, the documents being in these languages."""
+    """Forms that a word without spaces may have in the index, for documents in these languages."""
     terms: dict[str, None] = {}
     for lang in languages or ("en",):
         terms.update(dict.fromkeys(stems(word, lang)))
@@ -140,7 +140,7 @@ def query_stems(word: str, languages: Sequence[str]) -> list[str]:
 
 def dictionary_words(run: str) -> list[str]:
     """A run of Han characters cut into words."""
-    import rjieba  # its dictionary takes a tenth of a second to load: only who reads Chinese pays for it
+    import rjieba  # its dictionary takes a tenth of a second to load: only Chinese text pays for it
 
     words: list[str] = rjieba.cut(run)
     return words
@@ -157,7 +157,7 @@ def stem_of(word: str, lang: str | None) -> str:
 
 
 def address_words(url: str) -> list[str]:
-    """The words of a URL or a part of one: host labels and what its path and query spell."""
+    """The words of a URL or a part of one: host labels and the words of its path and query."""
     return _WORD.findall(fold(_unified(unquote(url.rpartition("://")[2])).lower()))
 
 
@@ -179,7 +179,7 @@ def _spaceless_terms(text: str) -> list[str]:
 
 
 class _Stems(dict[str, str]):
-    """word → stem; forgets everything when full. Languages have few words: nearly all are found here."""
+    """word → stem; cleared when full. Languages have few words: nearly all are found here."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

@@ -57,7 +57,7 @@ class AnchorStore:
                 self._db.execute(statement)
 
     def add(self, links: Iterable[tuple[str, str]]) -> None:
-        """Take in links: target and anchor text."""
+        """Add links: target and anchor text."""
         new: dict[int, dict[int, str]] = defaultdict(dict)
         recent: set[int] = set()
         for target, anchor in links:
@@ -106,7 +106,7 @@ class AnchorStore:
             return [row[0] for row in self._db.execute("SELECT target FROM stale ORDER BY target LIMIT ?", (limit,))]
 
     def indexed(self, targets: Sequence[int]) -> None:
-        """These pages are in the index with the anchor texts they have now."""
+        """Record that these pages are in the index with their present anchor texts."""
         with self._failing(), self._db:
             self._db.execute("BEGIN")
             self._db.executemany("DELETE FROM stale WHERE target = ?", [(target,) for target in targets])
@@ -123,13 +123,13 @@ class AnchorStore:
             said = str(error)
             if "full" in said or "I/O" in said or "unable to open" in said or "readonly" in said:
                 raise StorageError(
-                    f"{self._path}: {said}: see to that and start again; nothing committed is lost"
+                    f"{self._path}: {said}: fix that and start again; nothing committed is lost"
                 ) from error
             raise CorruptError(f"{self._path} is damaged ({said}): run `gossamer index --rebuild`") from error
 
 
 def says_something(anchor: str) -> bool:
-    """Whether an anchor text tells anything of the page it leads to."""
+    """Whether an anchor text says anything about its target."""
     plain = anchor.lower().strip(" .…»«→←›‹<>[]()|:")
     return bool(_HAS_LETTER.search(plain)) and plain not in _SAYS_NOTHING and "://" not in plain
 

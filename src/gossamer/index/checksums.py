@@ -1,8 +1,7 @@
-"""Whether the files of an index are as they were written.
+"""Checks whether the files of an index are undamaged.
 
-Tantivy ends each file with a checksum of what is before it, and does not look at it when it opens an index: reading it
-all would take too long. A flipped bit can make it find nonsense, or end the process. So the files are read here, when
-somebody asks.
+Tantivy ends each file with a checksum, and does not check it when it opens an index: reading everything would take too
+long. A flipped bit can make it find nonsense, or end the process. So the files are read here, on request.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _PIECE = 1 << 20
 _TAIL = struct.Struct("<II")
 _MAGIC = 1337
 _SMALL = 64 << 20
-"""Bytes of an index that is read whole whenever somebody asks how it is."""
+"""Bytes up to which an index is read whole for every status."""
 _LONGEST_FOOTER = 50_000
 """Bytes; the library's own limit."""
 _KINDS = (".fast", ".fieldnorm", ".idx", ".pos", ".store", ".term")
@@ -39,14 +38,14 @@ def size(folder: Path) -> int:
 
 
 def damaged(folder: Path) -> list[Path]:
-    """The files of the present commit that are missing, or not as they were written."""
+    """Files of the present commit that are missing or have changed."""
     found = [path for path in _files(folder) if not _is_whole(path)]
-    # Whoever commits meanwhile deletes what does not count any more.
+    # A commit meanwhile deletes files that do not count any more.
     return sorted(_files(folder) & set(found)) if found else []
 
 
 def seem_damaged(folder: Path) -> list[Path]:
-    """As `damaged`, at a price that a status can pay: of a large index only the ends of the files are read."""
+    """Like `damaged`, but cheap enough for a status: of a large index only the ends of the files are read."""
     whole = size(folder) <= _SMALL
     found = {path for path in _files(folder) if not _seems_whole(path, whole)}
     return sorted(_files(folder) & found) if found else []
@@ -76,7 +75,7 @@ def _has_its_end(path: Path) -> bool:
 
 
 def _files(folder: Path) -> set[Path]:
-    """What the present commit counts on, there or not."""
+    """Files that the present commit names, there or not."""
     segments = commits.read(folder).segments
     stems = [folder / segment.segment_id.replace("-", "") for segment in segments]
     present = {path for segment in segments for path in segment.files(folder)}

@@ -1,12 +1,13 @@
 """A commit of the index: which segments count, and up to which change of the crawl.
 
-Tantivy writes and merges segments; which of them count is decided here. A commit is
-`meta.json`, replaced by one atomic rename: the list of segments with their deletions, and
-as its payload the position in the crawl. So a commit and its position cannot come apart,
-whatever is killed when. (The library's Python interface has no commit payload and no
-choice of merge policy; `docs/decisions/0006-index-commits.md` tells why that led here.)
+Tantivy writes and merges segments; this module decides which of them count. A commit is `meta.json`, replaced by one
+atomic
+rename: the list of segments with their deletions, and as its payload the position in the crawl. So a commit and its
+position cannot come apart, no matter which process is killed. (The library's Python interface has no commit payload and
+no
+choice of merge policy; `docs/decisions/0006-index-commits.md` says why that led here.)
 
-Readers in any process open the same file with the library as it is.
+Searches in any process open the same file with the plain library.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from gossamer.index.shards import WHOLE, Cut
 
 META = "meta.json"
 _LOCK = ".tantivy-meta.lock"
-"""Tantivy's own: held by a reader from the reading of `meta.json` until its files are open."""
+"""Tantivy's own: held while a process reads `meta.json` and opens its files."""
 _SYSTEM_ERROR = re.compile(r"([^'\":]+) \(os error \d+\)")
-"""How the library says that the operating system refused something: a full disk, no more open files."""
+"""The library's words for a refusal of the operating system: a full disk, too many open files."""
 
 
 class IndexVersionError(OperationError):
@@ -43,17 +44,17 @@ class IndexCutError(OperationError):
 
 
 class Payload(msgspec.Struct, frozen=True):
-    """What we add to a commit."""
+    """Our part of a commit."""
 
     version: int = schema.VERSION
     position: int = 0
     """Last change of the frontier database that is in the index."""
     committed_at: float = 0.0
     crawl: str = ""
-    """Which crawl it is an index of."""
+    """The crawl that it is an index of."""
     shard: int = 1
     shards: int = 1
-    """Which part of the documents it holds."""
+    """The part of the documents that it holds."""
 
     @property
     def cut(self) -> Cut:
@@ -100,7 +101,7 @@ class _Meta(msgspec.Struct, frozen=True):
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """What `meta.json` says."""
+    """The content of `meta.json`."""
 
     segments: tuple[Segment, ...]
     opstamp: int
@@ -120,7 +121,7 @@ def create(folder: Path, crawl: str = "", cut: Cut = WHOLE) -> None:
 
 
 def read(folder: Path) -> Commit:
-    """The present commit; `CorruptError` or `IndexVersionError` where there is none to trust."""
+    """The present commit; raises `CorruptError` or `IndexVersionError` if there is none to trust."""
     try:
         data = (folder / META).read_bytes()
     except OSError as error:
@@ -129,7 +130,7 @@ def read(folder: Path) -> Commit:
 
 
 def check_cut(folder: Path, payload: Payload, cut: Cut) -> None:
-    """Raise an `IndexCutError` where an index holds another part of the documents than asked for."""
+    """Raise an `IndexCutError` if an index holds another part of the documents than wanted."""
     if payload.cut == cut:
         return
     wanted = "" if cut.is_whole else f" --shard {cut}"
@@ -149,7 +150,7 @@ def _parse(folder: Path, data: bytes, check: bool) -> Commit:
     if check and payload.version != schema.VERSION:
         raise IndexVersionError(
             f"the index in {folder.parent} was made by another version of Gossamer "
-            f"(format {payload.version}, this one has {schema.VERSION}): run `gossamer index`, which rebuilds it"
+            f"(format {payload.version}, this one has {schema.VERSION}): run `gossamer index` to rebuild it"
         )
     return Commit(meta.segments, meta.opstamp, payload, meta.index_settings, meta.schema)
 
@@ -170,7 +171,7 @@ def write(folder: Path, commit: Commit) -> None:
 
 
 def link(segments: Sequence[Segment], source: Path, target: Path) -> None:
-    """Give segments a second home; their files are immutable, so a hard link is a copy."""
+    """Hard-link segments into another folder; their files are immutable, so a link is a copy."""
     with storing(target):
         for segment in segments:
             for path in segment.files(source):
@@ -193,7 +194,7 @@ def copy(commit: Commit, segments: Sequence[Segment], source: Path, target: Path
 
 
 def collect_garbage(folder: Path, commit: Commit) -> None:
-    """Delete the files that do not count any more; readers that have them open keep them."""
+    """Delete files that do not count any more; processes that have them open keep them."""
     wanted = {path.name for segment in commit.segments for path in segment.files(folder)}
     with storing(folder), _no_reader_opening(folder):
         for path in folder.iterdir():
@@ -209,8 +210,8 @@ def _no_reader_opening(folder: Path) -> Iterator[None]:
 
 
 def stand_in(folder: Path) -> TemporaryDirectory[str] | None:
-    """A folder of links to the files of an index that cannot be written; None where it can be. Whoever opens an index
-    takes a lock in its folder, and a read-only disk has no place for one."""
+    """A folder of links to the files of an index that cannot be written; None if it can be. Opening an index takes a
+    lock in its folder, and a read-only disk has no place for one."""
     if os.access(folder, os.W_OK):
         return None
     made = TemporaryDirectory(prefix="gossamer-index-", ignore_cleanup_errors=True)
@@ -221,7 +222,7 @@ def stand_in(folder: Path) -> TemporaryDirectory[str] | None:
 
 
 def sync_folder(folder: Path) -> None:
-    """What was created, renamed or deleted in a folder survives a power cut from here on."""
+    """After this, files created, renamed or deleted in a folder survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -231,7 +232,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def storing(folder: Path) -> Iterator[None]:
-    """Turn what the operating system says while an index is written into an error for a person."""
+    """Turn errors of the operating system while an index is written into an error for a person."""
     try:
         yield
     except OSError as error:
@@ -240,7 +241,7 @@ def storing(folder: Path) -> Iterator[None]:
 
 def _refused(folder: Path, why: str) -> StorageError:
     return StorageError(
-        f"cannot write the index in {folder}: {why}: see to that and start again; nothing committed is lost"
+        f"cannot write the index in {folder}: {why}: fix that and start again; nothing committed is lost"
     )
 
 
@@ -250,7 +251,7 @@ def _corrupt(folder: Path, what: str) -> CorruptError:
 
 @contextmanager
 def checking(folder: Path) -> Iterator[None]:
-    """Turn what the library says of a damaged index into an error for a person."""
+    """Turn the library's errors about a damaged index into an error for a person."""
     try:
         yield
     except (ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""One page as the index takes it."""
+"""A page as the index takes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gossamer.model.site import host_of, key64, site_of
 _encode = msgspec.msgpack.Encoder().encode
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
 MAX_STORED = 100_000
-"""Characters of a text that are kept in the index, for excerpts; all of it is searched, and lies in the segments."""
+"""Characters of a text that are kept in the index, for excerpts; all of it is searched, and is in the segments."""
 _MAX_FOLDERS = 12
 """Folders of a path that `site:host/path` can name."""
 ROW_COLUMNS = [
@@ -30,7 +30,7 @@ _TYPES = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "t
 
 
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What the index wants to know of a page."""
+    """The data of a page for the index."""
 
     url: str
     title: str = ""
@@ -47,13 +47,13 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     category: str = ""
     author: str = ""
     cluster: int | None = None
-    """Pages with the same number are near duplicates; None: nobody has compared it."""
+    """Pages with the same number are near-duplicates; None: it was not compared."""
     joined: bool = False
     """Whether others were in the cluster before."""
 
     @property
     def key(self) -> int:
-        """What the page is found, replaced and deleted by."""
+        """The key by which the page is found, replaced and deleted."""
         return key64(self.url)
 
 
@@ -80,7 +80,7 @@ def build(page: IndexPage) -> tantivy.Document:
     """The document of a page, analysed."""
     try:
         return _build(page, page.key)
-    except UnicodeEncodeError:  # a lone surrogate: no text that was decoded has one, but a page must not stop the rest
+    except UnicodeEncodeError:  # a lone surrogate: no decoded text has one, but a page must not stop the rest
         texts = {name: value for name, value in msgspec.structs.asdict(page).items() if isinstance(value, str)}
         clean = {name: analysis.encodable(value) for name, value in texts.items()}
         return _build(msgspec.structs.replace(page, **clean), page.key)
@@ -134,7 +134,7 @@ def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:
 
 
 def date_seconds(date: str | None) -> int | None:
-    """Seconds since 1970 at which a date of any precision begins, UTC where it names no zone; None where it is none."""
+    """Seconds since 1970 at which a date of any precision begins, UTC if it names no zone; None if it is none."""
     found = _ISO.match(date or "")
     if not found:
         return None
@@ -147,7 +147,7 @@ def date_seconds(date: str | None) -> int | None:
 
 
 def depth(url: str) -> int:
-    """How deep a page lies in its site: folders of its path, and one for a query."""
+    """How deep a page is in its site: folders of its path, and one for a query."""
     path, _, query = url.partition("://")[2].partition("/")[2].partition("?")
     return len([part for part in path.split("/") if part]) + bool(query)
 

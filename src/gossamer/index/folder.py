@@ -1,10 +1,11 @@
-"""Where the index lies: generations, of which one is current.
+"""The folder of the index: generations, of which one is current.
 
     index/current            the name of the generation that is searched
     index/<generation>/      tantivy/ (the index), anchors.db, scratch/
 
-A rebuild fills a new generation beside the old one; the switch is one rename. A reader
-that still has the old one open keeps its files until it opens the new one.
+A rebuild fills a new generation beside the old one; the switch is one rename. A searcher that still has the old one
+open
+keeps its files until it opens the new one.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class IndexFolder:
         """The file that names the current generation; a switch replaces it."""
 
     def current(self) -> str | None:
-        """The name of the generation that is searched; None where there is none yet."""
+        """The name of the generation that is searched; None if there is none yet."""
         try:
             name = (self.root / _CURRENT).read_text(errors="replace").strip()
         except FileNotFoundError:
@@ -51,7 +52,7 @@ class IndexFolder:
         return name if _GENERATION.fullmatch(name) and self.tantivy(name).is_dir() else None
 
     def cut(self) -> Cut | None:
-        """What the current generation holds; None where that cannot be told."""
+        """The cut of the current generation; None if it is unknown."""
         name = self.current()
         try:
             return commits.read(self.tantivy(name)).payload.cut if name is not None else None
@@ -64,7 +65,7 @@ class IndexFolder:
         if name is None:
             raise IndexMissingError(
                 f"there is no index in {self.root} yet: crawl a site (`gossamer crawl URL --contact YOU`); "
-                "where a crawl without an index was done, run `gossamer index`"
+                "if you have crawled without an index, run `gossamer index`"
             )
         return self.tantivy(name)
 
@@ -90,7 +91,7 @@ class IndexFolder:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise BusyError(f"an indexer is at work on {self.root} already: the index follows by itself") from error
+                raise BusyError(f"an indexer is already running on {self.root}: the index follows by itself") from error
             yield
         finally:
             os.close(descriptor)

@@ -33,10 +33,10 @@ from gossamer.index.commits import Segment
 _SMALL_BITS = 4
 _SMALL_FAN = 1 << _SMALL_BITS
 _LARGE_FAN = 8
-"""What the library wants to see before it merges."""
+"""Segments that the library needs to see before it merges."""
 _ALIKE = 2**0.75
 _SMALL = 10_000
-"""Documents up to which the library takes all segments for alike."""
+"""Documents up to which the library treats all segments as alike."""
 LARGEST = 500_000
 """Documents from which a segment is left alone: few enough for five rewrites, many enough for segments to be few."""
 
@@ -55,7 +55,7 @@ def plan(sizes: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 def _large_groups(members: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Runs of alike segments, as the library draws them: from the largest down."""
+    """Runs of alike segments, as the library forms them: from the largest down."""
     groups: list[list[int]] = []
     largest = math.inf
     for size, position in members:
@@ -67,15 +67,15 @@ def _large_groups(members: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 def merge(scratch: Path) -> list[Segment]:
-    """Merges the segments of a folder that holds one group of them; returns what became of them."""
+    """Merge the segments of a folder that holds one group of them; returns the result."""
     with commits.checking(scratch):
         writer = schema.prepare(tantivy.Index.open(str(scratch))).writer(15_000_000, 1)
         writer.commit()
         writer.wait_merging_threads()
     merged = list(commits.read(scratch).segments)
-    if len(merged) > 1:  # the library keeps to itself why
+    if len(merged) > 1:  # the library does not say why
         raise StorageError(
             f"cannot merge segments of the index in {scratch.parent.parent}: there may be too little free space: "
-            "see to that and start again; nothing committed is lost"
+            "free some and start again; nothing committed is lost"
         )
     return merged

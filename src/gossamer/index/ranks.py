@@ -1,8 +1,9 @@
-"""Link ranks of the pages found, read from the files that `gossamer rank` writes: nothing is indexed again for them.
+"""Link ranks of found pages, read from the files that `gossamer rank` writes, without indexing anything again.
 
 The arrays are mapped into memory, so a search touches a few pages of the file. `ranks/current` is read at most once a
-second, and a new generation is used from the next search on. Ranks only add to scores: where they cannot be read, the
-search goes on with those it has, and says so in the log.
+second, and a new generation is used from the next search on. Ranks only add to scores: if they cannot be read, the
+search
+continues with the ones it has, and logs it.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ CURRENT = "ranks/current"
 
 
 class Files(Protocol):
-    """What is needed of a `store.place.Place`."""
+    """The methods of a `store.place.Place` that are used."""
 
     def size(self, name: str) -> int | None:
-        """Bytes of a file; None where there is none."""
+        """Bytes of a file; None if there is none."""
         ...
 
     def get(self, name: str) -> bytes:
@@ -51,7 +52,7 @@ class StoredRanks:
     """The ranks of a place, always the newest; safe to share between threads."""
 
     def __init__(self, place: Files, every: float = 1.0, now: Callable[[], float] = time.monotonic) -> None:
-        """`every`: seconds between two looks for a new generation."""
+        """`every`: seconds between two checks for a new generation."""
         self._place, self._every, self._now = place, every, now
         self._loaded: _Loaded | None = None
         self._next = -1e300
@@ -59,7 +60,7 @@ class StoredRanks:
 
     @property
     def generation(self) -> str:
-        """The name of the ranks that are used; empty where there are none."""
+        """The name of the present ranks; empty if there are none."""
         loaded = self._current()
         return loaded.generation if loaded else ""
 
@@ -81,7 +82,7 @@ class StoredRanks:
             try:
                 self._look()
             except (GossamerError, OSError, ValueError, EOFError) as error:
-                log.warning("link ranks cannot be read, searches go on without news of them: %s", error)
+                log.warning("cannot read new link ranks, searches continue with the old ones: %s", error)
             finally:
                 self._next = self._now() + self._every
                 self._lock.release()

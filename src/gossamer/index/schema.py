@@ -1,12 +1,12 @@
 """The fields of the index: what can be searched, filtered, counted and shown.
 
-`VERSION` is raised by every change to the fields below or to what `analysis` makes of a
-text; an index of another version is never read, it is rebuilt from the segments.
+Every change to the fields below or to the output of `analysis` raises `VERSION`; an index of another version is never
+read,
+it is rebuilt from the segments.
 
-A page's words are indexed twice: as they stand (`title`, `body`, with positions for
-phrases) and as stems, character pairs and dictionary words (the `…_stems` fields), cut by
-`analysis` and joined by spaces. Everything a result shows lies in one stored value,
-`page`, since reading one is much cheaper than reading eight.
+A page's words are indexed twice: as written (`title`, `body`, with positions for phrases) and as stems, character pairs
+and dictionary words (the `…_stems` fields), cut by `analysis` and joined by spaces. One stored value, `page`, holds
+everything a result shows, since reading one is much cheaper than reading eight.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tantivy
 
 VERSION = 2
 
-# Words as they stand, with positions.
+# Words as written, with positions.
 TITLE = "title"
 BODY = "body"
 # Stems, without positions.
@@ -70,7 +70,7 @@ _decode = msgspec.msgpack.Decoder(StoredDocument).decode
 
 
 def decode(document: tantivy.Document) -> StoredDocument:
-    """The stored value of a document that was found; `ValueError` where the index is damaged."""
+    """The stored value of a found document; raises `ValueError` if the index is damaged."""
     page = document.get_first(PAGE)
     if not isinstance(page, bytes):  # a flipped bit in the type of a field
         raise ValueError("a document is stored without its page")

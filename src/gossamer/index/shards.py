@@ -1,10 +1,10 @@
-"""Which part of the documents an index holds: the cut of an index that is spread over machines.
+"""The cut of an index: which part of the documents it holds, if the index is spread over machines.
 
 A document's shard follows from its URL alone, so that every node knows it without asking. The key of a URL is a hash
-already, but ranges of keys and their low bits serve other purposes (order on disk, parts of a table): it is mixed
-once more, so that no pattern of theirs shows in the shards.
+already, but ranges of keys and their low bits serve other purposes (order on disk, parts of a table): it is mixed once
+more, so that no pattern of theirs shows in the shards.
 
-`shard_of` is part of the format of a divided index. Whoever changes it must raise `schema.VERSION`.
+`shard_of` is part of the format of a divided index. If you change it, raise `schema.VERSION`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Cut(msgspec.Struct, frozen=True):
 
     @property
     def named(self) -> str:
-        """What an index of this cut holds, in a sentence."""
+        """What an index of this cut holds, for sentences."""
         return "all documents" if self.is_whole else f"shard {self}"
 
 
@@ -64,5 +64,5 @@ def parse_cut(text: str) -> Cut:
     found = _WRITTEN.fullmatch(text.strip())
     shard, shards = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= shard <= shards <= MOST:
-        raise UsageError(f"{text!r} is no shard: write 2/4 for the second of four, at most {MOST:,}")
+        raise UsageError(f"{text!r} is not a shard: write 2/4 for the second of four, at most {MOST:,}")
     return Cut(shard, shards)

@@ -1,9 +1,9 @@
 """Writes batches of pages to an index, and keeps its segments few.
 
-A batch is written as a new segment in a scratch folder, the old versions of its pages are
-marked deleted in copies of the segments that hold them, and then one commit makes all of
-it count, together with the position it brings the index to. Merging goes on in a thread
-meanwhile; what is deleted while it runs is deleted from its result before that counts.
+A batch is written as a new segment in a scratch folder, the old versions of its pages are marked deleted in copies of
+the
+segments that hold them, and then one commit makes all of it count, together with the new position. A thread merges
+meanwhile; documents deleted while it runs are deleted from its result before that counts.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class IndexWriter:
         return self._index.searcher()
 
     def find(self, keys: Sequence[int]) -> list[schema.StoredDocument]:
-        """What is stored of the pages with these keys, where there are some."""
+        """The stored values of pages with these keys, as far as there are any."""
         searcher = self.searcher()
         query = tantivy.Query.term_set_query(self._index.schema, schema.KEY, list(keys))
         with commits.checking(self._folder):
@@ -73,9 +73,8 @@ class IndexWriter:
         self, documents: Mapping[int, tantivy.Document], gone: Collection[int], position: int, now: float,
         look: Callable[[tantivy.Index], object] = lambda index: None,
     ) -> None:  # fmt: skip
-        """Add or replace documents by key, remove those `gone`, and note the position: all or nothing.
-
-        `look` is called, where there are documents, with an index of them alone, before any of it counts."""
+        """Add or replace documents by key, remove those `gone`, and note the position: all or nothing. `look` is called
+        with an index of the new documents alone, if there are any, before any of it counts."""
         added = self._write(list(documents.values()), look)
         kept = self._without(self._commit.segments, {*documents, *gone}, self._folder)
         payload = msgspec.structs.replace(self._commit.payload, position=position, committed_at=now)
@@ -85,7 +84,7 @@ class IndexWriter:
         self.merge_some()
 
     def merge_some(self, wait: bool = False) -> bool:
-        """Let a finished merge count and start the next one; returns whether one is going on."""
+        """Let a finished merge count and start the next one; returns whether one is running."""
         while True:
             if self._merging is not None and (wait or self._merging.result.done()):
                 self._finish_merge(self._merging)
@@ -95,7 +94,7 @@ class IndexWriter:
                 return self._merging is not None
 
     def close(self) -> None:
-        """Stop; a merge under way is waited for and thrown away."""
+        """Stop; a running merge is awaited and thrown away."""
         self._threads.shutdown(wait=True)
         shutil.rmtree(self._scratch, ignore_errors=True)
 
@@ -137,7 +136,7 @@ class IndexWriter:
         return {address.segment_ord for _, address in hits}
 
     def _delete(self, segments: Sequence[Segment], keys: Collection[int], source: Path) -> dict[str, Segment]:
-        """What is left of segments, by id; one without documents is left out by the library."""
+        """The remains of segments, by id; the library leaves out one without documents."""
         place = self._new_scratch()
         commits.copy(self._commit, segments, source, place)
         with commits.checking(source):
@@ -149,7 +148,7 @@ class IndexWriter:
         return {segment.segment_id: segment for segment in self._take_in(place)}
 
     def _take_in(self, place: Path) -> list[Segment]:
-        """Move what was written in a scratch folder to the index, where nothing counts it yet."""
+        """Move files from a scratch folder to the index, where they do not count yet."""
         commit = commits.read(place)
         commits.link(commit.segments, place, self._folder)
         shutil.rmtree(place, ignore_errors=True)
@@ -196,7 +195,7 @@ class IndexWriter:
 
 
 class _Merging:
-    """A merge under way, and what is deleted meanwhile."""
+    """A running merge, and the deletions meanwhile."""
 
     def __init__(self, members: list[Segment], place: Path, result: Future[list[Segment]]) -> None:
         self.members, self.place, self.result = members, place, result

@@ -45,7 +45,7 @@ _NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 Place = tuple[int, int]
-"""Where a record lies in the file: offset and length in bytes."""
+"""Place of a record in the file: offset and length in bytes."""
 
 
 class StoredResponse(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class StoredResponse(msgspec.Struct, frozen=True):
     """The body as it was transferred."""
 
     def header(self, name: str) -> str:
-        """The first value of a header, any case; `""` where there is none."""
+        """The first value of a header, any case; `""` if there is none."""
         name = name.lower()
         return next((value for key, value in self.headers if key.lower() == name), "")
 
@@ -83,7 +83,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 def pack(responses: Sequence[Response], info: Mapping[str, str], now: float) -> tuple[bytes, list[Place | None]]:
-    """A whole WARC file, and where each response lies in it; None where there was no response."""
+    """A whole WARC file, and the place of each response in it; None if there was no response."""
     ids = _record_ids(len(responses) + 1)
     members = [_pack_info(info, now, ids[0])]
     at = len(members[0])
@@ -142,7 +142,7 @@ def _http_head(response: Response) -> bytes:
 
 
 def _true_headers(response: Response) -> list[tuple[str, str]]:
-    if response.status == 304:  # its Content-Length speaks of the page that was not sent
+    if response.status == 304:  # its Content-Length is that of the page that was not sent
         return response.headers
     length, headers = str(len(response.wire_body)), []
     told = framed = False
@@ -183,7 +183,7 @@ def _record_ids(count: int) -> list[str]:
 
 
 class _Pieces:
-    """What `read(start, length)` gives, read on from an offset like a file."""
+    """Reads on from an offset like a file, by `read(start, length)`."""
 
     def __init__(self, read: Callable[[int, int], bytes], offset: int) -> None:
         self._read, self._at = read, offset
@@ -197,10 +197,8 @@ class _Pieces:
 def read_response(
     where: str, read: Callable[[int, int], bytes], offset: int, length: int | None = None
 ) -> StoredResponse:
-    """The response that starts at `offset`; the length, where known, saves reading too far.
-
-    `read` gives the bytes from a start on, `where` names the file in errors.
-    """
+    """The response that starts at `offset`; the length, if known, saves reading too far. `read` gives the bytes from a
+    start on, `where` names the file in errors."""
     with reading(where):
         for record in _records(where, _Pieces(read, offset), offset, _CHUNK if length is None else length):
             return _stored(where, record)

@@ -30,7 +30,7 @@ _COPY = 1 << 20
 
 
 class CompactedSegment(msgspec.Struct, frozen=True):
-    """What the caller's swap needs to know."""
+    """Data for the caller's swap."""
 
     segment_id: str
     first_rows: dict[str, int]
@@ -41,10 +41,8 @@ class CompactedSegment(msgspec.Struct, frozen=True):
 
 
 def compact(segments: Segments, ids: Sequence[str], new_id: str) -> CompactedSegment:
-    """Merges segments, in this order, into a new one that is complete and safe on return.
-
-    One row group of each kind is in memory at a time. On any error nothing new remains.
-    """
+    """Merge segments, in this order, into a new one that is complete and safe on return. One row group of each kind is
+    in memory at a time. On any error nothing new remains."""
     where = f"{segments}/{new_id}"
     with storing(where):
         folder = segments.build(new_id)
@@ -61,7 +59,7 @@ def compact(segments: Segments, ids: Sequence[str], new_id: str) -> CompactedSeg
         segments.discard(new_id)
         raise
     finally:
-        # A process that merges once an hour would keep what the largest merge took.
+        # Else a process that merges once an hour would keep the memory of its largest merge.
         pa.default_memory_pool().release_unused()
     return CompactedSegment(new_id, first_rows, pages, links, size)
 
@@ -96,7 +94,7 @@ def _shifted(table: pa.Table, start: int) -> pa.Table:
 
 
 def check_reach(where: str, size: int | None, table: pa.Table) -> None:
-    """A cut-off archive must not be joined: all later records would be pointed at wrongly."""
+    """A cut-off archive must not be joined: all later records would have wrong offsets."""
     end = pc.max(pc.add(table.column("warc_offset"), table.column("warc_length"))).as_py()
     if end is None:
         return

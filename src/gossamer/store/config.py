@@ -1,4 +1,4 @@
-"""Where the state of a crawl lies when it is not in the data folder: settings that all machines share."""
+"""Where the state of a crawl is if not in the data folder: settings that all machines share."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class StorageConfig(msgspec.Struct, frozen=True):
     always keeps the version that is in the index."""
 
     def check(self) -> None:
-        """Raise a `UsageError` for an address nothing can be stored at."""
+        """Raise a `UsageError` for an invalid address."""
         if self.keep_old < 0:
-            raise UsageError("storage.keep_old is negative: give seconds, or 0 to keep old visits for ever")
+            raise UsageError("storage.keep_old is negative: set seconds, or 0 to keep old visits for ever")
         if self.database and not self.database.startswith(_DATABASES):
-            raise UsageError("storage.database is neither empty nor postgresql://user@host/name")
+            raise UsageError("storage.database must be empty or postgresql://user@host/name")
         scheme, separator, rest = self.segments.partition("://")
         if separator and (scheme not in ("s3", "file") or not rest.strip("/")):
-            raise UsageError(f"storage.segments is {self.segments!r}: it is a folder or s3://bucket/prefix")
+            raise UsageError(f"storage.segments is {self.segments!r}: it must be a folder or s3://bucket/prefix")

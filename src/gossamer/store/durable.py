@@ -35,32 +35,32 @@ _ADVICE = {
     errno.EACCES: "permission denied; give this user write access to the folder",
     errno.EPERM: "permission denied; give this user write access to the folder",
     errno.EMFILE: "too many open files; raise the limit (ulimit -n) and start again",
-    errno.ENOTEMPTY: "the segment exists already; choose another id",
-    errno.EEXIST: "the segment exists already; choose another id",
+    errno.ENOTEMPTY: "the segment already exists; choose another id",
+    errno.EEXIST: "the segment already exists; choose another id",
     errno.ENOTDIR: "there is a file where a folder should be; move it away and start again",
 }
 
-_WAY_OUT = "restore it from a backup, or drop its folder and fetch the pages again: `gossamer recrawl --segment NAME`"
+_WAY_OUT = "restore it from a backup, or delete its folder and fetch the pages again: `gossamer recrawl --segment NAME`"
 
 
 class SegmentMissingError(CorruptError):
-    """A file of a segment is not there: lost, or merged into another segment meanwhile."""
+    """A file of a segment is missing: lost, or merged into another segment meanwhile."""
 
 
 def corrupt(path: Path | str, problem: object) -> CorruptError:
-    """The error for a file that is not what it should be."""
+    """The error for a damaged file."""
     detail = " ".join(str(problem).split())[:200]
     return CorruptError(f"{path} is damaged ({detail}): {_WAY_OUT}")
 
 
 def missing(what: str) -> SegmentMissingError:
-    """The error for a file that is not there; `what` says so."""
+    """The error for a missing file; `what` says so."""
     return SegmentMissingError(f"{what}: {_WAY_OUT}")
 
 
 @contextmanager
 def storing(path: Path | str) -> Iterator[None]:
-    """Turns a failed write below `path` into a `StorageError`."""
+    """Turn a failed write below `path` into a `StorageError`."""
     try:
         yield
     except OSError as error:
@@ -71,7 +71,7 @@ def storing(path: Path | str) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path | str) -> Iterator[None]:
-    """Turns whatever a damaged file makes a reader raise into a `CorruptError`."""
+    """Turn any error that a damaged file causes into a `CorruptError`."""
     try:
         yield
     except FileNotFoundError as error:
@@ -84,7 +84,7 @@ def reading(path: Path | str) -> Iterator[None]:
 
 
 def start_building(root: Path, segment_id: str) -> Path:
-    """A new empty folder in which a segment is put together."""
+    """A new empty folder to build a segment in."""
     if not root.is_dir():
         root.mkdir(parents=True, exist_ok=True)
         sync_folder(root.parent)
@@ -97,7 +97,7 @@ def start_building(root: Path, segment_id: str) -> Path:
 
 
 def publish(root: Path, segment_id: str) -> Path:
-    """Gives a built segment its place; on return it survives a power cut."""
+    """Put a built segment in place; on return it survives a power cut."""
     final = root / segment_id
     (root / BUILDING / segment_id).rename(final)
     for path in final.iterdir():
@@ -108,14 +108,14 @@ def publish(root: Path, segment_id: str) -> Path:
 
 
 def take_back(root: Path, segment_id: str) -> Path:
-    """Makes a published segment one that is being built again, out of sight at once."""
+    """Turn a published segment into one that is being built, out of sight at once."""
     building = root / BUILDING / segment_id
     (root / segment_id).rename(building)
     return building
 
 
 def discard(root: Path, segment_id: str) -> bool:
-    """Removes a segment, built or half built; true where nothing of it is left."""
+    """Remove a segment, built or half built; True if nothing of it is left."""
     building, final = root / BUILDING / segment_id, root / segment_id
     shutil.rmtree(building, ignore_errors=True)
     try:

@@ -1,9 +1,12 @@
-"""A segment without what it held of some visits: of pages that nobody may keep, or that newer visits have superseded.
+"""Rewrites a segment without some visits: of pages that nobody may keep, or that newer visits have superseded.
 
-Files of segments never change, so a new segment takes the place of the old one. Every row stays where it was, so that
-nothing that points at (segment, row) has to be rewritten; of an erased visit only URL, time and status are left, of a
-superseded one also what came of it, since a redirect or an error may be the last that is known of the URL. Their raw
-responses are cut out of the archive, and their links are gone.
+Files of segments never change, so a new segment takes the place of the old one. Every row keeps its place, so that
+nothing
+that points to (segment, row) has to be rewritten. An erased visit keeps URL, time and status only; a superseded one
+also
+its outcome, since a redirect or an error may be the last that is known of the URL. Their raw responses are cut out of
+the
+archive, and their links are gone.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from gossamer.store.segments import open_links, open_pages_once
 
 ERASED = "taken down, and erased"
 SUPERSEDED = "superseded, and thinned out"
-"""The reasons that the row of an erased visit gives."""
+"""The reasons in the rows of erased visits."""
 
 _COPY = 1 << 20
 _OFFSET = schema.PAGES_SCHEMA.get_field_index("warc_offset")
@@ -38,7 +41,7 @@ _LEFT = ("url", "site", "domain", "fetched_at", "status", "worker")
 _Holes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Gone = Callable[[pa.Table, int], Mask]
-"""Which rows are to go, of a table with at least URL, time and reason, the number of whose first row is given."""
+"""Which rows go, of a table with at least URL, time and reason, given the number of its first row."""
 
 
 def of_urls(gone: Callable[[str], bool]) -> Gone:
@@ -52,7 +55,7 @@ def of_urls(gone: Callable[[str], bool]) -> Gone:
 
 
 def superseded(current: npt.NDArray[np.int64], before: float) -> Gone:
-    """All visits earlier than a time, but for those in the rows that are `current`."""
+    """All visits earlier than a time, except for those in the rows that are `current`."""
     current = np.sort(current)
     limit = pa.scalar(round(before * 1e6), pa.int64())
 
@@ -67,7 +70,7 @@ def superseded(current: npt.NDArray[np.int64], before: float) -> Gone:
 
 
 def visits_of(segments: Segments, segment_id: str, gone: Gone) -> tuple[int, int]:
-    """How many visits a segment holds that are to go, and how many that are not blank yet."""
+    """How many visits of a segment are to go, and how many are not blank yet."""
     found = full = first = 0
     for table in open_pages_once(segments, segment_id).groups(_NEEDED):
         found += int(gone(table, first).sum())
@@ -81,10 +84,8 @@ def _is_blank(table: pa.Table) -> pa.ChunkedArray:
 
 
 def erase(segments: Segments, segment_id: str, new_id: str, gone: Gone, reason: str) -> CompactedSegment:
-    """Write a segment anew without what it holds of some visits; the new one is complete and safe on return.
-
-    The caller makes the new one count, and deletes the old one. On any error nothing new remains.
-    """
+    """Write a segment anew without some visits; the new one is complete and safe on return. The caller makes the new
+    one count, and deletes the old one. On any error nothing new remains."""
     where = f"{segments}/{new_id}"
     with storing(where):
         folder = segments.build(new_id)
@@ -104,13 +105,13 @@ def erase(segments: Segments, segment_id: str, new_id: str, gone: Gone, reason: 
 
 
 def _holes(segments: Segments, segment_id: str, gone: Gone) -> tuple[_Holes, pa.Array]:
-    """Offset and length of the responses to be cut out, in order; and the visits that go, as `_visits` names them."""
+    """Offset and length of the responses to cut out, in order; and the visits that go, as `_visits` names them."""
     archived, where = segments.size(segment_id, layout.RESPONSES), f"{segments}/{segment_id}/{layout.RESPONSES}"
     holes: set[tuple[int, int]] = set()
     visits: list[pa.ChunkedArray] = []
     first = 0
     for table in open_pages_once(segments, segment_id).groups([*_NEEDED, "warc_offset", "warc_length"]):
-        check_reach(where, archived, table)  # offsets are shifted: what is cut off could not be restored any more
+        check_reach(where, archived, table)  # offsets are shifted: a cut-off archive could not be restored any more
         goes = table.filter(pa.array(gone(table, first)))
         first += table.num_rows
         places = zip(goes.column("warc_offset").to_pylist(), goes.column("warc_length").to_pylist(), strict=True)
@@ -122,7 +123,7 @@ def _holes(segments: Segments, segment_id: str, gone: Gone) -> tuple[_Holes, pa.
 
 
 def _visits(urls: pa.ChunkedArray, times: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A visit as a text: its links tell by URL and time which visit they are of."""
+    """A visit as a text: URL and time of a link name its visit."""
     return pc.binary_join_element_wise(times.cast(pa.int64()).cast(pa.string()), urls.cast(pa.string()), " ")
 
 
@@ -140,7 +141,7 @@ def _write_pages(segments: Segments, segment_id: str, folder: Path, gone: Gone, 
 
 
 def _blanked(table: pa.Table, places: npt.NDArray[np.intp], reason: str) -> pa.Table:
-    """The rows with blank ones in the places of those that go."""
+    """The rows with blank ones in place of those that go."""
     if not places.size:
         return table
     blank = PageRow("", "", "", fetched_at=0.0, status=0, worker="", outcome=Outcome.REFUSED.value, reason=reason)
@@ -160,7 +161,7 @@ def _blanked(table: pa.Table, places: npt.NDArray[np.intp], reason: str) -> pa.T
 
 
 def _moved(table: pa.Table, starts: npt.NDArray[np.int64], cut: npt.NDArray[np.int64]) -> pa.Table:
-    """The rows with the places that their responses have when the holes are cut out; `cut`: bytes before each."""
+    """The rows with the new offsets of their responses when the holes are cut out; `cut`: bytes before each."""
     if not starts.size:
         return table
     offsets = table.column(_OFFSET).combine_chunks()

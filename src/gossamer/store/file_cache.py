@@ -1,10 +1,12 @@
-"""Copies of remote files on this machine, thrown away in the order in which they were last used.
+"""Copies of remote files on this machine; the least recently used are deleted first.
 
-All processes of a machine share the folder. A copy appears whole, by a rename, and its modification time is when it
-was last used. Before a file comes in, the least recently used ones make room. Looking through the folder takes a
-while when it is full of small files, so a process does it once for every sixteenth of the limit that it adds: alone
-it never exceeds the limit, each further process may exceed it by a sixteenth. A file larger than the limit is kept
-until others come. Whoever has a copy open may go on reading when it is thrown away.
+All processes of a machine share the folder. A copy appears whole, by a rename, and its modification time is its last
+use.
+Before a file comes in, the least recently used ones make room. Listing a folder full of small files takes a while, so a
+process does it once for every sixteenth of the limit that it adds: alone it never exceeds the limit, each further
+process
+may exceed it by a sixteenth. A file larger than the limit is kept until others come. A process that has a copy open can
+still read it after it was deleted.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from gossamer.store.durable import storing, sync_file
 _LONGEST = 180
 """Bytes of a file name that are taken as they are; file systems stop at 255."""
 _ABANDONED = 3600 * 10**9
-"""Nanoseconds after which a file that is not whole yet was left by a process that died."""
+"""Nanoseconds after which an incomplete file was surely left by a process that died."""
 _PARTS = 16
 """Into how many parts the limit is cut: see the head of this file."""
 
@@ -35,11 +37,11 @@ class FileCache:
     def __init__(self, root: Path, limit: int) -> None:
         self.root, self.limit = root, limit
         self._room = 0
-        """Bytes that may come in before the folder is looked through."""
+        """Bytes that may come in before the folder is listed again."""
         self._lock = Lock()
 
     def find(self, name: str, version: str) -> Path | None:
-        """The copy of a version of a file, marked as used; None where there is none."""
+        """The copy of a version of a file, marked as used; None if there is none."""
         path = self._path(name, version)
         return path if touched(path) else None
 
@@ -63,7 +65,7 @@ class FileCache:
             temporary.replace(self._path(name, version))
 
     def bytes(self) -> int:
-        """What the copies take."""
+        """Bytes of all copies."""
         return sum(size for _, size, _ in self._copies())
 
     @contextlib.contextmanager

@@ -1,8 +1,9 @@
-"""The history of a page: its stored visits, and what changed between two of them.
+"""The history of a page: its stored visits, and the changes between two of them.
 
-Old visits are found by looking through the segments (`versions`), which takes longer the more was crawled. So the
-newest segments come first, and whoever cannot wait gives a deadline: what was not looked through by then is missing
-at the old end, and the history says so.
+Old visits are found by scanning the segments (`versions`), which takes longer the more was crawled. So the newest
+segments
+come first, and a caller that cannot wait sets a deadline: visits not found by then are missing at the old end, and the
+history says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an object store's refusal means to the person who runs the crawl.
+"""The meaning of an object store's refusal for the person who runs the crawl.
 
 The library passes the store's answer on as text: the HTTP status, and the code of the error in XML.
 """
@@ -15,10 +15,10 @@ _CREDENTIAL_SOURCES = ("169.254.", "/latest/api/token", "/latest/meta-data", "As
 
 _BY_CODE = {
     "NoSuchBucket": "there is no such bucket; create it, or correct the address",
-    "RequestTimeTooSkewed": "this machine's clock is wrong, and the store refuses its signature; set the clock right",
-    "InvalidAccessKeyId": "the store does not know the key; check AWS_ACCESS_KEY_ID",
+    "RequestTimeTooSkewed": "this machine's clock is wrong, so the store refuses its signature; set the clock",
+    "InvalidAccessKeyId": "the store does not know the access key; check AWS_ACCESS_KEY_ID",
     "SignatureDoesNotMatch": "the secret key is wrong; check AWS_SECRET_ACCESS_KEY",
-    "ExpiredToken": "the credentials have run out; get new ones",
+    "ExpiredToken": "the credentials have expired; get new ones",
     "AuthorizationHeaderMalformed": "the bucket is in another region; set AWS_REGION",
     "PermanentRedirect": "the bucket is in another region; set AWS_REGION and AWS_ENDPOINT_URL",
     "NotImplemented": "the store does not know this request; use one that has conditional writes (If-None-Match)",
@@ -34,12 +34,12 @@ _SAFE = "(nothing committed is lost)"
 
 
 def is_past_the_end(text: str) -> bool:
-    """Whether a range was asked for that begins behind the last byte."""
+    """Whether the requested range begins after the last byte."""
     return _status(text) == "416"
 
 
 def told(text: str, where: str, endpoint: str) -> str:
-    """One line for a person: what was refused, and what to do."""
+    """One line for a person: the refusal, and what to do."""
     code, status = _CODE.search(text), _status(text)
     if code and code[1] in _BY_CODE:
         return f"{where}: {_BY_CODE[code[1]]} {_SAFE}"
@@ -48,9 +48,7 @@ def told(text: str, where: str, endpoint: str) -> str:
     if status in _BY_STATUS:
         return f"{where}: {_BY_STATUS[status]} {_SAFE}"
     if status.startswith("5") or status == "429":
-        return (
-            f"{where}: the store answers {status} and did so for as long as we tried; start again when it works {_SAFE}"
-        )
+        return f"{where}: the store answered {status} to every try; start again when it works {_SAFE}"
     if not status and "HTTP error" in text:
         return f"{where}: cannot reach {endpoint or 'the store'}; check AWS_ENDPOINT_URL and the network {_SAFE}"
     first = " ".join(text.partition("Debug source")[0].split())[:300]

@@ -45,11 +45,11 @@ _GROWTH = 6
 """The library picks each wait at random below so many times the last one; below e times, waits would shrink."""
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _CREATOR = "gossamer-creator"
-"""The metadata by which a creator knows its own object again, where the answer to its request was lost."""
+"""The metadata by which a creator recognises its own object if the answer to its request was lost."""
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long one request is tried again: for about a minute where the store answers with errors at once."""
+    """How long one request is retried: for about a minute if the store answers with errors at once."""
 
     retries: int = 16
     first: float = 0.1
@@ -83,7 +83,7 @@ class ObjectPlace:
         """Refuse a store on which two writers could both believe to be the first, or that this user may not use."""
         name = f".probe-{secrets.token_hex(8)}"
         refused = StorageError(
-            f"{self.url}: the store does not keep the second of two writers from replacing what the first created "
+            f"{self.url}: the store lets a second writer replace what the first created "
             "(no conditional create, If-None-Match): use one that does"
         )
         try:
@@ -102,7 +102,7 @@ class ObjectPlace:
             obstore.put(self._store, name, memoryview(data).cast("B"), chunk_size=PART, max_concurrency=_AT_ONCE)
 
     def create(self, name: str, data: bytes | memoryview) -> bool:
-        """One request that the store refuses where the name is taken."""
+        """One request, which the store refuses if the name is taken."""
         creator = secrets.token_hex(16)
         with self._asking(name):
             try:
@@ -115,13 +115,15 @@ class ObjectPlace:
         return True
 
     def upload(self, name: str, source: Path, keep: bool = False) -> None:
-        """In parts where it is large; then the store is asked which size it has."""
+        """In parts if it is large; then check the size in the store."""
         size = source.stat().st_size
         with self._asking(name):
             done = obstore.put(self._store, name, source, chunk_size=PART, max_concurrency=_AT_ONCE)
             stored = obstore.head(self._store, name)["size"]
         if stored != size:
-            raise StorageError(f"{self.url}/{name} has {stored} bytes, {size} were sent: check the store, start again")
+            raise StorageError(
+                f"{self.url}/{name} has {stored} bytes instead of {size}: check the store and start again"
+            )
         if keep and done["e_tag"]:
             self._cache.adopt(self._key(name), done["e_tag"], source)
 
@@ -143,7 +145,7 @@ class ObjectPlace:
                 raise
 
     def path(self, name: str) -> Path:
-        """A copy of the present version, fetched where there is none yet."""
+        """A copy of the present version, fetched if there is none yet."""
         while True:
             with self._asking(name):
                 meta = obstore.head(self._store, name)
@@ -151,7 +153,7 @@ class ObjectPlace:
             found = self._cache.find(self._key(name), version)
             if found is not None:
                 return found
-            with contextlib.suppress(PreconditionError):  # replaced while it was read: the new one, then
+            with contextlib.suppress(PreconditionError):  # replaced while it was read: take the new one
                 return self._cache.add(self._key(name), version, size, partial(self._download, name, meta))
 
     def size(self, name: str) -> int | None:
@@ -191,7 +193,7 @@ class ObjectPlace:
 
     @contextlib.contextmanager
     def _asking(self, name: str) -> Iterator[None]:
-        """Turns what the library raises into errors with advice."""
+        """Turn the library's errors into errors with advice."""
         check_name(name)
         try:
             yield

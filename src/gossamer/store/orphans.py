@@ -1,4 +1,4 @@
-"""Segments that never came to count, and who may remove them."""
+"""Segments that never counted, and who may remove them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Found(NamedTuple):
 
 
 def survey(segments: Segments) -> Found:
-    """What is stored now. Ask the database only afterwards which of them count: see `delete_orphans`."""
+    """The stored segments. Only afterwards ask the database which of them count: see `delete_orphans`."""
     return Found(segments.ids(), segments.unfinished())
 
 
@@ -31,13 +31,15 @@ def delete_orphans(
     older_than: float = 0.0,
     now: float = 0.0,
 ) -> list[str]:
-    """Remove what never came to count; returns the segments that are gone.
+    """Remove segments that never counted; returns those that are gone.
 
-    `known_ids` are the segments with files of their own, not those merged into another. They and the workers must be
-    asked for *after* the survey: a segment that is committed in between is then known, and one that is begun in
-    between was not found. `older_than` are seconds by which a segment must be older than `now`, unless its worker is
-    one of `dead_workers`, who are known to have died and can commit no more.
-    """
+    `known_ids` are the segments with files of their own, not those merged into another. Read them and the workers
+    *after* the
+    survey: a segment that is committed in between is then known, and one that is begun in between was not found.
+    `older_than`
+    are seconds by which a segment must be older than `now`, unless its worker is one of `dead_workers`, who can commit
+    no
+    more."""
 
     def is_orphan(name: str) -> bool:
         age = 0.0 if layout.worker_of(name) in dead_workers else older_than

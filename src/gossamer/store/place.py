@@ -1,7 +1,7 @@
-"""Where files lie that several machines use: a folder that all of them see, or an object store.
+"""Places for files that several machines use: a folder that all of them see, or an object store.
 
-Names are relative, with `/`; parts that begin with a dot are hidden from `names`. A file is whole or not there:
-writers never show a part of it. What is written is on the disk, or acknowledged by the store, when the call returns.
+Names are relative, with `/`; parts that begin with a dot are hidden from `names`. A file is whole or not there: writers
+never show a part of it. When a write returns, the file is on the disk, or the store has acknowledged it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gossamer.store.durable import storing, sync_folder
 from gossamer.store.file_cache import FileCache
 
 _TRIES = 20
-"""How often a folder is made again that somebody removes as soon as it is there."""
+"""How often a folder is made again that another process removes as soon as it is there."""
 
 
 class PlaceMissing(StorageError):  # noqa: N818 - what is missing, not what went wrong
@@ -38,23 +38,23 @@ class Place(Protocol):
         ...
 
     def put(self, name: str, data: bytes | memoryview) -> None:
-        """Write a file, in the place of one that may be there."""
+        """Write a file, in place of one that may be there."""
         ...
 
     def create(self, name: str, data: bytes | memoryview) -> bool:
-        """Write a file unless there is one of that name; whether it was written."""
+        """Write a file unless there is one of that name; returns whether it was written."""
         ...
 
     def upload(self, name: str, source: Path, keep: bool = False) -> None:
-        """Write a file with the content of a local one; `keep` says that this one never changes, only goes."""
+        """Write a file with the content of a local one; `keep`: that one never changes."""
         ...
 
     def get(self, name: str) -> bytes:
-        """A whole file; `PlaceMissing` where there is none."""
+        """A whole file; raises `PlaceMissing` if there is none."""
         ...
 
     def get_range(self, name: str, start: int, length: int) -> bytes:
-        """A piece of a file, shorter where the file ends before, empty behind its end."""
+        """A piece of a file, shorter if the file ends before, empty behind its end."""
         ...
 
     def path(self, name: str) -> Path:
@@ -62,24 +62,24 @@ class Place(Protocol):
         ...
 
     def size(self, name: str) -> int | None:
-        """Bytes of a file; None where there is none."""
+        """Bytes of a file; None if there is none."""
         ...
 
     def names(self, prefix: str = "") -> Iterator[str]:
-        """The names that begin so, in order."""
+        """The names with this prefix, in order."""
         ...
 
     def delete(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are no error."""
+        """Remove files; missing ones are no error."""
         ...
 
 
 CACHE_BYTES = 4 << 30
-"""How much of remote files is kept on a machine where nobody says it."""
+"""Default size of the cache of remote files on a machine."""
 
 
 def open_place(url: str, cache: Path | None = None, cache_bytes: int = CACHE_BYTES) -> Place:
-    """The place a URL names: a path, or `s3://bucket/prefix`; `cache` is where copies of remote files are kept."""
+    """The place of a URL: a path, or `s3://bucket/prefix`; `cache` is where copies of remote files are kept."""
     scheme, separator, _ = url.partition("://")
     if not separator:
         return LocalPlace(Path(url))
@@ -87,7 +87,7 @@ def open_place(url: str, cache: Path | None = None, cache_bytes: int = CACHE_BYT
         return LocalPlace(Path(url.removeprefix("file://")))
     if scheme == "s3":
         return _open_object_place(url, cache or default_cache(), cache_bytes, os.getpid())
-    raise UsageError(f"{url}: a place is a folder or s3://bucket/prefix")
+    raise UsageError(f"{url}: a place must be a folder or s3://bucket/prefix")
 
 
 def default_cache() -> Path:
@@ -113,7 +113,7 @@ def check_name(name: str) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a part begins with a dot: what is not whole yet, or not for others."""
+    """Whether a part begins with a dot: incomplete, or not for others."""
     return name.startswith(".") or "/." in name
 
 
@@ -135,7 +135,7 @@ class LocalPlace:
             temporary.replace(final)
 
     def create(self, name: str, data: bytes | memoryview) -> bool:
-        """A hard link fails where the name is taken, on every file system that has them."""
+        """A hard link fails if the name is taken, on every file system that has them."""
         with self._writing(name) as (temporary, final):
             _write(temporary, data)
             try:
@@ -229,7 +229,7 @@ class LocalPlace:
 
 
 def _make_folder_for(temporary: Path) -> None:
-    """The file is made with its folder, which whoever deletes the last file in it removes while it is empty."""
+    """Make the file with its folder in a loop: a process that deletes the last file in it removes the folder."""
     for _ in range(_TRIES):
         temporary.parent.mkdir(parents=True, exist_ok=True)
         try:

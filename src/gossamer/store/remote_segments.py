@@ -1,10 +1,12 @@
 """Segments at a place that is no folder here, such as an object store.
 
-Each file is uploaded when it is finished, `pages` last, and the local file becomes the copy for those who read on this
-machine. Readers fetch whole tables, which they keep for a while, and single responses by their range. A segment is a
-folder of three names there as well, so other tools read it as they read local ones.
+Each file is uploaded when it is finished, `pages` last, and the local file becomes the copy for this machine. Whole
+tables
+are fetched and kept for a while, single responses are read by their range. A segment is a folder of three names there
+as
+well, so other tools read it as they read local ones.
 
-Whatever dies between the uploads leaves names that the database does not know: orphans like any other.
+A process that dies between the uploads leaves names that the database does not know: orphans like any other.
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ from gossamer.store.place import CACHE_BYTES, LocalPlace, Place, PlaceMissing, d
 from gossamer.store.segment_folder import LocalSegments, Segments, free_bytes_of, named_segments, remove_folder
 
 _KNOWN_COPIES = 4096
-"""Files of which a process remembers where its copy is, without asking the store."""
+"""Files whose copy a process remembers, without asking the store."""
 
 
 def open_segments(url: str, cache: Path | None = None, cache_bytes: int = CACHE_BYTES) -> Segments:
-    """The segments at a path or an address; segments that go far away are built, and kept as copies, in `cache`."""
+    """The segments at a path or an address; remote ones are built, and kept as copies, in `cache`."""
     place = open_place(url, cache, cache_bytes)
     if isinstance(place, LocalPlace):
         return LocalSegments(place.root)
@@ -53,7 +55,7 @@ class RemoteSegments:
         return self.url
 
     def create(self) -> None:
-        """Sees whether the store can be used."""
+        """Check that the store can be used."""
         with durable.storing(self._building):
             self._building.mkdir(parents=True, exist_ok=True)
         probe = getattr(self._place, "probe", None)
@@ -61,7 +63,7 @@ class RemoteSegments:
             probe()
 
     def ids(self) -> list[str]:
-        """The beginnings of all names; a segment that is half uploaded is one of them."""
+        """The first parts of all names; a segment that is half uploaded is one of them."""
         found = {name.partition("/")[0] for name in self._place.names()}
         return sorted(name for name in found if layout.worker_of(name) is not None)
 
@@ -70,7 +72,7 @@ class RemoteSegments:
         return named_segments(self._building)
 
     def file(self, segment_id: str, name: str) -> Path:
-        """A copy. Files of segments do not change, so one that is known here is used without asking."""
+        """A copy. Files of segments do not change, so a known one is used without a request."""
         remote = f"{segment_id}/{name}"
         known = self._copies.get(remote)
         if known is not None and touched(known):
@@ -104,14 +106,14 @@ class RemoteSegments:
         return folder
 
     def finish(self, segment_id: str, name: str) -> None:
-        """Uploads the file; what is left here is the copy for readers."""
+        """Upload the file; the local one becomes the copy."""
         path = self._building / segment_id / name
         self._place.upload(f"{segment_id}/{name}", path, keep=True)
         path.unlink()
         self._copies.pop(f"{segment_id}/{name}", None)
 
     def publish(self, segment_id: str) -> None:
-        """Uploads what is left, `pages` last."""
+        """Upload the rest, `pages` last."""
         folder = self._building / segment_id
         for name in layout.FILES:
             if (folder / name).exists():
@@ -125,7 +127,7 @@ class RemoteSegments:
         return folder
 
     def discard(self, segment_id: str) -> bool:
-        """Deletes what was uploaded, as far as the store can be reached."""
+        """Delete uploaded files, as far as the store can be reached."""
         is_gone = self.discard_unfinished(segment_id)
         for name in layout.FILES:
             self._copies.pop(f"{segment_id}/{name}", None)

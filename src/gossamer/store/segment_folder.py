@@ -1,16 +1,17 @@
-"""Where the segments of a crawl lie, for all who write and read them.
+"""The segments of a crawl, for all who write and read them.
 
 A segment is built in a local folder, file by file, and then published:
 
     folder = segments.build(segment_id)       write responses and links into it
-    segments.finish(segment_id, name)         this file is whole, and may go where it belongs
+    segments.finish(segment_id, name)         this file is complete, and may go to its place
     segments.publish(segment_id)              all of it is safe, and others see it
 
 `LocalSegments` is a folder of this machine or one that all machines have mounted: published by a rename. For
 `RemoteSegments` see there. The large files are finished before the frontier's transaction, so it waits for one small
-file only, wherever that goes.
+file
+only, wherever that goes.
 
-Only what the database knows counts, so a reader never meets a segment that is half uploaded.
+Only segments that the database knows count, so nobody reads one that is half uploaded.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from gossamer.store.durable import SegmentMissingError
 T = TypeVar("T")
 
 _TRIES = 3
-"""How often a file is opened whose copy was thrown away in that moment."""
+"""How often to open a file whose copy was deleted at that moment."""
 
 
 class Segments(Protocol):
@@ -39,11 +40,11 @@ class Segments(Protocol):
         ...
 
     def create(self) -> None:
-        """Make the folder, or see whether the store can be used; a `StorageError` says why not."""
+        """Make the folder, or check that the store can be used; a `StorageError` says why not."""
         ...
 
     def ids(self) -> list[str]:
-        """The published segments, in order; also those that nobody counts."""
+        """The published segments, in order; also those that do not count."""
         ...
 
     def unfinished(self) -> list[str]:
@@ -51,7 +52,7 @@ class Segments(Protocol):
         ...
 
     def file(self, segment_id: str, name: str) -> Path:
-        """A local file with the content; `SegmentMissingError`, here or when it is opened, where it is gone."""
+        """A local file with the content; raises `SegmentMissingError`, here or when it is opened, if it is gone."""
         ...
 
     def read_range(self, segment_id: str, name: str, start: int, length: int) -> bytes:
@@ -59,7 +60,7 @@ class Segments(Protocol):
         ...
 
     def size(self, segment_id: str, name: str) -> int | None:
-        """Bytes of a file; None where there is none."""
+        """Bytes of a file; None if there is none."""
         ...
 
     def free_bytes(self) -> int:
@@ -67,7 +68,7 @@ class Segments(Protocol):
         ...
 
     def build(self, segment_id: str) -> Path:
-        """An empty local folder for a new segment; `FileExistsError` where there is such a segment."""
+        """An empty local folder for a new segment; raises `FileExistsError` if there is such a segment."""
         ...
 
     def finish(self, segment_id: str, name: str) -> None:
@@ -79,15 +80,15 @@ class Segments(Protocol):
         ...
 
     def take_back(self, segment_id: str) -> Path:
-        """A published segment that does not count yet is built again: a folder for the files that change."""
+        """Build a published segment that does not count yet again: returns a folder for the files that change."""
         ...
 
     def discard(self, segment_id: str) -> bool:
-        """Remove a segment, published or not; true where nothing of it is left."""
+        """Remove a segment, published or not; True if nothing of it is left."""
         ...
 
     def discard_unfinished(self, segment_id: str) -> bool:
-        """Remove what is being built, and not what is published under that name."""
+        """Remove a segment that is being built, but not one that is published under that name."""
         ...
 
 
@@ -115,7 +116,7 @@ class LocalSegments:
         return named_segments(self.root)
 
     def unfinished(self) -> list[str]:
-        """Of all machines, where the folder is shared."""
+        """Of all machines, if the folder is shared."""
         return named_segments(self.root / layout.BUILDING)
 
     def file(self, segment_id: str, name: str) -> Path:
@@ -171,12 +172,12 @@ def delete_segments(segments: Segments, ids: Iterable[str]) -> list[str]:
 
 
 def segment_bytes(segments: Segments, segment_id: str) -> int:
-    """How much a segment's files take; 0 where it is gone."""
+    """Bytes of a segment's files; 0 if it is gone."""
     return sum(segments.size(segment_id, name) or 0 for name in layout.FILES)
 
 
 def opened(segments: Segments, segment_id: str, name: str, open_file: Callable[[Path], T]) -> T:
-    """A file of a segment, opened; a copy that is thrown away before that is fetched again."""
+    """Open a file of a segment; a copy that is deleted before that is fetched again."""
     for _ in range(_TRIES - 1):
         with contextlib.suppress(SegmentMissingError):
             return open_file(segments.file(segment_id, name))
@@ -197,6 +198,6 @@ def remove_folder(folder: Path) -> bool:
 
 
 def free_bytes_of(folder: Path) -> int:
-    """Room on the disk of a folder, which need not be there yet."""
+    """Free space on the disk of a folder, which need not exist yet."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     return shutil.disk_usage(there).free

@@ -61,10 +61,8 @@ class SegmentWriter:
     def write_archive(
         self, responses: Sequence[Response], now: float, info: Mapping[str, str] | None = None
     ) -> list[Place | None]:
-        """Stores raw responses; returns offset and length of each, None where there is nothing to store.
-
-        `info` goes into the `warcinfo` record: software, operator, http-header-user-agent, robots.
-        """
+        """Store raw responses; returns offset and length of each, None if there is nothing to store. `info` goes into
+        the `warcinfo` record: software, operator, http-header-user-agent, robots."""
         if not self._archive:
             return [None] * len(responses)
         data, places = archive.pack(responses, info or {}, now)
@@ -76,7 +74,7 @@ class SegmentWriter:
         self._write_table(layout.LINKS, schema.links_table(pages), schema.LINK_GROUP, schema.LINKS_OPTIONS)
 
     def write_pages(self, rows: Sequence[PageRow]) -> None:
-        """Stores the page rows, in the place of an earlier call's; a row's position is its row number from now on."""
+        """Store the page rows, in place of an earlier call's; a row's position is its row number from now on."""
         with self._all_or_nothing():
             if self._is_published:
                 self._folder, self._is_published = self._segments.take_back(self.segment_id), False
@@ -85,7 +83,7 @@ class SegmentWriter:
         self._write_table(layout.PAGES, table, schema.PAGE_GROUP, schema.PAGES_OPTIONS, finish=False)
 
     def sync(self) -> None:
-        """Gives the segment its place and waits until all of it is safe."""
+        """Put the segment in place and wait until all of it is safe."""
         with self._all_or_nothing():
             self._segments.publish(self.segment_id)
         self._is_published = True
@@ -132,7 +130,7 @@ class TableFile:
         self.starts: list[int] = list(accumulate(sizes, initial=0))
         """First row of each row group, and the number of rows at the end."""
         if self.rows != metadata.num_rows:  # else the rows at the end would be missing silently
-            raise corrupt(path, f"its footer tells of {metadata.num_rows} rows and of {self.rows}")
+            raise corrupt(path, f"its footer names both {metadata.num_rows} rows and {self.rows}")
         self._lock = Lock()
 
     @property
@@ -142,7 +140,7 @@ class TableFile:
 
     def read_group(self, group: int, columns: Sequence[str] | None = None) -> pa.Table:
         """One row group."""
-        with reading(self.path), self._lock:  # a reader keeps state; several threads share this one
+        with reading(self.path), self._lock:  # Parquet's reader keeps state; several threads share this one
             table = self._file.read_row_group(group, columns=columns)
             table.validate(full=True)
             table = schema.completed(table, self._newest, columns)
@@ -158,7 +156,7 @@ class TableFile:
     def page(self, row: int) -> PageRow:
         """One row of a `pages` file."""
         if not 0 <= row < self.rows:
-            raise corrupt(self.path, f"row {row} was asked for, there are {self.rows}")
+            raise corrupt(self.path, f"there is no row {row}, only {self.rows} rows")
         group = bisect_right(self.starts, row) - 1
         with reading(self.path):
             return schema.page_row(self.read_group(group), row - self.starts[group])
@@ -173,7 +171,7 @@ class TableFile:
     def _check(self, expected: pa.Schema) -> None:
         version = schema.version_of(self._file)
         if version > schema.VERSION:
-            raise corrupt(self.path, f"schema {version} is of a newer Gossamer; upgrade to read it")
+            raise corrupt(self.path, f"a newer Gossamer wrote schema {version}; upgrade to read it")
         if version < 1 or not self._file.schema_arrow.equals(schema.schema_at(version, expected)):
             raise corrupt(self.path, "its columns are not those of a segment")
 
@@ -189,7 +187,7 @@ def open_links(segments: Segments, segment_id: str) -> TableFile:
 
 
 def open_pages_once(segments: Segments, segment_id: str) -> TableFile:
-    """The `pages` of a segment for who reads all of them once: it does not push others out of the shared ones."""
+    """The `pages` of a segment for one complete pass: it does not push others out of the shared ones."""
     return opened(segments, segment_id, layout.PAGES, lambda path: TableFile(path, schema.PAGES_SCHEMA))
 
 
@@ -210,7 +208,7 @@ def read_page(segments: Segments, segment_id: str, row: int) -> PageRow:
 
 
 def read_response(segments: Segments, segment_id: str, offset: int, length: int | None = None) -> StoredResponse:
-    """The raw response that a page row's `warc_offset` points at; the length, where known, saves reading too far."""
+    """The raw response at a page row's `warc_offset`; the length, if known, saves reading too far."""
     read = partial(segments.read_range, segment_id, layout.RESPONSES)
     return archive.read_response(f"{segments}/{segment_id}/{layout.RESPONSES}", read, offset, length)
 
@@ -231,7 +229,7 @@ def iter_pages(
     for segment_id in ids:
         for table in open_pages_once(segments, segment_id).groups(needed):
             if wanted is not None:
-                import pyarrow.compute as pc  # 9 MiB: workers, who only write segments, go without
+                import pyarrow.compute as pc  # 9 MiB: workers, which only write segments, do without
 
                 table = table.filter(pc.is_in(table.column("outcome"), wanted))
             yield from table.select(names).to_batches()
@@ -247,11 +245,8 @@ class SegmentCheck(msgspec.Struct, frozen=True):
 
 
 def check_segment(segments: Segments, segment_id: str) -> SegmentCheck:
-    """Reads every byte of a segment; raises `CorruptError` at the first thing wrong.
-
-    Checked: schemas, page checksums, the gzip CRC and length of each record, and that
-    each page row points at the response of its own URL.
-    """
+    """Read every byte of a segment; raises `CorruptError` at the first thing wrong. Checked: schemas, page checksums,
+    the gzip CRC and length of each record, and that each page row points to the response of its own URL."""
     stored = {}
     if segments.size(segment_id, layout.RESPONSES) is not None:
         for record in archive.iter_records(segments.file(segment_id, layout.RESPONSES)):

@@ -1,8 +1,8 @@
 """A page over time: every stored visit of a URL.
 
-Nothing indexes old visits: the URL column of each segment is scanned, row groups
-whose bounds exclude the URL are skipped. That is linear in what was crawled, which is
-fine for a question that a person asks now and then.
+Nothing indexes old visits: the URL column of each segment is scanned, row groups whose bounds exclude the URL are
+skipped.
+That is linear in the size of the crawl, which is fine for a question that a person asks now and then.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gossamer.store.segments import TableFile, open_pages
 
 
 class Version(msgspec.Struct, frozen=True):
-    """One visit, and where it is stored."""
+    """One visit, and its place."""
 
     segment: str
     row: int

@@ -1,4 +1,4 @@
-"""The visits of a page and what changed between two of them: values, apart from the segments they come from."""
+"""The visits of a page and the changes between two of them: values, apart from the segments they come from."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class PageVisit(msgspec.Struct, frozen=True, kw_only=True):
     """One stored visit, without its text."""
 
     fetched_at: float
-    """Seconds since 1970; tells it from the other visits of the page."""
+    """Seconds since 1970; identifies it among the visits of the page."""
     outcome: str
     status: int
     reason: str = ""
     title: str = ""
     characters: int | None = None
-    """Length of the text; None where there is none."""
+    """Length of the text; None if there is none."""
     cluster: int | None = None
     """Number of its near-duplicate cluster."""
     segment: str = ""
@@ -36,7 +36,7 @@ class PageVisit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FactChange(msgspec.Struct, frozen=True):
-    """Something about the page that was said differently; empty where nothing was said."""
+    """A fact about the page that changed; empty if it was not stated."""
 
     name: str
     old: str
@@ -63,7 +63,7 @@ class History(msgspec.Struct, frozen=True):
     url: str
     visits: tuple[PageVisit, ...]
     is_complete: bool = True
-    """Whether all segments were looked through."""
+    """Whether all segments were scanned."""
     comparison: Comparison | None = None
 
 

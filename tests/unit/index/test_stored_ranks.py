@@ -84,4 +84,4 @@ def test_ranks_that_cannot_be_read_leave_those_before_in_use(
         file.write_bytes(b"no array")
     time.now = 2.0
     assert ranks.of([1, 2]) == [0.5, 0.0]
-    assert "link ranks cannot be read" in caplog.text
+    assert "cannot read new link ranks" in caplog.text
