@@ -1,8 +1,8 @@
-"""What can happen to a URL: a closed set, and what each outcome means.
+"""What can happen to a URL: a closed set, and the consequences of each outcome.
 
 The table is the policy. Code asks the table; it never compares status codes, and keeps no sets of outcomes of its own.
-`COLUMNS` says what each column means. A visit has one outcome, and every outcome is counted once (`Count`), so that
-what was fetched is the sum of what it came to.
+`COLUMNS` says what each column means. A visit has one outcome, and every outcome is counted once (`Count`), so that the
+counts add up to the number of fetched URLs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 
 class Outcome(Enum):
-    """What happened to a URL that was taken from the frontier."""
+    """The outcome of a visit."""
 
     DOCUMENT = "document"
     NOT_MODIFIED = "not_modified"
@@ -50,7 +50,7 @@ class Outcome(Enum):
 
 
 class Count(Enum):
-    """What the URLs that were tried are added up as; the last of them were never asked for."""
+    """How outcomes are counted; refused URLs were never requested."""
 
     KEPT = "kept"
     DUPLICATES = "duplicates"
@@ -87,7 +87,7 @@ class Meaning(msgspec.Struct, frozen=True):
     truncated: str = ""
     """Why the response ends early, in the word of the WARC format."""
     absent: str = ""
-    """Why readers do not find the page, though its visit did not fail; `{}` is the URL that stands for it."""
+    """Why readers do not find the page, although its visit did not fail; `{}` is the URL that represents it."""
 
     @property
     def final(self) -> bool:  # noqa: D102 - COLUMNS describes these
@@ -115,26 +115,26 @@ class Meaning(msgspec.Struct, frozen=True):
 
 
 COLUMNS: dict[str, str] = {
-    "final": "The URL is done until its next visit is due or somebody asks for it again.",
-    "retry": "The URL is tried again soon, a limited number of times (`budget.retries`).",
-    "patient": "It is tried more often than other failures (`budget.patience`), because the server asks for time.",
+    "final": "The URL is done until its next visit is due or you ask for it again.",
+    "retry": "Gossamer tries the URL again soon, a limited number of times (`budget.retries`).",
+    "patient": "It gets more tries than other failures (`budget.patience`), because the server asks for time.",
     "slow": "The server is in trouble or tells us to go away, so the whole site waits.",
     "unreached": "No answer came from the server, or not in time.",
-    "error": "It is counted as an error.",
-    "refusal": "A rule forbids the URL. Nothing of it is kept, and no next visit is planned.",
-    "page": "It is a page that was fetched and read, so its links are known.",
-    "copy": "It is a page whose text another page has or stands for, so it is not a document of its own.",
-    "original": "It is a page that stands for itself, so it has a rate of change of its own.",
-    "named": "The site itself names the URL that stands for this one. If this one is a start page, so is that one.",
-    "joined": "Another URL stands for this one: the site names it, or it has the same text.",
-    "leads_on": "A page is here or where this URL leads, so depths are passed on through it, and a canonical link may "
+    "error": "It counts as an error.",
+    "refusal": "A rule forbids the URL. Gossamer keeps nothing of it and plans no next visit.",
+    "page": "It is a page that Gossamer has fetched and read, so its links are known.",
+    "copy": "It is a page that another page represents, so it is not a document of its own.",
+    "original": "It is a page that represents itself, so it has a rate of change of its own.",
+    "named": "The site itself names the URL that represents this one. If this one is a start page, so is that one.",
+    "joined": "Another URL represents this one: the site names it, or it has the same text.",
+    "leads_on": "There is a page here or where this URL leads, so depths pass through it, and a canonical link may "
     "name it.",
-    "validated": "The next request asks only for changes (ETag, Last-Modified). A copy must bring its text again, in "
+    "validated": "The next request asks only for changes (ETag, Last-Modified). A copy must be sent again in full, in "
     "case the other page goes.",
-    "gives": "The URL gives its standing (OPIC) to those it links to. It does so before copies are told apart.",
-    "textless": "There is no text of its own at the URL, which tells two sites apart where the other has one.",
-    "forgets": "The text is not stored, even if it was read.",
-    "unarchived": "The raw response is not stored: it is cut off, or of a type that nothing reads.",
+    "gives": "The URL gives its standing (OPIC) to those it links to, before the check for copies.",
+    "textless": "The URL has no text of its own, so its site differs from one that has a text there.",
+    "forgets": "Gossamer does not store the text, even if it has read it.",
+    "unarchived": "Gossamer does not store the raw response: it is cut off, or of a type without a parser.",
 }
 """What each yes-or-no column means."""
 
@@ -159,8 +159,8 @@ MEANING: dict[Outcome, Meaning] = {
     ),
     _O.NOT_MODIFIED: Meaning(
         "unchanged since the last visit", Count.KEPT,
-        "The page stays what it was, and the crawl plans its next visit.",
-        "Nothing has to be done. `gossamer history URL` lists the visits.",
+        "The stored page stays, and the crawl plans its next visit.",
+        "You need not do anything. `gossamer history URL` lists the visits.",
     ),
     _O.DUPLICATE: Meaning(
         "same text as another page of the domain", Count.DUPLICATES,
@@ -169,11 +169,11 @@ MEANING: dict[Outcome, Meaning] = {
         page=True, copy=True, textless=True, forgets=True, absent="it has the same text as {}",
     ),
     _O.ALIAS: Meaning(
-        "its canonical link names another URL, which stands for it", Count.ALIASES,
+        "its canonical link names another URL, which represents it", Count.ALIASES,
         f"Readers find the other page. This one is fetched again when that one fails. {_RARELY}",
         "`gossamer explain URL` names the other page. If the canonical link is wrong, tell the site's owner.",
         page=True, copy=True, named=True, textless=True, forgets=True,
-        absent="it names {} as the page that stands for it",
+        absent="it names {} as the page that represents it",
     ),
     _O.NOINDEX: Meaning(
         "fetched; the page asks not to be indexed", Count.NOINDEX,
@@ -185,11 +185,11 @@ MEANING: dict[Outcome, Meaning] = {
     _O.RESOURCE: Meaning(
         "a sitemap or feed, read for its links", Count.LISTS,
         "The URLs it names join the queue. The crawl polls it as often as it tends to have news (`[feeds]`).",
-        "`gossamer feeds` shows what it brought. `--sitemaps no` reads no sitemaps.",
-        validated=True, gives=True, absent="it is a sitemap or feed: it is read for its links, and is no page",
+        "`gossamer feeds` shows its news. `--sitemaps no` reads no sitemaps.",
+        validated=True, gives=True, absent="it is a sitemap or feed, which is read for its links and is not a page",
     ),
     _O.REDIRECT: Meaning(
-        "points to another URL, which stands for it", Count.REDIRECTS,
+        "points to another URL, which represents it", Count.REDIRECTS,
         f"The other URL joins the queue if the scope allows it. {_RARELY}",
         "`gossamer explain URL` names the other URL. If that is outside the crawl, make it a seed: "
         "`gossamer crawl TARGET`.",
@@ -280,11 +280,11 @@ MEANING: dict[Outcome, Meaning] = {
         unarchived=True, truncated="length",
     ),
     _O.UNSUPPORTED_TYPE: Meaning(
-        "not a kind of document we read", Count.UNREAD,
+        "a type of document without a parser", Count.UNREAD,
         f"Nothing of the file is stored. {_RARELY}",
         "If its reason in `gossamer explain URL` names an extra such as `gossamer[pdf]`, install that and run "
         "`gossamer recrawl URL`.",
-        unarchived=True, absent="it is no kind of document that is read",
+        unarchived=True, absent="Gossamer has no parser for its type",
     ),
     _O.PARSE_FAILED: Meaning(
         "the page could not be parsed within its limits", Count.ERRORS,
@@ -306,8 +306,8 @@ MEANING: dict[Outcome, Meaning] = {
     ),
     _O.REFUSED: Meaning(
         "a rule of the crawl refuses it", Count.REFUSED,
-        "Nothing is requested, or nothing of it is kept. The URL is judged again when you change the rules, or when a "
-        "link leads to it that no rule refuses any more.",
+        "Nothing is requested, or nothing of it is kept. Gossamer judges the URL again when you change the rules, or "
+        "when a link leads to it that no rule refuses any more.",
         "`gossamer explain URL` names the rule.",
         forgets=True,
     ),
@@ -324,7 +324,7 @@ class Names(frozenset[str]):
 
     @property
     def sql(self) -> str:
-        """As they stand between the brackets of an IN."""
+        """For the brackets of an IN."""
         return ", ".join(f"'{name}'" for name in self.listed)
 
 
@@ -349,7 +349,7 @@ FOLLOWED = frozenset({301, 302, 303, 307, 308})
 
 
 def of_status(status: int) -> Outcome:
-    """What an HTTP status alone says; 2xx is refined later by type and content."""
+    """The outcome by HTTP status alone; type and content refine 2xx later."""
     if 200 <= status < 300:
         return Outcome.DOCUMENT
     if status == 304:
@@ -370,6 +370,6 @@ def of_status(status: int) -> Outcome:
         return Outcome.TIMEOUT
     if 400 <= status < 500:
         return Outcome.CLIENT_ERROR
-    if status >= 500:  # what lies beyond 599 is no status, and means the same (RFC 9110, section 15)
+    if status >= 500:  # beyond 599 is no status, and means the same (RFC 9110, section 15)
         return Outcome.SERVER_ERROR
     return Outcome.BROKEN_RESPONSE

@@ -162,11 +162,11 @@ FATES: dict[str, tuple[Make, str, str]] = {
     ),
     "alias": (
         lambda w: do(w.found("q"), w.visited("p", Outcome.DOCUMENT, canonical=HOME + "q", row=0)), "p",
-        "it names https://a.org/q as the page that stands for it",
+        "it names https://a.org/q as the page that represents it",
     ),
     "noindex": (lambda w: w.visited("p", Outcome.NOINDEX, row=0), "p", "the page itself asks not to be indexed"),
     "feed": (lambda w: w.visited("p", Outcome.RESOURCE, row=0), "p", "it is a sitemap or feed"),
-    "no document": (lambda w: w.visited("p", Outcome.UNSUPPORTED_TYPE), "p", "it is no kind of document that is read"),
+    "no document": (lambda w: w.visited("p", Outcome.UNSUPPORTED_TYPE), "p", "Gossamer has no parser for its type"),
     "removed": (
         lambda w: do(w.found("p"), take_down(w.folder, w.db, w.settings, f"={HOME}p", "a court", NOW)), "p",
         "it was taken down: a court (https://a.org/p, ",
