@@ -92,7 +92,7 @@ def test_what_cannot_be_replayed_is_told_in_a_sentence(tmp_path: Path) -> None:
     for words, sentence in (
         (("replay", str(tmp_path / "nothing")), "there is no"),
         (("replay", str(tmp_path)), "there is no crawl in"),
-        (("replay", str(broken)), "is no recorded web"),
+        (("replay", str(broken)), "is not a recorded web"),
         (("record", "--data", str(tmp_path)), "there is no crawl in"),
         (("record", "--files", str(tmp_path)), "needs --origin"),
         (("record", "--files", str(tmp_path), "--origin", "a.test"), "needs --origin"),

@@ -1,1 +1,1 @@
-"""What is computed over all segments at once, on any engine."""
+"""Computations over all segments at once, on any engine."""

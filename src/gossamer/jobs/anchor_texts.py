@@ -1,8 +1,8 @@
-"""What other pages call a page: the texts of links to it, and on how many pages each stands.
+"""The texts of links to each page, and on how many pages each text occurs.
 
-Made after the graph, whose files tell which links count (`link_graph`): only those on the newest version of a
-document, followed to the document where they end. `anchors-00000.parquet` lies beside the graph's first block and has
-its pages: key, text, pages; the most frequent texts of each page, at most so many, the most frequent first.
+Made after the graph, whose files say which links count (`link_graph`): only those on the newest version of a document,
+followed to the document where they end. `anchors-00000.parquet` is beside the graph's first block and has its pages:
+key, text, pages; the most frequent texts of each page, at most so many, the most frequent first.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def collect_anchor_texts(engine: Engine, graph: GraphFiles, segments: str, most:
 
 
 def anchor_texts(graph: GraphFiles, node: int) -> list[AnchorText]:
-    """The texts of a page, the most frequent first; none where they were not collected."""
+    """The texts of a page, the most frequent first; none if they were not collected."""
     block = int(np.searchsorted(graph.info.blocks, node, side="right")) - 1
     name = anchors_name(graph.prefix, block)
     if graph.place.size(name) is None:
@@ -103,7 +103,7 @@ def _telling(links: pa.Table) -> pa.Array:
 
 
 class _Ends:
-    """Which nodes a link stands on and leads to; the arrays are mapped, and shared by the tasks of a machine."""
+    """The nodes at both ends of a link; the arrays are mapped, and shared by the tasks of a machine."""
 
     def __init__(self, graph: GraphFiles) -> None:
         def array(name: str) -> Ints:
@@ -114,7 +114,7 @@ class _Ends:
         self._leads, self._leads_to = array("leads"), array("leads_to")
 
     def named(self, links: pa.Table, segment: int) -> Iterator[pa.Table]:
-        """The links between two nodes that stand on the newest version."""
+        """The links between two nodes that are on the newest version."""
         if not links.num_rows or not len(self._keys):
             return
         sources = places_in(self._keys, keys_of(links, "source"))

@@ -20,7 +20,7 @@ from gossamer.jobs.context import JobContext, numbered, part_table, run_stage
 from gossamer.store.place import Place, open_place
 
 EDGES = pa.schema([("node", pa.int64()), ("other", pa.int64())])
-"""An edge, lying with `node`; the same edge lies with its other node too."""
+"""An edge, stored with `node`; the same edge is stored with its other node too."""
 Ints = NDArray[np.int64]
 
 
@@ -62,7 +62,7 @@ def connect(context: JobContext, files: list[str], parts: int) -> list[str]:
 
 
 def labels(place: Place, files: list[str], part: int) -> dict[int, int]:
-    """Node → smallest node of its component, for the nodes of a part; those without an edge are not there."""
+    """Node → smallest node of its component, for the nodes of a part; those without an edge are missing."""
     node, other = _read(place, files, part)
     starts, smallest = _smallest(node, other)
     return dict(zip(node[starts].tolist(), np.minimum(node[starts], smallest[starts]).tolist(), strict=True))
@@ -79,7 +79,7 @@ def _large_star(task: _StarTask) -> _Edges:
     _, smallest = _smallest(node, other)
     larger = other > node
     child, root = other[larger], np.minimum(node, smallest)[larger]
-    # The edge is wanted where its larger node is: that is the only one a small star looks from.
+    # The edge belongs to its larger node: a small star uses that one only.
     _write(place, task.name, child, root, task.parts)
     once = node > other
     return _Edges(int(once.sum()), _mark(node[once], other[once]))

@@ -1,8 +1,7 @@
-"""What a job is given, and how it runs its stages.
+"""The environment of a job, and how it runs its stages.
 
-A job is written once: it cuts its input into tasks, runs them stage by stage on whatever engine there is, and lets
-large things travel as files of the work place. Only the process that started the job talks to the database; tasks get
-names and numbers.
+A job is written once: it cuts its input into tasks, runs them stage by stage on any engine, and passes large data as
+files of the work place. Only the process that started the job talks to the database; tasks get names and numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ ROWS_OF_A_PART = 1_000_000
 
 
 def silent(_stage: str, _done: int, _total: int) -> None:
-    """Tells nobody."""
+    """Reports nothing."""
 
 
 class JobContext(msgspec.Struct, frozen=True):
@@ -39,7 +38,7 @@ class JobContext(msgspec.Struct, frozen=True):
     engine: Engine
     db: Database
     segments: str
-    """URL of the place where the segments lie."""
+    """URL of the place of the segments."""
     work: str
     """URL of a place that only this run of the job writes to."""
     parts: int = 0
@@ -57,28 +56,28 @@ class JobContext(msgspec.Struct, frozen=True):
 
 
 class Stages(Protocol):
-    """Where stages run: a `JobContext`, or a `Run` of what needs no database."""
+    """Where stages run: a `JobContext`, or a `Run` that needs no database."""
 
     @property
     def engine(self) -> Engine:
-        """Who runs the tasks."""
+        """The engine that runs the tasks."""
         ...
 
     @property
     def tell(self) -> Tell:
-        """Who is told how it goes on."""
+        """Receives progress."""
         ...
 
 
 class Run(NamedTuple):
-    """An engine, and who is told how it goes on."""
+    """An engine, and a receiver of progress."""
 
     engine: Engine
     tell: Tell = silent
 
 
 def run_stage(on: Stages, stage: str, function: Callable[[A], R], arguments: Sequence[A]) -> list[R]:
-    """Run the tasks of a stage, and tell how it goes on; the results are in the order of the arguments."""
+    """Run the tasks of a stage and report progress; the results are in the order of the arguments."""
     found: dict[int, R] = {}
     on.tell(stage, 0, len(arguments))
     for place, result in on.engine.run(function, arguments):
@@ -111,7 +110,7 @@ def result_table(place: Place, names: Iterable[str], order: Sequence[str]) -> pa
 
 
 def part_table(place: Place, names: Iterable[str], part: int, schema: pa.Schema) -> pa.Table:
-    """All rows that an exchange brought to a part."""
+    """All rows that an exchange sent to a part."""
     return pa.Table.from_batches(read_part(place, names, part), schema)
 
 

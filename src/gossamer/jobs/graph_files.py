@@ -1,4 +1,4 @@
-"""The files of a link graph and of the ranks computed from it: what jobs hand to each other.
+"""The files of a link graph and of the ranks computed from it.
 
     graph/<generation>/
       graph.json                  GraphInfo; written last: a graph without it does not count
@@ -10,10 +10,10 @@
       nodes-00000.parquet         key, url of the block's nodes, in their order
     ranks/<generation>/
       info.json keys.npy ranks.npy hosts.json
-    ranks/current                 the generation that counts; written last
+    ranks/current                 the current generation; written last
 
-Links lie by target, since a rank is a sum over what leads to a page: a block of nodes is computed without a look at
-another block's links. Arrays are mapped, not read, so a graph may be larger than the memory.
+Links are sorted by target, since a rank is a sum over the links to a page: a block of nodes is computed without another
+block's links. Arrays are mapped, not read, so a graph may be larger than the memory.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ROWS_OF_A_GROUP = 65_536
 
 
 class GraphInfo(msgspec.Struct, frozen=True):
-    """What a graph consists of."""
+    """The parts of a graph."""
 
     nodes: int
     edges: int
@@ -89,7 +89,7 @@ class RankInfo(msgspec.Struct, frozen=True):
 
 
 class GraphFiles:
-    """A graph that lies in a place."""
+    """A graph in a place."""
 
     def __init__(self, place: Place, prefix: str) -> None:
         self.place, self.prefix = place, folder(prefix)
@@ -116,7 +116,7 @@ class GraphFiles:
         indptr = read_array(self.place, block_name(self.prefix, number, "indptr"))
         sources = read_array(self.place, block_name(self.prefix, number, "sources"))
         if not len(indptr) or int(indptr[-1]) != len(sources):
-            raise _damaged(block_name(self.prefix, number, "sources"), "its length is not what the index says")
+            raise _damaged(block_name(self.prefix, number, "sources"), "its length differs from what the index says")
         return Block(self.info.blocks[number], indptr, sources)
 
     def into(self, nodes: ArrayLike) -> tuple[Ints, Ints]:
@@ -126,7 +126,7 @@ class GraphFiles:
         return _joined(found)
 
     def out_of(self, nodes: ArrayLike) -> tuple[Ints, Ints]:
-        """Sources and targets of all links from some nodes; looks through the whole graph."""
+        """Sources and targets of all links from some nodes; reads the whole graph."""
         chosen = np.zeros(self.info.nodes, np.bool_)
         chosen[np.asarray(nodes, np.int64)] = True
         found = []
@@ -174,7 +174,7 @@ class GraphFiles:
 
 
 class RankFiles:
-    """Ranks that lie in a place."""
+    """Ranks in a place."""
 
     def __init__(self, place: Place, generation: str) -> None:
         self.place, self.generation, self.prefix = place, generation, f"ranks/{generation}/"
@@ -221,7 +221,7 @@ def write_graph(
     sites: Sequence[str],
     out: ArrayLike,
 ) -> None:
-    """Write what is not in blocks; to be called when all blocks are there."""
+    """Write everything but the blocks; call it when all blocks are there."""
     prefix = folder(prefix)
     write_array(place, prefix + "keys.npy", np.asarray(keys, np.int64))
     write_array(place, prefix + "sites.npy", np.asarray(site_numbers, np.int32))
@@ -233,7 +233,7 @@ def write_graph(
 def write_ranks(
     place: Place, generation: str, info: RankInfo, keys: ArrayLike, ranks: ArrayLike, hosts: Mapping[str, float]
 ) -> RankFiles:
-    """Write ranks, and then say that they count."""
+    """Write ranks, and then make them current."""
     prefix = f"ranks/{generation}/"
     write_array(place, prefix + "keys.npy", np.asarray(keys, np.int64))
     write_array(place, prefix + "ranks.npy", np.asarray(ranks, np.float64))
@@ -244,7 +244,7 @@ def write_ranks(
 
 
 def read_current(place: Place) -> RankFiles | None:
-    """The ranks that count; None where none were computed yet."""
+    """The current ranks; None if none were computed yet."""
     try:
         generation = place.get(CURRENT).decode().strip()
     except PlaceMissing:

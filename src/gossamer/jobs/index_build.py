@@ -1,9 +1,10 @@
-"""A whole index, built shard by shard on any engine.
+"""Builds a whole index, shard by shard, on any engine.
 
 Pages and the texts of links to them go to the task of their shard by exchange; each task builds its shard as a complete
-generation in a local folder, as an indexer would (`index_shard`), and copies it to the target place. What lies there
-for a shard is an index folder (`index.folder`), and an indexer can follow the crawl from where the build began:
-the position of the index is the last change that was committed when the job started.
+generation in a local folder, as an indexer would (`index_shard`), and copies it to the target place. The result for a
+shard is an index folder (`index.folder`), and an indexer can follow the crawl from where the build began: the position
+of
+the index is the last change that was committed when the job started.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def build_shards(context: JobContext, shards: int, target: str, now: float, mode
 
 
 def _switch(place: Place, built: Sequence[BuiltShard]) -> None:
-    """Make the new generations count, and delete what was there before."""
+    """Make the new generations count, and delete the old ones."""
     for one in built:
         place.put(f"{one.folder}/{CURRENT}", f"{one.generation}\n".encode())
     for one in built:

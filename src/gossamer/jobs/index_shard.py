@@ -1,7 +1,8 @@
-"""One shard of an index, complete: what a task of `index_build` makes of its pages and anchor texts.
+"""One complete shard of an index: the result of a task of `index_build`.
 
 The library gives its files random names, so a task that ran twice does not write the same names twice. Each attempt
-writes a generation of its own; the first to say so in the work place wins, and the others take their files away.
+writes
+a generation of its own; the first to register in the work place wins, and the others delete their files.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def build_shard(task: ShardTask) -> BuiltShard:
     built = BuiltShard(task.cut.shard, task.cut.shards, folder, generation, documents, size)
     mark = numbered("built", task.cut.shard)
     if not work.create(mark, msgspec.json.encode(built)):
-        # Another attempt was faster; what it wrote counts.
+        # Another attempt was faster; its files count.
         target.delete(list(target.names(f"{folder}/{generation}/")))
         return msgspec.json.decode(work.get(mark), type=BuiltShard)
     return built
@@ -115,7 +116,7 @@ def _chunks(pages: Iterator[IndexPage]) -> Iterable[list[IndexPage]]:
 
 
 def _page(row: dict[str, Any], anchors: AnchorStore, model: Model | None) -> IndexPage:
-    """A stored row as the index takes it, with the texts of links to it, and a category where it has none."""
+    """A stored row as the index takes it, with the texts of links to it, and a category if it has none."""
     page = page_of(row)
     category = page.category or (model.predict(page.title, page.text).category if model is not None else "")
     return msgspec.structs.replace(page, anchors=anchors.texts(page.key), category=category)

@@ -55,14 +55,14 @@ _FILES = (("keys", np.int64), ("sites", np.int32), ("out", np.int32), ("times", 
 
 
 class GraphSource(msgspec.Struct, frozen=True):
-    """What a graph is made of."""
+    """The input of a graph."""
 
     segments: str
-    """Where segments lie, as `open_place` takes it."""
+    """The place of the segments, as `open_place` takes it."""
     names: Sequence[str]
-    """The segments that count."""
+    """The current segments."""
     removed: Sequence[str] = ()
-    """Beginnings of URLs that the operator took out."""
+    """Prefixes of URLs that the operator took out."""
 
 
 def build_graph(
@@ -79,7 +79,7 @@ class _Build:
         self._graph, self._work = f"graph/{generation}/", f"work/graph-{generation}/"
 
     def run(self, now: float, block_links: int) -> GraphFiles:
-        """Stage after stage; the files of the job go in the end, whatever the end is."""
+        """Run all stages; the job's own files are deleted at the end, whatever happens."""
         try:
             return self._run(now, block_links)
         finally:
@@ -106,7 +106,7 @@ class _Build:
     def _plan(self, block_links: int) -> Plan:
         names = sorted(self._source.names)
         chunks = [names[start : start + _MEASURED_AT_ONCE] for start in range(0, len(names), _MEASURED_AT_ONCE)]
-        found = self._stage("looking at segments", measure_segments, [(self._source.segments, one) for one in chunks])
+        found = self._stage("measuring segments", measure_segments, [(self._source.segments, one) for one in chunks])
         sizes = [size for chunk in found for size in chunk]
         links, pages = sum(one.links for one in sizes), sum(one.pages for one in sizes)
         partitions = max(1, -(-links // block_links), -(-pages // _BLOCK_PAGES))

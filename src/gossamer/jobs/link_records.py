@@ -1,8 +1,9 @@
-"""Segments as records of numbers: what each visit of a page came to, and which links stood on it.
+"""Segments as records of numbers: the outcome of each visit, and the links on the page.
 
-A visit tells what its URL is: a document, something that leads elsewhere (redirect, alias, duplicate), or neither.
-Two kinds of visits tell nothing new, and are passed over: a page that was not modified is what it was before, and a
-failure that is tried again (`Outcome.meaning.retry`) says something about a moment, not about the page.
+A visit shows what its URL is: a document, something that leads elsewhere (redirect, alias, duplicate), or neither. Two
+kinds of visits show nothing new, and are skipped: a page that was not modified is what it was before, and a failure
+that
+is tried again (`Outcome.meaning.retry`) says something about a moment, not about the page.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Sizes(msgspec.Struct, frozen=True):
 
 
 def measure_segments(argument: tuple[str, Sequence[str]]) -> list[Sizes]:
-    """Task: how much segments hold, given their place and their names."""
+    """Task: the size of segments, given their place and their names."""
     segments = open_segments(argument[0])
     return [Sizes(open_pages_once(segments, name).rows, open_links(segments, name).rows) for name in argument[1]]
 
@@ -79,7 +80,7 @@ def read_piece(task: Task) -> None:
 
 
 def page_records(pages: TableFile, segment: int, removed: Covered) -> Iterator[pa.Table]:
-    """What each visit of a segment came to."""
+    """The outcome of each visit of a segment."""
     for group, table in enumerate(pages.groups(["url", "fetched_at", "outcome", "target"])):
         rows = np.arange(pages.starts[group], pages.starts[group] + table.num_rows)
         telling = pc.invert(pc.is_in(table.column("outcome"), _PASSED_OVER)).to_numpy(zero_copy_only=False)
@@ -98,7 +99,7 @@ def page_records(pages: TableFile, segment: int, removed: Covered) -> Iterator[p
             pa.array(rows[kept], pa.int64()),
             pa.array(kinds.astype(np.int8)),
             pa.array([key64(target) if target else 0 for target in targets], pa.int64()),
-            # Only the address of a document is asked for again.
+            # Only the address of a document is needed again.
             pa.array([url if kind == DOCUMENT else "" for url, kind in zip(urls, kinds, strict=True)], pa.string()),
         ]
         yield pa.Table.from_arrays(columns, schema=PAGES)
@@ -131,7 +132,7 @@ def keys_of(table: pa.Table, name: str) -> Ints:
 
 
 def _distinct(table: pa.Table, name: str) -> tuple[list[str], NDArray[np.int32]]:
-    """The different values of a column, and which of them stands in each row."""
+    """The different values of a column, and which of them each row has."""
     encoded = table.column(name).combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()

@@ -25,7 +25,7 @@ from gossamer.model.site import site_of
 from gossamer.store.place import Place
 
 CHAIN = 5
-"""Steps from a URL to what stands for it; a longer chain leads nowhere (as in `frontier.duplicates`)."""
+"""Steps from a URL to the one that represents it; a longer chain leads nowhere (as in `frontier.copies.duplicates`)."""
 _CHAINS = pa.schema([pa.field("lead", pa.int64()), pa.field("at", pa.int64())])
 _ENDS = pa.schema([pa.field("lead", pa.int64()), pa.field("node", pa.int32())])
 
@@ -38,7 +38,7 @@ class Versions(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """What one step of the chains came to."""
+    """The result of one step of the chains."""
 
     found: int
     going_on: int
@@ -85,7 +85,7 @@ def _write_documents(task: Task, place: Place, documents: pa.Table) -> None:
 
 
 def follow_leads(task: Task) -> Ended:
-    """Task: look where chains have arrived; at a document they end, at another lead they go on."""
+    """Task: find where chains have arrived; at a document they end, at another lead they continue."""
     place = task.open()
     plan = task.plan(place)
     table = received(place, task.files(f"hop{task.hops}", plan.partitions), task.number, _CHAINS)
@@ -134,7 +134,7 @@ def current_links(task: Task) -> int:
 
 
 def links_to_leads(task: Task) -> int:
-    """Task: links to URLs that lead elsewhere, sent on to where they lead."""
+    """Task: links to URLs that lead elsewhere, sent on to their targets."""
     place = task.open()
     plan = task.plan(place)
     leads, nodes = read_array(place, task.own("resolved"))
@@ -145,7 +145,7 @@ def links_to_leads(task: Task) -> int:
         sources.append(column(table, "source")[led])
         targets.append(nodes[found[led]].astype(np.int32))
     joined = np.concatenate(targets)
-    # Nodes are numbered in the order of their keys: the partition is where the number falls.
+    # Nodes are numbered in the order of their keys: the number determines the partition.
     starts = read_array(place, f"{task.work}starts")
     parts = (np.searchsorted(starts, joined, side="right") - 1).astype(np.int32)
     table = pa.table({"source": np.concatenate(sources), "target": joined})

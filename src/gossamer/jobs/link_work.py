@@ -1,7 +1,7 @@
-"""What the tasks of the link graph share: the plan, who gets which keys, and files that only live as long as the job.
+"""Shared by the tasks of the link graph: the plan, the partition of keys, and files that live only as long as the job.
 
-Keys are spread by their size (`engine.exchange.range_of`): the partitions in order hold the keys in order, so what each
-partition has sorted is sorted over all of them.
+Keys are spread by their size (`engine.exchange.range_of`): the partitions in order hold the keys in order, so sorted
+partitions make a sorted whole.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Task(msgspec.Struct, frozen=True):
     """Steps of chains that were taken before."""
 
     def open(self) -> Place:
-        """Where the job's files lie."""
+        """The place of the job's files."""
         return open_place(self.place)
 
     def plan(self, place: Place) -> Plan:
@@ -70,7 +70,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 def places_in(keys: Ints, wanted: Ints) -> Ints:
-    """Where keys are among the sorted ones, -1 for those that are not."""
+    """Places of keys among the sorted ones, -1 for missing ones."""
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
     found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

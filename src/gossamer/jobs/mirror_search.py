@@ -1,9 +1,10 @@
-"""Mirrors among all sites: which of them say the same at the same paths.
+"""Finds mirrors among all sites: those with the same pages at the same paths.
 
 The crawl counts signs as pages come and compares a sample; here all pages that were read meet by path. First, pairs of
-sites with enough equal pages are found; then those pairs are compared at every path that both have been read at, by
-the likeness and the verdict of the crawl (`frontier.mirror_compare`, `dedup.mirrors`). Nothing is changed: the report
-says what was found, and where the crawl has decided otherwise.
+sites with enough equal pages are found; then those pairs are compared at every path that both have been read at, by the
+likeness and the verdict of the crawl (`frontier.copies.mirror_compare`, `dedup.mirrors`). Nothing is changed: the
+report
+lists what was found, and where the crawl has decided otherwise.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ class MirrorPair(msgspec.Struct, frozen=True):
     site: str
     main: str
     verdict: str
-    """mirror, or undecided where the evidence is not enough."""
+    """mirror, or undecided if the evidence is not enough."""
     live: str
-    """What the crawl says of the two: mirror, rejected (by the operator), or nothing."""
+    """The crawl's decision about the two: mirror, rejected (by the operator), or nothing."""
     reason: str
     same: int
     compared: int
@@ -60,11 +61,11 @@ class MirrorReport(msgspec.Struct, frozen=True):
     """What was found."""
 
     pages: int
-    """Pages compared: those that were read and tell something."""
+    """Pages compared: those that were read and have something to compare."""
     mirrors: int
     pairs: list[MirrorPair]
     only_live: list[Pair]
-    """Mirrors of the crawl that are none by what is stored now."""
+    """Mirrors of the crawl that are none by the stored pages."""
 
 
 def mirror_search(context: JobContext) -> tuple[MirrorReport, list[str]]:

@@ -1,8 +1,9 @@
-"""Where two sites say the same: the tasks of the search for mirrors.
+"""The tasks of the search for mirrors: where two sites have the same pages.
 
-Pages that were read meet by path; what two of them say about their sites (a *sign*) goes to the task of the pair. At a
-path that very many sites have the same page at (`/legal.html` of a hosting company), each site is paired with the few
-that follow it in the alphabet: enough to find mirrors, which are few, and never the square of the sites.
+Pages that were read meet by path; the *sign* that two of them give about their sites goes to the task of the pair. At a
+path where very many sites have the same page (`/legal.html` of a hosting company), each site is paired with the few
+that
+follow it in the alphabet: enough to find mirrors, which are few, and never the square of the sites.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class MirrorTask(msgspec.Struct, frozen=True):
 
 
 class Signs(msgspec.Struct):
-    """What speaks for a pair of sites, and how many pages of each the other names as canonical."""
+    """The evidence for a pair of sites, and how many pages of each the other names as canonical."""
 
     same: int = 0
     compared: int = 0
@@ -98,7 +99,7 @@ def _pair_key(one: str, other: str) -> int:
 
 
 def _sites_by_path(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Page]]]:
-    """The pages of each path, by site: where one was read over http and https, the one that is a document."""
+    """The pages of each path, by site: if one was read over http and https, the one that is a document."""
     last, pages = "", dict[str, Page]()
     for row in rows:
         if row["path"] != last:
@@ -114,7 +115,7 @@ def _sites_by_path(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[s
 
 
 def _likely_pairs(pages: Mapping[str, Page]) -> set[Pair]:
-    """Pairs of sites that have the same text, or nearly so, or of which one points at the other."""
+    """Pairs of sites that have the same text, or nearly so, or of which one points to the other."""
     alike: dict[tuple[str, object], list[str]] = defaultdict(list)
     pairs: set[Pair] = set()
     for site, page in sorted(pages.items()):
@@ -164,7 +165,7 @@ def _sign(path: str, pages: Mapping[str, Page], one: str, other: str, is_known: 
 
 
 def count_pairs(task: MirrorTask) -> list[tuple[Pair, Signs]]:
-    """Task: the signs of pairs added up; a text that stands at many paths counts once."""
+    """Task: add up the signs of pairs; a text at many paths counts once."""
     table = part_table(open_place(task.work), task.files, task.part, _SIGNS)
     found: dict[Pair, Signs] = defaultdict(Signs)
     seen: set[tuple[Pair, int]] = set()
@@ -182,5 +183,5 @@ def count_pairs(task: MirrorTask) -> list[tuple[Pair, Signs]]:
         signs.exact += row["like"] == EQUAL
     if task.pairs:
         return sorted(found.items())
-    # Of the many pairs that share a page or two nobody wants to hear.
+    # Nobody needs the many pairs that share a page or two.
     return sorted((pair, signs) for pair, signs in found.items() if signs.same >= MIN_SAME)

@@ -1,9 +1,10 @@
 """Near-duplicate clusters from scratch, over all documents.
 
 A crawl decides page by page: a document joins the founder it is most like, in the order of the downloads. Here all
-documents are looked at together: those that share a lookup key meet by exchange and are compared (`near_pairs`), and
-what is connected by near duplicates is one cluster (`components`), named by its smallest key. So the result depends on
-the documents alone, and shows what the order of the crawl, or a change of method, has done to the live clusters.
+documents are compared together: those that share a lookup key meet by exchange (`near_pairs`), and documents connected
+by
+near-duplicates are one cluster (`components`), named by its smallest key. So the result depends on the documents alone,
+and shows how the order of the crawl, or a change of method, has shaped the live clusters.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ CLUSTERS = pa.schema(
         ("live_cluster", pa.int64()),
     ]
 )
-"""A document that was long enough to compare: its cluster, the number of pages in it, whether it stands for them and
-why, and the number of its cluster in the crawl."""
+"""A document that was long enough to compare: its cluster, the number of pages in it, whether it represents them and
+why, and the number of its cluster in the crawl.
+"""
 ORDER = ("cluster", "key")
 _CANDIDATES = pa.schema([("near_key", pa.int64()), ("key", pa.int64()), ("print", pa.binary())])
 _DOCUMENTS = pa.schema(
@@ -56,7 +58,7 @@ _DOCUMENTS = pa.schema(
 _LABELLED = _DOCUMENTS.insert(0, pa.field("cluster", pa.int64()))
 _LARGEST = 20
 _DOCUMENTS_OF_A_PART = 50_000
-"""A fingerprint lies with each of its keys: 2.5 KB a document."""
+"""A fingerprint is stored with each of its keys: 2.5 KB a document."""
 Row = dict[str, Any]
 
 
@@ -83,9 +85,9 @@ class ClusterReport(msgspec.Struct, frozen=True):
     same: int
     """Clusters of more than one page that are the same in the crawl."""
     only_here: int
-    """Pages that have a like here, and none in the crawl."""
+    """Pages that have a near-duplicate here, and none in the crawl."""
     only_live: int
-    """Pages that have a like in the crawl, and none here."""
+    """Pages that have a near-duplicate in the crawl, and none here."""
     crowded: int
     """Lookup keys that so many pages share that not all of them were compared with each other."""
     largest: list[LargeCluster]
@@ -157,7 +159,7 @@ def near_clusters(context: JobContext, method: str = DEFAULT) -> tuple[ClusterRe
 
 def _check(method: str) -> None:
     if method not in METHODS:
-        raise UsageError(f"there is no method {method!r}: there are {', '.join(METHODS)}")
+        raise UsageError(f"there is no method {method!r}: use one of {', '.join(METHODS)}")
 
 
 def _report(method: str, printed: Sequence[_Printed], found: Sequence[_Found], crowded: int) -> ClusterReport:
@@ -181,8 +183,8 @@ def _first(clusters: Iterable[LargeCluster]) -> list[LargeCluster]:
 
 
 def _fingerprints(task: _PrintTask) -> _Printed:
-    """Task: the fingerprints of some pages to the tasks of their lookup keys; what else is asked of them, to the task
-    of their own key."""
+    """Task: the fingerprints of some pages to the tasks of their lookup keys; their other columns to the task of their
+    own key."""
     place, method = open_place(task.source.work), near_method(task.method)
     unread: list[Unread] = []
     documents = compared = 0
@@ -221,7 +223,7 @@ def _add(writer: PartWriter, table: pa.Table, column: str, parts: int) -> None:
 
 
 def _compare(task: _PartTask) -> int:
-    """Task: the pairs of near duplicates among the pages of some lookup keys; returns the crowded ones."""
+    """Task: the pairs of near-duplicates among the pages of some lookup keys; returns the crowded ones."""
     place = open_place(task.work)
     table = _shared(part_table(place, task.files, task.part, _CANDIDATES))
     rows = zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True)
@@ -253,7 +255,7 @@ def _label(task: _PartTask) -> None:
 
 
 def _gather(task: _PartTask) -> _Found:
-    """Task: the clusters of a part, with the page that stands for each."""
+    """Task: the clusters of a part, with the representative of each."""
     place = open_place(task.work)
     clusters: dict[int, list[Row]] = defaultdict(list)
     for row in part_table(place, task.files, task.part, _LABELLED).to_pylist():
@@ -279,7 +281,7 @@ def _gather(task: _PartTask) -> _Found:
 
 
 def _representative(pages: Sequence[Row]) -> tuple[str, str]:
-    """The URL that stands for pages, and why, by the rule of the crawl."""
+    """The representative of pages, and the reason, by the rule of the crawl."""
     if len(pages) == 1:
         return str(pages[0]["url"]), ""
     chosen = choose(Member(row["url"], row["seen_at"] or 0.0, row["named"], row["published"]) for row in pages)

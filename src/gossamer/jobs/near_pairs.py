@@ -1,9 +1,10 @@
-"""Which of the pages that share a lookup key are near duplicates.
+"""Which of the pages that share a lookup key are near-duplicates.
 
 Pages with equal fingerprints are one for this purpose; the others are compared pair by pair, unless they are known to
 belong together already. A key that very many different fingerprints share says little (pages of one template): there
-each is compared with the `WINDOW` before it only, in the order of the pages' keys, so that the work grows with the
-pages and not with their square. What is found does not depend on who looks.
+each
+is compared with the `WINDOW` before it only, in the order of the pages' keys, so that the work grows with the pages and
+not with their square. The result does not depend on who looks.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ class Forest:
         self._above: dict[int, int] = {}
 
     def root(self, page: int) -> int:
-        """The page that stands for all that belong together with a page."""
+        """The representative of all pages that belong together with a page."""
         above = self._above
         root = page
         while (higher := above.get(root, root)) != root:
             root = higher
-        while page != root:  # the way is shorter for the next
+        while page != root:  # shortens the path for the next lookup
             above[page], page = root, above.get(page, root)
         return root
 
     def join(self, one: int, other: int) -> bool:
-        """The two belong together; whether that is news."""
+        """Join the two; returns whether that is news."""
         one, other = self.root(one), self.root(other)
         if one == other:
             return False
@@ -44,14 +45,14 @@ class Forest:
 
 
 class Pairs:
-    """Compares pages, key after key; finds as few pairs as tell what belongs together."""
+    """Compares pages, key after key; finds just enough pairs to connect all that belong together."""
 
     def __init__(self, method: NearMethod) -> None:
         self._method = method
         self._forest = Forest()
         self.edges: list[Edge] = []
         self.compared = 0
-        """Pairs of fingerprints looked at."""
+        """Pairs of fingerprints compared."""
         self.crowded = 0
         """Lookup keys with more fingerprints than are all compared."""
 

@@ -41,11 +41,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _OF_THIS_MACHINE = frozenset({"inline", "local"})
-"""Engines whose tasks would run here."""
+"""Engines whose tasks would run on this machine."""
 NEW_PAGE = 0.15
-"""Where a page starts that has no earlier rank: the least there is; most new pages have few links to them."""
+"""Start value of a page that has no earlier rank: the least there is; most new pages have few links to them."""
 _LEAST = 1e-9
-"""Where a page starts at least: a personalised rank may be 0, and a start of nothing but zeros leads nowhere."""
+"""Least start value of a page: a personalised rank may be 0, and a start of nothing but zeros leads nowhere."""
 _PAGES_AT_ONCE = 4_000_000
 """Pages whose votes for sites are merged at a time."""
 
@@ -137,14 +137,14 @@ def warm_start(keys: Ints, earlier: RankFiles) -> Floats:
 
 
 def _nodes_of(graph: GraphFiles, urls: Sequence[str]) -> Ints | None:
-    """The nodes of some URLs, those not in the graph left out; None where no URL is given."""
+    """The nodes of some URLs, those not in the graph left out; None if no URL is given."""
     if not urls:
         return None
     keys = graph.keys()
     wanted = np.array(sorted({key64(url) for url in urls}), np.int64)
     found: Ints = np.flatnonzero(np.isin(keys, wanted))
     if not len(found):
-        raise UsageError("none of the seeds is a page of the link graph: name others, or rank without seeds")
+        raise UsageError("none of the seeds is a page of the link graph: use others, or rank without seeds")
     return found
 
 
@@ -193,7 +193,7 @@ def _begin(graph: GraphFiles, work: str, ranks: Floats) -> float:
 
 
 def _site_links_by_blocks(engine: Engine, graph: GraphFiles) -> Any:
-    """Votes for sites, by a task per block; what several blocks found is made one a run of pages at a time."""
+    """Votes for sites, by a task per block; votes from several blocks are merged a run of pages at a time."""
     place, sites, site_of = graph.place, graph.info.sites, graph.site_numbers()
     work = f"work/hosts-{secrets.token_hex(8)}/"
     tasks = [(place.url, graph.prefix, graph.info.made_at, work, number) for number in range(len(graph.info.blocks))]

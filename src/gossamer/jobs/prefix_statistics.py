@@ -1,12 +1,13 @@
-"""Statistics of the URL table (S0.8) counted from scratch, as the frontier keeps them while it crawls.
+"""Counts the statistics of the URL table (S0.8) from scratch, as the frontier keeps them while it crawls.
 
 Each task counts the URLs of one key range by leaf (`scope.statistics`); sums of a site come together by exchange. The
-result replaces the kept counters by *differences* (`rebuild_counters`): the counters and the URLs are read at one
-moment, and what was wrong then is put right later, so that a crawl may go on meanwhile.
+result corrects the kept counters by *differences* (`rebuild_counters`): counters and URLs are read at one moment, and
+the
+errors of that moment are corrected later, so that a crawl may run meanwhile.
 
 `near` is the one figure that the table does not hold as such. It is counted as: a document that joined a cluster whose
-page shown in results is of the same site. The live counter asks that when the document is stored, and keeps what it
-found when the cluster changes later, or the page; so the two may differ a little, and the count is the better one.
+representative is of the same site. The live counter decides that when the document is stored, and does not follow later
+changes of the cluster or the page; so the two may differ a little, and this count is the better one.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ def _add_up(task: _SumTask) -> _Sums:
 
 
 class Correction(msgspec.Struct, frozen=True):
-    """A leaf whose kept counters were not what counting gives."""
+    """A leaf whose kept counters were wrong."""
 
     site: str
     prefix: str
@@ -160,8 +161,8 @@ class Correction(msgspec.Struct, frozen=True):
 
 
 def rebuild_counters(context: JobContext) -> tuple[PrefixReport, list[Correction]]:
-    """Count all URLs, and put the counters right that the frontier keeps; returns what was wrong. The context's
-    database must be open for writing; a crawl may be running."""
+    """Count all URLs, and correct the counters that the frontier keeps; returns the corrections. The context's database
+    must be open for writing; a crawl may be running."""
     with context.db.snapshot():
         kept = all_leaves(context.db)
         urls = export_urls(context)

@@ -1,6 +1,6 @@
 """The tasks of the rank job: one block in one iteration, and one block's votes for sites.
 
-What a task reads of the graph is mapped files, kept open by its process from one iteration to the next.
+A task reads the graph as mapped files, which its process keeps open from one iteration to the next.
 """
 
 from __future__ import annotations

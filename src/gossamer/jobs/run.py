@@ -1,7 +1,7 @@
-"""The jobs by name, and a place to work in that is gone when they are done.
+"""The jobs by name, and their temporary place to work in.
 
-Each run has a prefix of its own in the work place, with the time in its name: what a killed run left behind is deleted
-by a later one, when it is old enough that nobody can be using it.
+Each run has a prefix of its own in the work place, with the time in its name: a later run deletes the files of a killed
+one, when they are old enough that nobody can be using them.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ log = logging.getLogger(__name__)
 
 
 class JobOptions(msgspec.Struct, frozen=True):
-    """What single jobs want to know."""
+    """Options of single jobs."""
 
     now: float
     method: str = DEFAULT
-    """How near duplicates are told."""
+    """How near-duplicates are recognised."""
     shards: int = 1
     target: str = ""
     """Where an index is built: a folder, or the URL of a place."""
@@ -52,7 +52,7 @@ class JobOptions(msgspec.Struct, frozen=True):
 
 
 class JobResult(msgspec.Struct, frozen=True):
-    """What a job brought."""
+    """The result of a job."""
 
     report: Any
     files: list[str] = []
@@ -84,7 +84,7 @@ def _clusters(context: JobContext, options: JobOptions) -> JobResult:
 
 def _index(context: JobContext, options: JobOptions) -> JobResult:
     if not 1 <= options.shards <= MOST:
-        raise UsageError(f"an index has 1 to {MOST} shards, not {options.shards}")
+        raise UsageError(f"an index can have 1 to {MOST} shards, not {options.shards}")
     return JobResult(build_shards(context, options.shards, options.target, options.now, options.model))
 
 
@@ -92,7 +92,7 @@ JOBS = {
     job.name: job
     for job in (
         Job("prefix-statistics", "counts all URLs by site and prefix, from scratch", _plain(prefix_statistics)),
-        Job("near-clusters", "finds the clusters of near duplicates among all documents", _clusters),
+        Job("near-clusters", "finds the clusters of near-duplicates among all documents", _clusters),
         Job("mirror-search", "looks for sites that serve the same pages as others", _plain(mirror_search)),
         Job("vocabulary", "counts the words of all documents, by language", _plain(vocabulary)),
         Job("index-build", "builds the whole index, cut into shards", _index, needs_target=True),
@@ -102,9 +102,9 @@ JOBS = {
 
 
 def job_named(name: str) -> Job:
-    """A job; `UsageError` where there is none of that name."""
+    """A job; raises a `UsageError` if there is none of that name."""
     if name not in JOBS:
-        raise UsageError(f"there is no job {name!r}: there are {', '.join(JOBS)}")
+        raise UsageError(f"there is no job {name!r}: use one of {', '.join(JOBS)}")
     return JOBS[name]
 
 
@@ -132,7 +132,7 @@ def working(
 
 
 def sweep(place: Place, now: float) -> list[str]:
-    """Delete what runs left behind that were killed days ago; returns their folders."""
+    """Delete files of runs that were killed days ago; returns their folders."""
     old: dict[str, list[str]] = {}
     for name in place.names():
         folder = name.partition("/")[0]

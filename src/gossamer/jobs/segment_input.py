@@ -1,11 +1,11 @@
-"""What the jobs over stored pages share: segments cut into balanced groups, and the present version of each document.
+"""Shared by the jobs over stored pages: segments cut into balanced groups, and the present version of each document.
 
-`newest_pages` sorts the documents of the URL table by the group of the segment that each lies in; a task then reads
-one group (`PageSource.tables`), each page once and in the version that counts. Row groups without such a page are not
-read.
+`newest_pages` sorts the documents of the URL table by the group of their segment; a task then reads one group
+(`PageSource.tables`), each page once and in the present version. Row groups without such a page are not read.
 
 A segment that cannot be read costs its own pages and nothing else: they are counted, with the segment's name. One that
-was merged into another while the job ran is read there (`run_over_pages`).
+was
+merged into another while the job ran is read there (`run_over_pages`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gossamer.store.segments import TableFile, open_links, open_pages_once
 BYTES_OF_A_GROUP = 200_000_000
 """Bytes of segments, raw responses included, that one task reads."""
 CARRIED = ("key", "site_id", "live_cluster", "live_pages", "seen_at", "named")
-"""What the URL table tells of a page, beside the columns of its segment."""
+"""Columns of the URL table for a page, beside those of its segment."""
 _PLACES = pa.schema(
     [
         ("segment", pa.string()),
@@ -44,7 +44,7 @@ _PLACES = pa.schema(
     ]
 )
 _ROUNDS = 5
-"""How often pages are looked for again whose segments were merged meanwhile."""
+"""How often to look again for pages whose segments were merged meanwhile."""
 
 
 class Unread(msgspec.Struct, frozen=True, order=True):
@@ -68,7 +68,7 @@ def balanced(segments: Sequence[LiveSegment], groups: int) -> list[list[str]]:
 
 
 def segment_groups(context: JobContext) -> list[list[str]]:
-    """All segments that count, cut for the engine; `UsageError` where nothing is stored."""
+    """All current segments, cut for the engine; raises a `UsageError` if nothing is stored."""
     segments = live_segments(context.db)
     if not segments:
         raise UsageError("nothing is stored yet: run `gossamer crawl` first")
@@ -98,13 +98,13 @@ def newest_pages(context: JobContext) -> NewestPages:
     names = [numbered("places", number) for number in range(len(urls.names))]
     tasks = [_SortTask(context.work, *pair, groups) for pair in zip(urls.names, names, strict=True)]
     unknown = any(run_stage(context, "sorting documents", _sort_documents, tasks))
-    # A last group holds what the list of segments does not know.
+    # A last group holds documents in segments that are not in the list.
     count = len(groups) + unknown
     return NewestPages([PageSource(context.work, context.segments, names, group) for group in range(count)], urls.rows)
 
 
 def _sort_documents(task: _SortTask) -> bool:
-    """Task: documents to the tasks that read their segments; whether some lie in none of those."""
+    """Task: documents to the tasks that read their segments; returns whether some are in none of those."""
     place = open_place(task.work)
     urls = get_table(place, task.file)
     names = ("segment", "row", "key", "site_id", "cluster", "cluster_pages", "seen_at", "named")
@@ -126,7 +126,7 @@ class PageSource(msgspec.Struct, frozen=True):
     """Segments that were merged into others since."""
 
     def tables(self, columns: Sequence[str], unread: list[Unread]) -> Iterator[pa.Table]:
-        """The pages with these columns and those `CARRIED`, one row group at a time; what cannot be read is added to
+        """The pages with these columns and those `CARRIED`, one row group at a time; unreadable ones are added to
         `unread`."""
         for segment, places in self._by_segment():
             try:
@@ -164,7 +164,7 @@ def _pages_of(
     rows = places.column("row").to_numpy()
     ends = np.searchsorted(rows, file.starts[1:])
     if beyond := len(rows) - (int(ends[-1]) if len(ends) else 0):
-        unread.append(Unread(segment, beyond, f"{file.path} is damaged: it has {file.rows} rows, more are known"))
+        unread.append(Unread(segment, beyond, f"{file.path} is damaged: it has {file.rows} rows, but should have more"))
     start = 0
     for group, end in enumerate(ends.tolist()):
         if end == start:
@@ -182,7 +182,7 @@ def _pages_of(
 
 
 class PageResult(Protocol):
-    """What a task over pages returns: anything that says what it could not read."""
+    """The result of a task over pages, with the pages that it could not read."""
 
     @property
     def unread(self) -> Sequence[Unread]:
@@ -201,8 +201,8 @@ def run_over_pages(
     sources: Sequence[Any],
     argument: Callable[[int, Any], A],
 ) -> list[R]:
-    """Run a task for each source. Where a segment had been merged into another by the time its task came to it, the
-    task is run again with what the database says now, and its files are written anew."""
+    """Run a task for each source. If a segment was merged into another before its task came to it, the task is run
+    again with the present state of the database, and its files are written anew."""
     sources = list(sources)
     results = run_stage(context, stage, function, [argument(*pair) for pair in enumerate(sources)])
     for _ in range(_ROUNDS):
@@ -240,5 +240,5 @@ class LinkSource(msgspec.Struct, frozen=True):
 
 
 def all_unread(results: Sequence[PageResult]) -> list[Unread]:
-    """What was left out by all tasks, by segment."""
+    """Pages that all tasks left out, by segment."""
     return sorted({one for result in results for one in result.unread})

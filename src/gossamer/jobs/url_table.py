@@ -1,8 +1,9 @@
-"""The URL table as files that tasks can read: cut by key range, so that the URLs of a site lie together.
+"""The URL table as files that tasks can read: cut by key range, so that the URLs of a site are together.
 
-The table is the truth about what a URL is *now*; a segment only knows what a visit once brought. A page that answered
-"not modified" is a document still, one that the operator removed is none any more: so jobs over documents start here,
-and not from whatever was stored last.
+The table is the truth about what a URL is *now*; a segment only knows a past visit. A page that answered "not modified"
+is
+a document still, one that the operator removed is none any more: so jobs over documents start here, and not from the
+newest stored rows.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ URLS = pa.schema(
         ("row", pa.int64()),
     ]
 )
-"""A row of the table; `cluster_site` is where the page lies that represents its cluster. Segment and row are those
-where it lay when the table was read; `named` are the pages that name a document as their canonical one."""
+"""A row of the table; `cluster_site` is the site of its cluster's representative. Segment and row are those at the time
+of reading; `named` counts the pages that name a document as their canonical one.
+"""
 ROWS_OF_A_FILE = 200_000
 
 
@@ -70,7 +72,7 @@ def export_urls(context: JobContext, *, documents_only: bool = False, rows_of_a_
 
 
 def _placed(rows: list[tuple[Any, ...]], moved: dict[str, tuple[str, int]]) -> Iterator[tuple[Any, ...]]:
-    """Rows that say where their page lies now, after its segment may have been merged into others."""
+    """Rows with the present place of their page, whose segment may have been merged into others."""
     for *fields, segment, row in rows:
         if segment in moved:
             segment, row = follow(moved, segment, row)

@@ -1,8 +1,7 @@
-"""The words of the collection: in how many documents of each language one stands, and how often.
+"""The words of the collection: in how many documents of each language a word occurs, and how often.
 
-A word is what the index finds a text by (`index.analysis.stems`): a stem, a pair of characters, or a dictionary word of
-writing without spaces. So these are the document frequencies of the whole collection, as a single index over all of
-it would have them.
+A word is a term of the index (`index.analysis.stems`): a stem, a pair of characters, or a dictionary word of writing
+without spaces. So these are the document frequencies that a single index over the whole collection would have.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ VOCABULARY = pa.schema(
 ORDER = ("lang", "word")
 _FIGURES = ("documents", "occurrences", "titles")
 _HELD = 300_000
-"""Words that a task holds before it writes them away."""
+"""Words that a task holds before it writes them to files."""
 _DOCUMENTS_OF_A_PART = 200_000
 _TOP = 20
 
 
 class Word(msgspec.Struct, frozen=True):
-    """A word that stands in many documents."""
+    """A word that occurs in many documents."""
 
     word: str
     documents: int
@@ -52,7 +51,7 @@ class LanguageWords(msgspec.Struct, frozen=True):
     """The vocabulary of one language."""
 
     lang: str
-    """ISO 639-1; empty where nobody knows."""
+    """ISO 639-1; empty if unknown."""
     documents: int
     words: int
     occurrences: int
@@ -64,7 +63,7 @@ class VocabularyReport(msgspec.Struct, frozen=True):
 
     documents: int
     words: int
-    """Different words, those of each language for themselves."""
+    """Different words, each language counted on its own."""
     languages: list[LanguageWords]
     """The largest first."""
     unread: list[Unread]
@@ -122,7 +121,7 @@ def _best(words: list[Word]) -> list[Word]:
 
 
 class _Tally:
-    """Counts that are written away before they are too many."""
+    """Counts that are written to files before they are too many."""
 
     def __init__(self, writer: PartWriter, parts: int) -> None:
         self._writer, self._parts = writer, parts

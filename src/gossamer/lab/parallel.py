@@ -1,7 +1,8 @@
-"""Independent pieces of a study on several cores; results come in the order of the pieces.
+"""Runs independent pieces of a study on several cores; results come in the order of the pieces.
 
-Not a pool of the standard library: that one waits for ever for the piece of a process that was killed, or, where the
-process that began it catches SIGTERM, for a process to end that was told to.
+Not a pool of the standard library: that one waits for ever for the piece of a process that was killed, or, if the
+process
+that began it catches SIGTERM, for a process to end that was told to.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ T = TypeVar("T")
 PROCESSES = max(1, min(4, os.cpu_count() or 1))
 
 _is_piece = False
-"""Whether this process already works on a piece of something: its own pieces are done here then."""
+"""Whether this process already works on a piece: then it runs its own pieces itself."""
 
 
 def each(function: Callable[[A], T], pieces: Sequence[A]) -> list[T]:
-    """`function` of each piece. Processes are forked, so that function and pieces may hold webs of any size that no
-    one has to copy; only results are sent back. What they leave in temporary folders goes with this call, also where
-    it is interrupted."""
+    """`function` of each piece. Processes are forked, so that function and pieces may hold webs of any size that nobody
+    has to copy; only results are sent back. Temporary folders of the processes go with this call, even if it is
+    interrupted."""
     if len(pieces) <= 1 or PROCESSES == 1 or _is_piece:
         return [function(piece) for piece in pieces]
     results: dict[int, T] = {}
@@ -52,12 +53,12 @@ def _received(pipe: Connection) -> Any:
     try:
         return pipe.recv()
     except EOFError:
-        raise OperationError("a process of the lab was killed: is there enough memory?") from None
+        raise OperationError("a process of the lab was killed: check that there is enough memory") from None
 
 
 @contextmanager
 def _processes(function: Callable[[Any], Any], pieces: Sequence[Any]) -> Iterator[list[Connection]]:
-    """Processes at work, by the pipes from which their results come; none is left afterwards."""
+    """Running processes, by the pipes of their results; none is left afterwards."""
     fork = multiprocessing.get_context("fork")
     started: list[ForkProcess] = []
     pipes: list[Connection] = []
@@ -87,7 +88,7 @@ def _processes(function: Callable[[Any], Any], pieces: Sequence[Any]) -> Iterato
 def _work(
     function: Callable[[Any], Any], pieces: Sequence[Any], take: Callable[[], int], results: Connection, scratch: str
 ) -> None:
-    """What one process does: piece after piece until none is left, which it says last."""
+    """The work of one process: piece after piece until none is left, which it reports last."""
     global _is_piece
     _is_piece = True
     tempfile.tempdir = scratch

@@ -1,4 +1,4 @@
-"""Tables of figures: how each figure is written down."""
+"""Tables of figures, and how each figure is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 Cell = str | int | float | None
 _DIGITS = 4
-"""Significant ones that are shown: 74.36, 0.1915, 1,234."""
+"""Significant digits that are shown: 74.36, 0.1915, 1,234."""
 _MOST_DECIMALS = 6
 _LEAST_DIGITS = 2
 """Significant digits that the smallest figure of a column must have for the column to share its decimals."""
@@ -32,7 +32,7 @@ def flush_right(table: Table) -> list[bool]:
 
 
 def shown(table: Table) -> list[list[str]]:
-    """The cells as they are written; figures of one column have the same decimals where that tells enough."""
+    """The cells as text; figures of one column have the same decimals if that is precise enough."""
     columns = [_texts(column) for column in _columns(table)]
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -47,7 +47,7 @@ def _texts(column: Sequence[Cell]) -> list[str]:
 
 
 def _shared_decimals(values: Sequence[float]) -> int | None:
-    """As many as the largest needs, without zeros that all end in; none where the smallest would vanish."""
+    """As many as the largest needs, without zeros that all end in; none if the smallest would vanish."""
     sizes = [abs(value) for value in values if value]
     if not sizes:
         return 0

@@ -106,7 +106,7 @@ def test_two_runs_at_once_do_not_share_files(stored: Stored, tmp_path: Path) -> 
 
 def test_every_job_has_a_name_and_a_sentence() -> None:
     assert all(job.about and name == job.name for name, job in JOBS.items())
-    with pytest.raises(UsageError, match="there is no job 'x': there are prefix-statistics"):
+    with pytest.raises(UsageError, match="there is no job 'x': use one of prefix-statistics"):
         job_named("x")
 
 

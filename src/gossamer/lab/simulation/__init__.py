@@ -1,1 +1,1 @@
-"""The live worker on virtual time, and what can be told of what it did."""
+"""The live worker on virtual time, and measures of what it did."""

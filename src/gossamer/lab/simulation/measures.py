@@ -1,8 +1,8 @@
-"""What came out of a simulated crawl: pure functions of its log and of the web.
+"""Measures of a simulated crawl: pure functions of its log and of the web.
 
 A log is two arrays in order of time, one entry per request: `at`, and `rows` of the recorded web, `NOWHERE` for URLs
-that are not in it. Whether a request brought something is read from the web: a URL that was not yet born answered 404,
-a copy brought no new text.
+that
+are not in it. The web says what a request yielded: a URL that was not yet born answered 404, a copy had no new text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Delays(msgspec.Struct, frozen=True):
     rows: Ints
     """The pages, by birth."""
     seconds: Floats
-    """From birth to the first download; to the end of the crawl where there was none."""
+    """From birth to the first download; to the end of the crawl if there was none."""
     downloaded: Mask
 
     @property
@@ -31,11 +31,9 @@ class Delays(msgspec.Struct, frozen=True):
         return float(self.downloaded.mean()) if len(self.rows) else 1.0
 
     def quantile(self, share: float) -> float:
-        """Seconds until this share of new pages is downloaded, `inf` where the crawl cannot tell.
-
-        By Kaplan and Meier (1958): a page that was born late and never downloaded counts for as long as it could have
-        been, so that the last hours of a crawl do not look like failures.
-        """
+        """Seconds until this share of new pages is downloaded, `inf` if the crawl is too short to say. By Kaplan and
+        Meier (1958): a page that was born late and never downloaded counts for as long as it could have been, so that
+        the last hours of a crawl do not look like failures."""
         # Of pages with the same waiting time, the downloaded ones come first: the others were still waiting then.
         order = np.lexsort((~self.downloaded, self.seconds))
         waiting = np.arange(len(order), 0, -1)
@@ -52,13 +50,13 @@ class Freshness(msgspec.Struct, frozen=True):
     copies: Ints
     """Pages that had been downloaded."""
     fresh: Floats
-    """Share of them whose copy is the current version; 1 where there is no copy."""
+    """Share of them whose copy is the current version; 1 if there is no copy."""
     age: Floats
     """Mean of the seconds since a copy went out of date; a fresh copy counts as 0."""
 
 
 def first_useful(web: RecordedWeb, rows: Ints) -> Mask:
-    """Which requests were the first to bring the text of a useful page."""
+    """Which requests were the first to yield the text of a useful page."""
     texts = np.where(rows == NOWHERE, NOWHERE, _useful_texts(web)[rows])
     _, first = np.unique(texts, return_index=True)
     found = np.zeros(len(rows), bool)
@@ -70,9 +68,7 @@ def delays(
     web: RecordedWeb, at: Floats, rows: Ints, *, which: Mask | None = None, until: float | None = None
 ) -> Delays:
     """Waiting times of the pages (all, or those of a mask) that were born between the web's start and the crawl's end.
-
-    The crawl ends with its last request where `until` does not tell.
-    """
+    By default, the crawl ends with its last request."""
     end = until if until is not None else float(at[-1]) if len(at) else web.facts.started_at
     mask = (web.pages if which is None else web.pages & which) & (web.born > web.facts.started_at) & (web.born <= end)
     born = np.flatnonzero(mask)
@@ -87,11 +83,9 @@ def delays(
 def freshness_over_time(
     web: RecordedWeb, at: Floats, rows: Ints, times: Floats, *, which: Mask | None = None
 ) -> Freshness:
-    """Freshness and age of the copies of pages (all, or those of a mask) at some times.
-
-    Each visit makes a copy that stands until the next visit and goes out of date with the next change; how many stand
-    at a moment is the number of those made less the number of those replaced, which two sorted arrays tell.
-    """
+    """Freshness and age of the copies of pages (all, or those of a mask) at some times. Each visit makes a copy that
+    holds until the next visit and goes out of date with the next change; the number of copies at a moment is the number
+    made less the number replaced, from two sorted arrays."""
     counts = (web.pages if which is None else web.pages & which)[rows] & (rows != NOWHERE) & (at >= web.born[rows])
     made, replaced, overtaken = _copies(web, at[counts], rows[counts])
     stale = overtaken < replaced

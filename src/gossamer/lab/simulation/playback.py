@@ -30,7 +30,7 @@ SITEMAP, FEED = 1, 2
 _PAGE = struct.Struct("<qd")
 """A body of a recorded page: its number, and when it was sent."""
 _ELSEWHERE = "http://elsewhere.invalid/"
-"""Stands for the target of a redirect that led out of the recorded crawl."""
+"""The target of a redirect that led out of the recorded crawl."""
 
 
 class AtOnce:
@@ -55,15 +55,15 @@ class NoHeart:
 
 
 class RecordedNetwork:
-    """`crawl.seams.Fetches` and `Resolves`: what the recorded servers say, after as long as they took."""
+    """`crawl.seams.Fetches` and `Resolves`: the answers of the recorded servers, after as long as they took."""
 
     def __init__(self, web: RecordedWeb, clock: Clock) -> None:
         self._web, self._clock = web, clock
         self._addresses = {host_of(site): address for site, address in web.facts.addresses.items()}
-        # What was not recorded takes as long as most pages.
+        # URLs that were not recorded take as long as most pages.
         self._usual_seconds = float(np.median(web.duration[web.fetched])) if web.fetched.any() else 0.0
         self.requests: list[tuple[float, str]] = []
-        """When which URL was asked for, robots.txt included."""
+        """When which URL was requested, robots.txt included."""
 
     async def address_of(self, host: str) -> str:
         """The recorded address, or one that no other host has."""
@@ -78,7 +78,7 @@ class RecordedNetwork:
         return Response(url, trouble.outcome, now, now, now, reason=trouble.reason)
 
     async def fetch(self, request: Request) -> Response:
-        """What the server said when this was recorded."""
+        """The recorded answer of the server."""
         started = self._clock.now()
         self.requests.append((started, request.url))
         if request.url.endswith("/robots.txt") and origin_of(request.url) + "/robots.txt" == request.url:
@@ -125,10 +125,10 @@ class RecordedNetwork:
 
 
 class RecordedPages:
-    """`crawl.seams.Parses`: what the recorded pages say, by the scope and the filters in force."""
+    """`crawl.seams.Parses`: the content of the recorded pages, by the scope and the filters in force."""
 
     def __init__(self, web: RecordedWeb, clock: Clock, config: ParserConfig, seconds: float) -> None:
-        """`seconds`: what a page keeps its parser busy for."""
+        """`seconds`: how long a page keeps its parser busy."""
         self._web, self._clock, self._seconds = web, clock, seconds
         self._near = near_method(DEFAULT)
         self._keys: dict[int, int] = {}
@@ -136,12 +136,12 @@ class RecordedPages:
         self.configure(config)
 
     def configure(self, config: ParserConfig) -> None:
-        """Go by another scope from the next page on."""
+        """Use another scope from the next page on."""
         self._chain = full_chain(config.scope, config.rules, RuleBook(config.documents).fits)
         self._has_near = config.near != "none"
 
     async def parse(self, job: ParseJob) -> Parsed:
-        """What a page said when it was recorded."""
+        """The recorded content of a page."""
         row, at = _PAGE.unpack(job.body)
         await asyncio.sleep(self._seconds)
         return self._read(job.url, row, at)

@@ -9,6 +9,6 @@ from gossamer.model.site import site_of
 
 
 def sites_of(web: RecordedWeb) -> tuple[str, ...]:
-    """The sites that belong to a recording: those of the seeds, and all that were asked for anything."""
+    """The sites of a recording: those of the seeds, and all that got a request."""
     rows = [*web.facts.seeds, *np.flatnonzero(web.fetched).tolist()]
     return tuple(sorted({site_of(web.urls[row]) for row in rows}))

@@ -1,14 +1,17 @@
-"""A crawl of a recorded web: the live worker and the live frontier on virtual time.
+"""Simulates a crawl of a recorded web: the live worker and the live frontier on virtual time.
 
-Nothing of the crawl is written again here. `crawl.worker.Session` leases sites, keeps their politeness, asks
+No part of the crawl is written a second time here. `crawl.session.Session` leases sites, keeps their politeness, obeys
 robots.txt, hands URLs out by the live strategy, revisits by the live policy, and commits to the live frontier (SQLite
-in a scratch folder); filters are made and sites are split by the live code at the live intervals. Replaced are only
-the network and the parsers (`playback`), the segments, which are not written, and the clock (`virtual_time`). One
-worker stands for all: it holds as many sites at once as the settings say.
+in a
+scratch folder); the live code makes filters and splits sites at the live intervals. Replaced are only the network and
+the
+parsers (`playback`), the segments, which are not written, and the clock (`virtual_time`). One worker acts for all: it
+holds as many sites at once as the settings say.
 
-What is not simulated: time that parsing and commits take on a busy machine (a page keeps its parser busy for a fixed
-time, a commit takes none), connections that break, and URLs that nobody ever fetched: they answer 404. Near duplicates
-are told by the default method, whichever one the settings name, unless that is none.
+Not simulated: the time of parsing and commits on a busy machine (a page keeps its parser busy for a fixed time, a
+commit
+takes none), connections that break, and URLs that nobody ever fetched: they answer 404. The default method finds
+near-duplicates, whichever one the settings name, unless that is none.
 """
 
 from __future__ import annotations
@@ -55,27 +58,28 @@ from gossamer.upkeep.splitting import split_sites
 
 WORKER = "simulated"
 _LOOKS = 40_000
-"""Looks for work in a simulated crawl at most: over weeks a worker looks round less often than a live one does, every
-15 seconds in a week, since each look costs real time."""
+"""Most checks for work in a simulated crawl: over weeks a worker checks less often than a live one, every 15 seconds in
+a week, since each check costs real time.
+"""
 _PARSE_SECONDS = 0.005
 _TOLD = 10_000
 """Requests between two lines of progress."""
 
 
 class Simulated(msgspec.Struct):
-    """What a simulated crawl did. The columns have an entry per page request, in the order of time."""
+    """The log of a simulated crawl. The columns have an entry per page request, in the order of time."""
 
     at: npt.NDArray[np.float64]
     """When the answer came; seconds since 1970."""
     row: npt.NDArray[np.int64]
-    """The URL's row in the recorded web, `NOWHERE` where it is not in the recording."""
+    """The URL's row in the recorded web, `NOWHERE` if it is not in the recording."""
     elsewhere: list[str]
     """The URLs of the requests whose row is `NOWHERE`, in their order."""
     outcome: list[Outcome]
     again: npt.NDArray[np.bool_]
     """Whether the page had been visited before."""
     requests: list[tuple[float, str]]
-    """When which URL was asked for, robots.txt included."""
+    """When which URL was requested, robots.txt included."""
     status: Status
     """Of the frontier at the end."""
     started_at: float
@@ -103,8 +107,8 @@ def simulate(
     tell: Callable[[str], None] = lambda _text: None,
 ) -> Simulated:
     """Crawl a recorded web until nothing is due, or for so long or so many pages. `strategy`: one that no setting
-    names, such as the omniscient; `at_end` may look at the frontier before it is thrown away; `tell` hears
-    now and then how far it is. Same web, settings and seed: same crawl."""
+    names, such as the omniscient; `at_end` may read the frontier before it is deleted; `tell` gets progress. Same web,
+    settings and seed: same crawl."""
     started = time.perf_counter()
     settings = _for_all_workers(settings)
     with tempfile.TemporaryDirectory(prefix="gossamer-lab-") as scratch, _database(Path(scratch)) as db:
@@ -122,8 +126,8 @@ def simulate(
 
 
 def _for_all_workers(settings: Settings) -> Settings:
-    """One worker with the hands of as many as the settings name; the number of cores, their default, is this machine's
-    and not the crawl's."""
+    """One worker with the capacity of as many as the settings name; the number of cores, their default, is this
+    machine's and not the crawl's."""
     crawl, workers = settings.crawl, max(1, settings.crawl.workers)
     together = msgspec.structs.replace(crawl, sites=workers * crawl.sites, downloads=workers * crawl.downloads)
     return msgspec.structs.replace(settings, crawl=together)
@@ -139,7 +143,7 @@ def _database(folder: Path) -> Iterator[Database]:
 def _frontier(db: Database, web: RecordedWeb, settings: Settings) -> CrawlFrontier:
     save_rules(db, web.facts.rules, web.facts.started_at)
     guidance = guidance_of(settings, load_rules(db))
-    # Recorded are fingerprints of the default method; without a method nothing has one, and it is never asked.
+    # Recorded fingerprints are of the default method; without a method nothing has one, and it is never used.
     near = near_method(DEFAULT)
     return SqlFrontier(db, settings.budget, settings.polite, path_shape, near, settings.dedup.mirrors, guidance)
 
@@ -223,7 +227,7 @@ class _Crawl:
         return chores
 
     async def _or_stop(self, chore: Coroutine[Any, Any, None]) -> None:
-        """When a chore ends or fails, so does the crawl: on virtual time it would go on for ever."""
+        """When a chore ends or fails, so does the crawl: on virtual time it would run for ever."""
         try:
             await chore
         finally:
@@ -235,7 +239,7 @@ class _Crawl:
             chore(self._clock.now())
 
     def _make_filters(self, now: float) -> None:
-        # Without a limit to the time that looking takes: it is real time, and would make each run another one.
+        # Without a limit of time for checks: it is real time, and would make each run different.
         config = msgspec.structs.replace(self._settings.filters, share=float("inf"))
         run_filters(self._links_of, self._frontier.db, config, now)
 

@@ -1,7 +1,8 @@
 """An event loop on which waiting takes no time: when nothing is left to do, the clock jumps to the next timer.
 
 The order of events is that of a real loop on an infinitely fast machine, and the same every time. Nothing may wait for
-the outside here (sockets, threads, processes): that would never come, and is an error.
+the
+outside here (sockets, threads, processes): it would never come, and is an error.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ T = TypeVar("T")
 
 
 class _Jumps(selectors.SelectSelector):
-    """Where a loop would wait, time passes instead."""
+    """Time passes where a loop would wait."""
 
     def __init__(self) -> None:
         super().__init__()

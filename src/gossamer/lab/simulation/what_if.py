@@ -1,7 +1,7 @@
 """What would have been fetched when, under other policies? The operator's question before a setting is changed.
 
 Each variant crawls the same recorded web from its beginning, on the same virtual time. A *document* here is a page that
-fits a document rule; where the recording has no rules, every page that is kept.
+fits a document rule; if the recording has no rules, every page that is kept.
 """
 
 from __future__ import annotations
@@ -40,33 +40,33 @@ _POINTS = 120
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """Settings to compare, and what to call them."""
+    """Settings to compare, and their name."""
 
     name: str
     settings: Settings
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """What a variant would have done."""
+    """The predicted result of a variant."""
 
     name: str
     done: Simulated
     gained: npt.NDArray[np.bool_]
-    """Of each request: whether it brought a document that was not there before."""
+    """For each request: whether it yielded a new document."""
     fresh: list[float]
     """Share of the copies that agree with the web, at even steps of the time."""
     age: list[float]
     """Mean seconds for which copies have been out of date, likewise."""
     delay: float
-    """Median seconds from publication to download; `inf` where fewer than half are ever downloaded."""
+    """Median seconds from publication to download; `inf` if fewer than half are ever downloaded."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What a replay prints."""
+    """The output of a replay."""
 
     title: str
     ours: str
-    """Which variant is best."""
+    """The best variant."""
     data: str
     """On which web."""
     differs: str
@@ -78,7 +78,7 @@ def variants(
     base: Settings, strategies: Sequence[str] = (), revisits: Sequence[RevisitPolicy] = (),
     filters: Sequence[FilterMode] = (),
 ) -> list[Variant]:  # fmt: skip
-    """Every combination of what was named, each once; what was not named stays as it is."""
+    """Every combination of the named values, each once; other settings stay as they are."""
     found = []
     ways = product(
         dict.fromkeys(strategies or [base.crawl.strategy]),
@@ -100,7 +100,7 @@ def variants(
 
 
 def check(web: RecordedWeb, ways: Sequence[Variant]) -> None:
-    """`UsageError` where there is nothing to crawl, or a variant cannot be: said before any of them is crawled."""
+    """Raise a `UsageError` if there is nothing to crawl, or a variant is impossible: before any of them is crawled."""
     if not web.facts.seeds or not web.fetched.any():
         what = "no answer of any page" if web.facts.seeds else "no seeds"
         raise UsageError(f"there is nothing to replay in {web.name}: the recording has {what}")
@@ -113,7 +113,7 @@ def compare(
     web: RecordedWeb, ways: Sequence[Variant], *, seconds: float | None, pages: int | None, seed: int,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> list[Outlook]:  # fmt: skip
-    """Crawl the web in each way."""
+    """Crawl the web with each variant."""
     tell(f"{len(ways)} crawls of {web.name}, {int(web.fetched.sum()):,} URLs")
     return each(lambda way: _outlook(web, way, seconds, pages, seed, tell), ways)
 
@@ -127,7 +127,7 @@ def _outlook(
     inside = done.row != NOWHERE
     at, rows = done.at[inside], done.row[inside]
     gained = np.zeros(len(done.row), bool)
-    there = np.where(at >= web.born[rows], rows, NOWHERE)  # what was not yet born brought nothing
+    there = np.where(at >= web.born[rows], rows, NOWHERE)  # a URL that was not yet born yielded nothing
     gained[inside] = first_useful(web, there) if web.facts.rules else _first_kept(done)[inside]
     times = np.linspace(done.started_at, done.ended_at, _POINTS + 1)[1:]
     copies = freshness_over_time(web, at, rows, times)
@@ -139,7 +139,7 @@ def _outlook(
 
 
 def _first_kept(done: Simulated) -> npt.NDArray[np.bool_]:
-    """Which requests were the first that a page was kept of; it may have failed before."""
+    """Which requests were the first of which a page was kept; it may have failed before."""
     kept = np.flatnonzero([one is Outcome.DOCUMENT for one in done.outcome])
     _, first = np.unique(done.row[kept], return_index=True)
     found = np.zeros(len(done.row), bool)
@@ -162,7 +162,7 @@ def write_fetches(web: RecordedWeb, outlooks: Sequence[Outlook], path: Path) -> 
 
 
 def report(web: RecordedWeb, outlooks: Sequence[Outlook]) -> Comparison:
-    """The outlooks as tables, and what to say about them."""
+    """The predictions as tables, with remarks."""
     what = "useful documents" if web.facts.rules else "documents"
     return Comparison(
         title=f"What if: {web.name}",
@@ -174,7 +174,7 @@ def report(web: RecordedWeb, outlooks: Sequence[Outlook]) -> Comparison:
 
 
 def _most(outlooks: Sequence[Outlook], what: str) -> str:
-    """Who found most, or where all found as many, who was first."""
+    """The variant that found most, or if all found as many, the first."""
     found = [int(one.gained.sum()) for one in outlooks]
     if len(outlooks) > 1 and len(set(found)) == 1:
         hours, name = min((_reached(one, 0.9) or 0.0, one.name) for one in outlooks)
@@ -185,12 +185,12 @@ def _most(outlooks: Sequence[Outlook], what: str) -> str:
 
 def _caveats(web: RecordedWeb, outlooks: Sequence[Outlook]) -> str:
     """What makes the figures of a variant better or worse than they would be."""
-    text = "What nobody fetched when this was recorded answers 404 in the simulation: see the column `not recorded`."
+    text = "URLs that were not fetched in the recording answer 404 in the simulation: see the column `not recorded`."
     length = web.facts.ended_at - web.facts.started_at
     if any(one.done.again.any() and one.done.ended_at > web.facts.ended_at for one in outlooks):
         text += (
             f" The recording is {length / HOUR:,.1f} h long, shorter than this crawl; after it nothing appears or "
-            "changes any more, and copies look fresher than they would be."
+            "changes any more, so copies look fresher than they would be."
         )
     return text
 
@@ -220,7 +220,7 @@ def _summary(web: RecordedWeb, outlooks: Sequence[Outlook], what: str) -> Table:
 
 
 def _reached(one: Outlook, share: float) -> float | None:
-    """Hours until this share of what the variant found was there."""
+    """Hours until this share of the variant's finds was there."""
     so_far = np.cumsum(one.gained)
     if not len(so_far) or not so_far[-1]:
         return None
@@ -241,7 +241,7 @@ def _finite(value: float) -> float | None:
 
 
 def _progress(outlooks: Sequence[Outlook], what: str) -> Table:
-    """How far each variant was at ten moments."""
+    """The progress of each variant at ten moments."""
     end = max(one.done.ended_at - one.done.started_at for one in outlooks)
     moments = [end * step / 10 for step in range(1, 11)]
     rows: list[tuple[Cell, ...]] = []
@@ -254,4 +254,4 @@ def _progress(outlooks: Sequence[Outlook], what: str) -> Table:
     heads = ["after (h)"]
     for one in outlooks:
         heads += [f"{one.name}: requests", f"{one.name}: {what}"]
-    return Table("progress", "What would have been there when", tuple(heads), rows)
+    return Table("progress", "Documents over time", tuple(heads), rows)

@@ -1,9 +1,10 @@
-"""A site that lies on the disk as files, as a crawl of the whole of it would find it.
+"""Turns a site that is on the disk as files into a recorded web, as a crawl of the whole of it would find it.
 
 Pages are found breadth first from the start page over followed links, canonical links, redirects, feeds and the
-sitemaps of robots.txt, and read by the live parser (`served_files`). What robots.txt forbids is known and never asked
-for. With fewer pages than the site has, the web is the closed set of those found first: links to others are left out,
-broken links stay.
+sitemaps
+of robots.txt, and read by the live parser (`served_files`). URLs that robots.txt forbids are known and never requested.
+With fewer pages than the site has, the web is the closed set of those found first: links to others are left out, broken
+links stay.
 
 Sizes are real; the duration of a response is modelled: 0.05 s, and a second for each megabyte.
 """
@@ -54,7 +55,7 @@ def web_of_files(
     site = ServedFiles(folder, origin, tuple(own), tuple(rules), text)
     url = Canonicalizer().parse(origin + start)
     if isinstance(url, Decision) or not _has_page(site, url):
-        raise UsageError(f"{folder} has no page {start}: name the page from which the others can be reached")
+        raise UsageError(f"{folder} has no page {start}: name the page from which all others can be reached")
     found = _Found(site, pages, robots)
     found.row(url)
     found.add_sitemaps()
@@ -92,7 +93,7 @@ class _Found:
         self._newest = 0.0
 
     def row(self, url: str) -> int:
-        """The row of a URL of the site, new or known; `NOWHERE` where there is no room for it."""
+        """The row of a URL of the site, new or known; `NOWHERE` if there is no room for it."""
         row = self._number.get(url)
         if row is not None:
             return row
@@ -120,7 +121,7 @@ class _Found:
         self._rows(self._site.ours(url) for url in named if not isinstance(url, Decision))
 
     def add(self, row: int, answer: Answer) -> None:
-        """Note what came for a URL; what it refers to waits to be read."""
+        """Record the answer for a URL; the URLs it refers to wait to be read."""
         [self._moved[row]] = self._rows([answer.redirect]) or [NOWHERE]
         self._feeds[row], self._links[row] = self._rows(answer.feeds), self._rows(answer.links)
         [self._canonical[row]] = self._rows([answer.canonical]) or [NOWHERE]

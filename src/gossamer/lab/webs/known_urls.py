@@ -1,4 +1,4 @@
-"""The URL table of a crawl as columns: what recording needs of each URL, and the row it gets.
+"""The URL table of a crawl as columns: the data of each URL for a recording, and its row.
 
 Rows are in the order in which URLs were found. Keys are hashes; that two of the same crawl are equal is as good as
 impossible (3e-6 with ten million URLs), and would cost one URL.
@@ -32,9 +32,9 @@ class KnownUrls(msgspec.Struct, frozen=True):
     via: npt.NDArray[np.int8]
     found_at: Floats
     found_on: Ints
-    """Row of the page, feed or sitemap that named it first; `NOWHERE` where none is known."""
+    """Row of the page, feed or sitemap that named it first; `NOWHERE` if none is known."""
     announced_at: Floats
-    """When a feed or news sitemap says it was published, where that was news to the crawl; else NaN."""
+    """When a feed or news sitemap says it was published, if that was news to the crawl; else NaN."""
     _keys: Ints
     _order: Ints
 
@@ -62,7 +62,7 @@ class KnownUrls(msgspec.Struct, frozen=True):
 
 
 def read_known(db: Database) -> KnownUrls:
-    """The whole table, but for what the operator took out."""
+    """The whole table, except for removed URLs."""
     urls: list[str] = []
     keys, finders, kinds, vias = array("q"), array("q"), array("b"), array("b")
     found, announced = array("d"), array("d")

@@ -46,7 +46,7 @@ from gossamer.store.durable import SegmentMissingError
 from gossamer.tables.rulebook import load_rules
 
 _TRIES = 5
-"""How often a crawl is read again of which a segment was merged into another meanwhile."""
+"""How often to read a crawl again after a segment was merged meanwhile."""
 _PAGE, _SITEMAP, _FEED = (KINDS[kind.value] for kind in (Kind.PAGE, Kind.SITEMAP, Kind.FEED))
 
 
@@ -147,15 +147,15 @@ def _is(outcomes: Sequence[str], outcome: Outcome) -> npt.NDArray[np.bool_]:
 
 
 def _answer(outcome: str) -> str:
-    """What the server answered, by what the crawl made of it."""
+    """The server's answer, deduced from the crawl's outcome."""
     if outcome in PAGES:
         return Outcome.DOCUMENT.value
-    # Who only ever said that nothing had changed has told nothing that a first visit could be answered with.
+    # A server that only ever said "not modified" has given no answer for a first visit.
     return "" if outcome in REFUSALS or outcome == Outcome.NOT_MODIFIED.value else outcome
 
 
 def _kinds(known: KnownUrls, answer: Sequence[str]) -> npt.NDArray[np.int8]:
-    """The table's kinds; a feed or sitemap that was taken for a page is told by what was found there."""
+    """The table's kinds; the URLs found there show that a page is a feed or sitemap."""
     kind = known.kind.copy()
     named = known.found_on != NOWHERE
     resource = _is(answer, Outcome.RESOURCE)
@@ -166,8 +166,8 @@ def _kinds(known: KnownUrls, answer: Sequence[str]) -> npt.NDArray[np.int8]:
 
 
 def _with_entries(known: KnownUrls, links: Ragged, first_at: Ints) -> Ragged:
-    """Links of pages, and what feeds and sitemaps named, newest first; those of one moment in the order in which they
-    were fetched, since URLs of a level are fetched in the order in which they stood there."""
+    """Links of pages, and URLs that feeds and sitemaps named, newest first; those of one moment in the order in which
+    they were fetched, since URLs of a level are fetched in their order on the page."""
     listed = np.flatnonzero((known.found_on != NOWHERE) & (known.is_via(Via.FEED) | known.is_via(Via.SITEMAP)))
     dated = np.where(np.isnan(known.announced_at), known.found_at, known.announced_at)
     listed = listed[np.lexsort((first_at[listed], -dated[listed]))]

@@ -1,7 +1,8 @@
-"""What a plain web server answers for the files of a folder, and what the live parser makes of it.
+"""The answers of a plain web server for the files of a folder, and what the live parser makes of them.
 
-Queries are ignored, a folder answers with its `index.html` and redirects where its slash is missing, `page.html.gz` is
-served as `page.html`. Everything here is small and encodable, so that several processes can read for one.
+Queries are ignored, a folder answers with its `index.html` and redirects if its slash is missing, `page.html.gz` is
+served
+as `page.html`. Everything here is small and encodable, so that several processes can read for one.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _KINDS = {"sitemap": 1, "feed": 2}
 
 
 class ServedFiles(msgspec.Struct, frozen=True):
-    """A folder and the addresses that it stands for."""
+    """A folder and its addresses."""
 
     folder: Path
     origin: str
@@ -42,7 +43,7 @@ class ServedFiles(msgspec.Struct, frozen=True):
     text: TextMethod = "model"
 
     def ours(self, url: str) -> str:
-        """A URL as one of the site's; `""` where it is not."""
+        """A URL as one of the site's; `""` if it is not."""
         for prefix in (self.origin, *self.own):
             if url.startswith(prefix):
                 rest = url[len(prefix) :]
@@ -51,7 +52,7 @@ class ServedFiles(msgspec.Struct, frozen=True):
         return ""
 
     def file(self, url: str) -> Path | None:
-        """The file or folder that a URL of the site stands for."""
+        """The file or folder of a URL of the site."""
         path = unquote(urlsplit(url).path)
         place = self.folder / path.lstrip("/")
         try:
@@ -66,7 +67,7 @@ class ServedFiles(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct):
-    """What the server says for one URL, and what the parser makes of it; URLs are the site's own."""
+    """The server's answer for one URL, and the parser's result; URLs are the site's own."""
 
     outcome: str
     status: int

@@ -1,7 +1,7 @@
-"""The visits and links in the segments of a crawl, as columns: rows of URLs (`known_urls`) in the place of URLs.
+"""The visits and links in the segments of a crawl, as columns: rows of URLs (`known_urls`) in place of URLs.
 
-Segments are read group by group, and of each link only its ends are kept, if it stood on the last version of its page
-and may be followed.
+Segments are read group by group, and of each link only its ends are kept, if it was on the last version of its page and
+may be followed.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ NEVER = int(np.iinfo(np.int64).max)
 
 
 class Visits(msgspec.Struct, frozen=True):
-    """Every visit, sorted by URL and time. A visit is *telling* if it says what the page is: it did not fail for the
-    moment only, and the server did not just say that nothing had changed."""
+    """Every visit, sorted by URL and time. A visit is *telling* if it shows what the page is: it did not fail for the
+    moment only, and the server did not just say "not modified"."""
 
     columns: pa.Table
     """`_KEPT`, and what follows."""
@@ -51,7 +51,7 @@ class Visits(msgspec.Struct, frozen=True):
     """Number of the visit in the order of the files."""
 
     def last(self, urls: int) -> Ints:
-        """Of each URL the last telling visit, or the last one where none is; `NOWHERE` where there was none."""
+        """The last telling visit of each URL, or the last one if none is; `NOWHERE` if there was none."""
         found = np.full(urls, NOWHERE, np.int64)
         found[self.row] = np.arange(len(self.row))
         telling = np.flatnonzero(self.telling)
@@ -59,15 +59,14 @@ class Visits(msgspec.Struct, frozen=True):
         return found
 
     def first_at(self, urls: int) -> Ints:
-        """When each URL was first visited without failure; `NEVER` where it was not."""
+        """When each URL was first visited without failure; `NEVER` if it was not."""
         found = np.full(urls, NEVER)
         answered = np.flatnonzero(~self.failed)[::-1]
         found[self.row[answered]] = self.time[answered]
         return found
 
     def found_at(self, rows: Ints, until: Floats) -> Ints:
-        """The time of the last telling visit to each of some URLs until a moment, in seconds; `NEVER` where there is
-        none."""
+        """The time of the last telling visit to each of some URLs until a moment, in seconds; `NEVER` if none."""
         telling = np.flatnonzero(self.telling)
         row = np.concatenate((self.row[telling], rows))
         time = np.concatenate((self.time[telling], (until * 1e6).astype(np.int64)))
@@ -81,8 +80,8 @@ class Visits(msgspec.Struct, frozen=True):
         return answers[len(telling) :]
 
     def changes(self, urls: int) -> Ragged:
-        """Half-way between each visit that brought another text and the visit before it: nobody knows when in between
-        the page changed."""
+        """Half-way between each visit that found another text and the visit before it: nobody knows when in between the
+        page changed."""
         with_text = np.flatnonzero(pc.is_valid(self.columns["content_hash"]).to_numpy())
         texts = self.columns["content_hash"].combine_chunks().dictionary_encode()
         text = _one(texts).indices.fill_null(NOWHERE).to_numpy()[with_text]

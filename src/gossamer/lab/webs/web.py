@@ -1,8 +1,10 @@
-"""A recorded web: what its servers would answer, when, for as long as the recording goes; one Parquet file.
+"""A recorded web: what its servers would answer at each moment of the recording; one Parquet file.
 
-A row per URL, fetched or only linked to; rows refer to each other by number. What is recorded is what servers *said*,
-not what the crawl made of it: a copy is a page with the hash of another page, and whether it is fetched, refused or
-called a duplicate is for the simulated crawl to decide again.
+A row per URL, fetched or only linked to; rows refer to each other by number. It records what servers *said*, not what
+the
+crawl made of it: a copy is a page with the hash of another page, and the simulated crawl decides again whether to fetch
+it,
+refuse it or call it a duplicate.
 
 Time: a URL exists from `born` on (before, it answers 404 and no page links to it), and its text changes at the times in
 `changes`. A page's links are those of its last version, less those to URLs that do not exist yet.
@@ -28,9 +30,9 @@ from gossamer.parse.rules import DocumentRule
 FORMAT = 1
 """Raised when files of earlier versions can no longer be read."""
 NOWHERE = -1
-"""Stands for no URL."""
+"""No URL."""
 NO_RULES = -1
-"""Value of `fit` where the URL's domain has no document rules."""
+"""Value of `fit` if the URL's domain has no document rules."""
 SUFFIX = ".web.parquet"
 
 Ints = npt.NDArray[np.int64]
@@ -38,7 +40,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What is known of the whole recording."""
+    """Facts about the whole recording."""
 
     name: str
     started_at: float
@@ -51,9 +53,9 @@ class Facts(msgspec.Struct, frozen=True):
     addresses: dict[str, str] = {}
     """Site → its address; sites that are not named have one of their own each."""
     rules: list[DocumentRule] = []
-    """The document rules that `fit` comes from: a simulated crawl goes by them, as a live one would."""
+    """The document rules that `fit` comes from: a simulated crawl uses them, as a live one would."""
     feed_entries: int = 0
-    """Newest entries that a feed shows at once; 0: all that there are."""
+    """Newest entries that a feed shows at once; 0: all."""
     source: str = ""
     """One sentence: where it comes from."""
     format: int = FORMAT
@@ -90,8 +92,8 @@ class RecordedWeb:
         self.facts = facts
         self.urls = urls
         self.answer = answer
-        """Outcome of a request, as far as the server has a say in it: `document` for every page that can be read,
-        `resource` for feeds and sitemaps, `redirect`, `gone`, …; `""` where nobody ever asked."""
+        """Outcome of a request, as far as the server determines it: `document` for every page that can be read,
+        `resource` for feeds and sitemaps, `redirect`, `gone`, …; `""` if it was never requested."""
         self.links = links
         """Followed links, in the order of the page, each target once; entries of feeds and sitemaps, newest first."""
         self.kind = kind if kind is not None else np.zeros(n, np.int8)
@@ -105,14 +107,14 @@ class RecordedWeb:
         """Seconds from the request to the end of the response."""
         self.media_type = media_type if media_type is not None else ["text/html"] * n
         self.fit = fit if fit is not None else np.full(n, NO_RULES, np.int8)
-        """Whether the URL fits a document rule (1, 0); `NO_RULES` where its domain has none."""
+        """Whether the URL fits a document rule (1, 0); `NO_RULES` if its domain has none."""
         self.noindex = noindex if noindex is not None else np.zeros(n, bool)
         self.validates = validates if validates is not None else np.zeros(n, bool)
-        """Whether the server answers 304 where nothing changed."""
+        """Whether the server answers 304 if nothing changed."""
         self.redirect = redirect if redirect is not None else np.full(n, NOWHERE, np.int64)
         self.canonical = canonical if canonical is not None else np.full(n, NOWHERE, np.int64)
         self.text_hash = text_hash if text_hash is not None else [""] * n
-        """Hash of the text of the last version; `""` where there is no text to compare."""
+        """Hash of the text of the last version; `""` if there is no text to compare."""
         self.fingerprint = fingerprint if fingerprint is not None else [b""] * n
         """By the default near-duplicate method; `b""`: too short."""
         self.page_type = page_type if page_type is not None else [""] * n
@@ -183,14 +185,14 @@ def save_web(web: RecordedWeb, path: Path) -> None:
 
 
 def load_web(path: Path) -> RecordedWeb:
-    """Read a recorded web; `UsageError` where the file is none."""
+    """Read a recorded web; raises a `UsageError` for other files."""
     try:
         table = pq.read_table(path)
         facts = msgspec.json.decode((table.schema.metadata or {})[b"gossamer.web"], type=Facts)
     except KeyError as error:
-        raise UsageError(f"{path} is no recorded web: it was not made by `gossamer lab record`") from error
+        raise UsageError(f"{path} is not a recorded web: make one with `gossamer lab record`") from error
     except (OSError, pa.ArrowException, msgspec.MsgspecError) as error:
-        raise UsageError(f"{path} is no recorded web: {error}") from error
+        raise UsageError(f"{path} is not a recorded web: {error}") from error
     if facts.format != FORMAT:
         raise UsageError(f"{path} was recorded by another version of Gossamer (format {facts.format}): record it again")
     columns: dict[str, Any] = {name: table.column(name).to_pylist() for name in (*_TEXTS, "fingerprint")}
