@@ -18,8 +18,8 @@ from gossamer.cli.verbs import VERBS, module_of
 _HEAD = """# Command line
 
 `gossamer VERB --help` shows the same in the terminal. Words in capitals are arguments, in this order; you can repeat
-one with `…`. Exit code 0 means done, 1 failed (a crawl also fails if it [kept no page of a
-seed](operate.md#how-a-crawl-ends)), 2 wrong usage, 130 interrupted. This page is generated from the code
+one with `…`. Exit code 0 means done, 1 failed (a crawl also fails if [one of its seeds
+failed](operate.md#how-a-crawl-ends)), 2 wrong usage, 130 interrupted. This page is generated from the code
 (`make docs`).
 """
 _WORDS = {str: "text", int: "whole number", float: "number", Path: "path", bool: "switch"}

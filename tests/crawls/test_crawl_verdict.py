@@ -89,11 +89,11 @@ def follow(ended: Ended, **filled: str) -> Ended:
 def nothing(ended: Ended, url: str, *phrases: str) -> None:
     """The crawl failed, and said of which seed, why, and what to type."""
     assert ended.code == 1, ended
-    assert f"{url} brought nothing: " in ended.out, ended.out
+    assert f"{url} failed: " in ended.out, ended.out
     for phrase in phrases:
         assert phrase in ended.out, ended.out
     assert ended.command
-    assert ended.err.splitlines()[-1].startswith("gossamer: ") and "brought nothing" in ended.err.splitlines()[-1]
+    assert ended.err.splitlines()[-1].startswith("gossamer: ") and "failed" in ended.err.splitlines()[-1]
 
 
 def well(ended: Ended, url: str) -> None:
@@ -138,9 +138,9 @@ def test_a_seed_that_brings_pages_ends_well_and_says_how_many(tmp_path: Path) ->
         nothing(lost, a.url("/lost"), "404")
         named = crawl(tmp_path, a.url())
         assert named.code == 0, "what earlier seeds did is not this command's failure"
-        assert "1 earlier seed brought nothing" in named.out
+        assert "1 earlier seed failed" in named.out
         assert crawl(tmp_path).code == 1, "a command without seeds speaks of all of them"
-        assert f"{a.url('/lost')} brought nothing" in gossamer("status", data=tmp_path).out
+        assert f"{a.url('/lost')} failed" in gossamer("status", data=tmp_path).out
         status = gossamer("status", "--json", data=tmp_path).json
         assert [seed["why"] for seed in status["verdict"]["seeds"] if seed["state"] == "failed"] == ["gone"]
         assert status["fetched"] == sum(
@@ -210,7 +210,7 @@ def test_a_name_that_does_not_exist_is_told_at_once(tmp_path: Path) -> None:
         well(crawl(tmp_path, a.url()), a.url())
         write_settings(tmp_path, settings)
         now = follow(ended)
-        assert now.code == 0 and "brought nothing" not in now.out, now
+        assert now.code == 0 and "failed:" not in now.out, now
 
 
 def test_a_port_that_nobody_listens_on_and_the_server_that_comes_up(tmp_path: Path) -> None:
@@ -222,10 +222,10 @@ def test_a_port_that_nobody_listens_on_and_the_server_that_comes_up(tmp_path: Pa
         ended = crawl(tmp_path, wrong)
         nothing(ended, wrong, "Connection refused", "Check host and port")
         right = crawl(tmp_path, a.url())
-        assert right.code == 0 and "1 earlier seed brought nothing" in right.out, right
+        assert right.code == 0 and "1 earlier seed failed" in right.out, right
         with plain_server("127.0.72.1", port):
             now = follow(ended)
-        assert now.code == 0 and "brought nothing" not in now.out, now
+        assert now.code == 0 and "failed:" not in now.out, now
 
 
 def test_https_on_a_port_that_speaks_http_names_the_other_scheme(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_a_seed_that_fails_is_told_while_the_crawl_goes_on(tmp_path: Path) -> No
         main.send_signal(signal.SIGINT)
         out, err = main.communicate(timeout=PATIENCE)
         assert main.returncode == 1, err
-        assert "http://slow.test:1/ brought nothing" in out and f"{a.url()}: " in out
+        assert "http://slow.test:1/ failed" in out and f"{a.url()}: " in out
 
 
 def test_a_seed_whose_turn_did_not_come_is_no_failure(tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ def test_a_watching_crawl_that_is_told_to_end_ends_well(tmp_path: Path) -> None:
         main.send_signal(signal.SIGTERM)
         out, err = main.communicate(timeout=PATIENCE)
         assert main.returncode == 0, err
-        assert f"{a.url()} brought nothing: status 403" in out
+        assert f"{a.url()} failed: status 403" in out
 
 
 def test_a_quiet_crawl_says_the_cause_and_the_command_in_its_one_line(tmp_path: Path) -> None:
@@ -367,7 +367,7 @@ def test_a_quiet_crawl_says_the_cause_and_the_command_in_its_one_line(tmp_path: 
     with site(tmp_path, "127.0.78", lambda a: a.robots("User-agent: *\nDisallow: /")) as (_, a):
         done = run("crawl", a.url(), "--quiet", data=tmp_path)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done
-        assert f"{a.url()} brought nothing: robots.txt forbids /" in done.stderr
+        assert f"{a.url()} failed: robots.txt forbids /" in done.stderr
         assert f"gossamer crawl {a.url()}" in done.stderr
 
 
@@ -499,7 +499,7 @@ def test_a_seed_that_is_a_feed_counts_the_pages_it_names_and_else_the_host_outsi
         # What another seed of the host brings is not due to a list that names none of it.
         write_settings(tmp_path / "both", settings_of(web, **QUICK))
         both = crawl(tmp_path / "both", a.url("/looms"), a.url("/far.xml"))
-        assert both.code == 1 and f"{a.url('/far.xml')} brought nothing" in both.out, both
+        assert both.code == 1 and f"{a.url('/far.xml')} failed" in both.out, both
 
 
 def test_a_packed_sitemap_may_be_a_seed(tmp_path: Path) -> None:

@@ -244,7 +244,7 @@ def test_the_tables_speak_of_every_behaviour() -> None:
 def test_the_crawl_ends_by_itself_in_good_order(hostile: Hostile) -> None:
     """Many of its seeds bring nothing, which is said in one line and by the exit code; nothing else went wrong."""
     assert hostile.code == 1
-    assert re.fullmatch(r"gossamer: \d+ of \d+ seeds brought nothing, such as [^\n]+\n", hostile.err), hostile.err
+    assert re.fullmatch(r"gossamer: \d+ of \d+ seeds failed, such as [^\n]+\n", hostile.err), hostile.err
     assert hostile.status["sites_active"] == 0
     # Redirects of seeds belong to the crawl, and three lead to hosts and ports whose robots.txt nobody serves.
     assert hostile.status["urls_due"] == 2 * len(ROBOTS[WAITS, WAITS].split()) + 3

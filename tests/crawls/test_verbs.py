@@ -88,7 +88,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
         assert done.returncode == 1 and "/gone-too: status 404" in done.stderr, done.stderr
         asked = page_requests(web.log())
         more = run("crawl", "--json", data=data)
-        assert more.returncode == 1 and "1 of 4 seeds brought nothing" in more.stderr, more.stderr
+        assert more.returncode == 1 and "1 of 4 seeds failed" in more.stderr, more.stderr
         yield Limited(data, web, json.loads(done.stdout), asked, json.loads(more.stdout))
 
 

@@ -174,7 +174,7 @@ def original(web: FakeWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(original: Path, tmp_path: Path) -> Path:
-    """A copy of it, without the seed that brought nothing: all that is not well here is what a test does to it."""
+    """A copy of it, without the seed that failed: all that is not well here is what a test does to it."""
     copy = Path(shutil.copytree(original, tmp_path / "data"))
     change(copy, "DELETE FROM seeds WHERE url = 'http://closed.test:1/'")
     return copy
@@ -198,7 +198,7 @@ def test_a_name_without_an_address_ends_the_crawl_with_the_reason(tmp_path: Path
     write_settings(tmp_path, {"crawl": {"linger": 0.5, "contact": "me@example.org", "workers": 1}})
     command = ["unshare", "-n", *GOSSAMER, "crawl", "http://nowhere.invalid/", "--json", "--data", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert done.returncode == 1 and "nowhere.invalid/ brought nothing" in done.stderr, done.stderr
+    assert done.returncode == 1 and "nowhere.invalid/ failed" in done.stderr, done.stderr
     answer = gossamer("explain", "http://nowhere.invalid/", "--json", data=tmp_path).json
     assert answer["state"] in ("waiting", "scheduled", "failed")
     assert "the host name has no address" in answer["reason"]

@@ -90,8 +90,8 @@ class Verdict(msgspec.Struct, frozen=True):
         if not failed:
             return self.sentence
         if len(self.seeds) == 1:
-            return f"{failed[0].url} brought nothing"
-        return f"{len(failed)} of {len(self.seeds)} seeds brought nothing, such as {failed[0].url}"
+            return f"{failed[0].url} failed"
+        return f"{len(failed)} of {len(self.seeds)} seeds failed, such as {failed[0].url}"
 
     @property
     def sentence(self) -> str:

@@ -223,8 +223,8 @@ def test_a_crawl_is_well_where_no_seed_failed_and_something_was_kept_or_may_be()
     assert Verdict([pending]).ok
     assert not Verdict([kept, failed], pages=3).ok
     assert not Verdict([removed]).ok and "removed" in Verdict([removed]).sentence
-    assert Verdict([failed]).sentence == "http://c.test/ brought nothing: no. Try: gossamer crawl"
-    assert Verdict([kept, failed], pages=3).headline == "1 of 2 seeds brought nothing, such as http://c.test/"
+    assert Verdict([failed]).sentence == "http://c.test/ failed: no. Try: gossamer crawl"
+    assert Verdict([kept, failed], pages=3).headline == "1 of 2 seeds failed, such as http://c.test/"
     assert Verdict([kept], pages=3).sentence == Verdict([], pages=0).sentence == ""
 
 

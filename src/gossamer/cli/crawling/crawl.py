@@ -75,7 +75,7 @@ def command(
 ) -> None:
     """Crawl the sites of SEEDS. Without seeds, continue the last crawl.
 
-    Exit code 1: the crawl kept no page of a seed.
+    Exit code 1: a seed failed, that is, the crawl kept no page of it.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def run_crawl(order: CrawlOrder, quiet: bool = False) -> Ended:
 
 
 def _conclude(order: CrawlOrder, ended: Ended, quiet: bool, json: bool) -> None:
-    """Say what each seed brought; an error where one brought nothing."""
+    """Print the pages of each seed; an error if a seed failed."""
     warn_of_damage(DataFolder(order.data), order.settings)
     commands = commands_for(order.data, order.options)
     verdict = crawl_verdict(order, ended, commands)

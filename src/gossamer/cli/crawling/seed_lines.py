@@ -1,4 +1,4 @@
-"""How a crawl ends: what the requests came to, what each seed brought, and what to type where one brought nothing."""
+"""How a crawl ends: the sum of its requests, the pages of each seed, and the command to type next for a failed seed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gossamer.operate.verdict import SeedVerdict, Verdict, next_step
 _SHOWN = 20
 """Seeds of a kind that are listed."""
 _LISTED = 1000
-"""Seeds that brought pages in the answer for programs; those that did not are there, all of them."""
+"""Most seeds with pages in the answer for programs; it has all failed seeds."""
 
 _WORDS = {
     "kept": ("kept", "kept"),
@@ -54,7 +54,7 @@ def lines_of(verdict: Verdict, commands: Commands, now: float) -> list[str]:
     if verdict.others:
         earlier = "1 earlier seed" if len(verdict.others) == 1 else f"{len(verdict.others)} earlier seeds"
         look, drop = commands.verb("status"), commands.verb("remove", "URL")
-        lines.append(f"{earlier} brought nothing: see `{look}`; `{drop}` drops a seed.")
+        lines.append(f"{earlier} failed: see `{look}`. Drop a seed with `{drop}`.")
     return lines
 
 
@@ -84,7 +84,7 @@ def _lines(seed: SeedVerdict, now: float) -> list[str]:
     if seed.tries_again_at is not None:
         wait = duration(seed.tries_again_at - now)
         again = f" It stays in the queue: a crawl can try it again in {wait}."
-    return [f"{seed.url} brought nothing: {seed.cause}.{again}", f"    {next_step(seed)}"]
+    return [f"{seed.url} failed: {seed.cause}.{again}", f"    {next_step(seed)}"]
 
 
 def _standing(seed: SeedVerdict) -> str:

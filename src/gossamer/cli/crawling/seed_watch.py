@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class SeedWatch:
-    """Looks now and then at the seeds that have not brought anything yet."""
+    """Looks now and then at the seeds that have no pages yet."""
 
     def __init__(self, db: Database, settings: Settings, commands: Commands, clock: Clock, enabled: bool) -> None:
         self._db, self._judge, self._clock = db, Judge(settings, commands), clock

@@ -1,4 +1,4 @@
-"""`gossamer feeds`: where news comes from, what each source brought, and when it is asked again."""
+"""`gossamer feeds`: the sources of the crawl, the URLs they had, and the next poll of each."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def command(
 
 
 def _line(source: Source, now: float) -> str:
-    brought = f"{counted(source.found, 'URL')} in {source.hits} of {counted(source.polls, 'poll')}"
+    news = f"{counted(source.found, 'URL')} in {source.hits} of {counted(source.polls, 'poll')}"
     when = "not planned" if source.next_at is None else f"in {duration(max(source.next_at - now, 0.0))}"
-    line = f"{source.kind:8}{source.url}  {brought}; next {when}"
+    line = f"{source.kind:8}{source.url}  {news}; next {when}"
     if source.retired:
         line += f"; retired: {source.retired}"
     if source.problem:
