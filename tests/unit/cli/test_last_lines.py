@@ -55,9 +55,9 @@ def test_what_waits_for_an_operator_or_a_retry_is_told_apart() -> None:
     _, paused = lines(Run(60.0, data=Path("d")), pages=5, urls_due=1)
     assert paused == "1 URL left on sites that are paused or at their limit. Run `gossamer crawl --data d` to try again"
     _, resting = lines(Run(60.0), pages=5, urls_due=2, next_due_at=NOW + 540)
-    assert resting == "2 URLs left. Their sites may be asked again in 9 min. Run `gossamer crawl` then"
+    assert resting == "2 URLs left on sites that need a pause. Run `gossamer crawl` in 9 min to continue"
     _, later = lines(Run(60.0), pages=5, urls_scheduled=3, next_due_at=NOW + 840)
-    assert later == "3 URLs failed and can be tried again in 14 min. Run `gossamer crawl` then"
+    assert later == "3 URLs failed. Run `gossamer crawl` in 14 min to try again"
 
 
 def test_where_there_is_nothing_to_search_nobody_is_told_to() -> None:

@@ -52,11 +52,11 @@ def _rest(status: Status, run: Run, now: float) -> str:
         return f"{due} left. Run {again} to continue"
     wait = duration(max((status.next_due_at or now) - now, 0.0))
     if status.urls_due and status.next_due_at is not None:
-        return f"{due} left. Their sites may be asked again in {wait}. Run {again} then"
+        return f"{due} left on sites that need a pause. Run {again} in {wait} to continue"
     if status.urls_due:
         return f"{due} left on sites that are paused or at their limit. Run {again} to try again"
     if status.urls_scheduled:
-        return f"{counted(status.urls_scheduled, 'URL')} failed and can be tried again in {wait}. Run {again} then"
+        return f"{counted(status.urls_scheduled, 'URL')} failed. Run {again} in {wait} to try again"
     return ""
 
 
