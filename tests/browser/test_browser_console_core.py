@@ -40,7 +40,7 @@ def test_a_person_logs_in_where_they_wanted_to_go_and_out_again(open_page: OpenP
     page = open_page("/console/audit?who=operator")
     expect(page.get_by_label("Name")).to_be_focused()
     enter(page, password="not-the-password")
-    expect(page.get_by_role("alert")).to_have_text("Name or password is wrong.")
+    expect(page.get_by_role("alert")).to_have_text("Wrong name or password.")
     expect(page.get_by_label("Name")).to_have_value("operator")
     enter(page)
     expect(page).to_have_url(f"{page.url.split('/console')[0]}/console/audit?who=operator")
@@ -69,12 +69,12 @@ def test_everything_is_reached_on_a_phone_without_javascript(open_page: OpenPage
     page.get_by_role("link", name="Accounts", exact=True).click()
     panel = page.locator("section", has_text="New account")
     panel.get_by_label("Name").fill("carol")
-    panel.get_by_role("button", name="Add it").click()
+    panel.get_by_role("button", name="Add account").click()
     expect(page.get_by_role("status")).to_contain_text("The password of carol is")
     row = page.get_by_role("row").filter(has_text="carol")
     row.get_by_text("Remove", exact=True).click()
     row.get_by_role("button", name="Yes: Remove").click()
-    expect(page.get_by_role("status")).to_have_text("carol is removed and logged out.")
+    expect(page.get_by_role("status")).to_have_text("Removed carol and ended all their sessions.")
     expect(page.get_by_role("row").filter(has_text="carol")).to_have_count(0)
 
 

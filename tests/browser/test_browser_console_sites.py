@@ -113,7 +113,7 @@ def test_a_chart_can_be_read_by_mouse_by_keyboard_and_as_a_table(operator: Calla
     chart = page.locator(f"{SPEED} svg[role=img]")
     expect(chart).to_have_attribute(
         "aria-label",
-        r"Pages a second. Last values: fetched: 2 /s, kept: 1 /s, more errors: 0 /s. Arrow keys go through the points.",
+        "Pages per second. Last values: fetched: 2 /s, kept: 1 /s, new errors: 0 /s. Arrow keys step through points.",
     )
     chart.hover()
     expect(chart.get_by_text("fetched: 2 /s")).to_be_visible()
@@ -157,9 +157,9 @@ def test_an_operator_pauses_and_resumes_a_site_by_its_buttons(operator: Callable
     page = operator("/console/sites")
     page.get_by_role("link", name="alpha.test").first.click()
     page.get_by_text("Pause…").click()
-    page.get_by_label("Why").first.fill("they asked us to")
+    page.get_by_label("Reason").first.fill("they asked us to")
     page.get_by_role("button", name="Pause this site").click()
-    expect(page.get_by_role("status")).to_contain_text("is paused")
+    expect(page.get_by_role("status")).to_contain_text("Paused")
     expect(page.locator("main")).to_contain_text("is paused: they asked us to")
     page.get_by_role("button", name="Resume").click()
-    expect(page.get_by_role("status")).to_contain_text("goes on")
+    expect(page.get_by_role("status")).to_contain_text("Resumed")

@@ -102,7 +102,7 @@ def test_a_crawl_is_built_from_the_console(open_page: Callable[..., Page], web: 
     # Nobody loads the page: it follows the crawl to its end by itself.
     expect(hero).to_contain_text("Up to date")
     expect(hero).to_have_class(re.compile("good"))
-    expect(hero).to_contain_text("Everything is fetched. Next visit")
+    expect(hero).to_contain_text("All known URLs are fetched. Next visit")
     expect(page.locator(".tile", has_text="Documents").locator(".value")).to_have_text("9")
 
     def is_found() -> bool:
@@ -114,12 +114,12 @@ def test_a_crawl_is_built_from_the_console(open_page: Callable[..., Page], web: 
     page.goto("/console")
     go(page, "Filters")
     page.get_by_label("Pattern").fill("/print/")
-    page.get_by_role("button", name="Add the filter").click()
+    page.get_by_role("button", name="Add filter").click()
     expect(page.get_by_role("status")).to_contain_text("Added: deny prefix /print/. The crawl restarts")
     expect(page.get_by_role("row").filter(has_text="/print/")).to_contain_text("deny")
 
     go(page, "Settings")
-    page.get_by_label("Time between two visits to a page, on average").fill("86400")
+    page.get_by_label("Average time between two visits to a page").fill("86400")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved: revisit.every.")
 
@@ -139,13 +139,13 @@ def test_a_crawl_is_built_from_the_console(open_page: Callable[..., Page], web: 
     go(page, "Overview")
     expect(page.locator(".tile", has_text="Documents").locator(".value")).to_have_text("10")
     go(page, "URL")
-    page.get_by_label("A URL, a part of one, or words of the page").fill(site.url("/print/9.html"))
+    page.get_by_label("A URL, part of a URL, or words on the page").fill(site.url("/print/9.html"))
     page.get_by_role("button", name="Show").click()
     expect(page.locator("main")).to_contain_text("deny prefix")
 
     go(page, "Overview")
     page.get_by_text("Pause the crawl").first.click()
-    page.get_by_label("Why").fill("a day off")
+    page.get_by_label("Reason").fill("a day off")
     page.get_by_role("button", name="Pause the crawl").click()
     expect(hero).to_contain_text("a day off")
     page.get_by_role("button", name="Resume the crawl").click()

@@ -67,8 +67,8 @@ def go(page: Page, place: str) -> None:
 def look_for(page: Page, what: str) -> None:
     """Type a URL into the search of the page for URLs."""
     go(page, "URL")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Why is this page found, or not?")
-    page.get_by_label("A URL, a part of one, or words of the page").fill(what)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Look up a URL")
+    page.get_by_label("A URL, part of a URL, or words on the page").fill(what)
     page.get_by_role("button", name="Show").click()
 
 
@@ -120,7 +120,7 @@ def test_why_is_this_page_not_found(newcomer: Page, world: World, reason: str) -
 
 def test_a_page_that_nobody_ever_linked_to_says_so(newcomer: Page, world: World) -> None:
     look_for(newcomer, world.urls["never linked"])
-    newcomer.get_by_role("link", name="Take it as a URL all the same").click()
+    newcomer.get_by_role("link", name="Treat it as a URL").click()
     expect(newcomer.locator("#verdict")).to_have_text("Not in this crawl: no seed, link, sitemap or feed points to it.")
     expect(newcomer.get_by_text(f"gossamer inject {world.urls['never linked']}")).to_be_visible()
     picture(newcomer, "a-never-linked")
@@ -136,7 +136,7 @@ def test_a_page_that_can_be_found_is_told_from_those_that_cannot(newcomer: Page,
 
 def test_the_way_from_a_page_that_waits_to_its_paused_site_and_on(newcomer: Page, world: World) -> None:
     look_for(newcomer, world.urls["paused"])
-    advice = newcomer.get_by_text("there it can be resumed")
+    advice = newcomer.get_by_text("You can resume it on the page of")
     advice.get_by_role("link", name=world.names["quiet.test"], exact=True).click()
     expect(newcomer.get_by_text(f"is paused: {MAINTENANCE}").first).to_be_visible()
     expect(newcomer.get_by_role("button", name="Resume")).to_be_visible()
@@ -145,26 +145,26 @@ def test_the_way_from_a_page_that_waits_to_its_paused_site_and_on(newcomer: Page
 
 def test_the_way_from_a_page_that_was_filtered_to_the_evidence(newcomer: Page, world: World) -> None:
     look_for(newcomer, world.urls["filtered"])
-    expect(newcomer.get_by_text("Was that right?")).to_be_visible()
-    newcomer.get_by_role("link", name=f"The automatic filters of {world.names['shop.test']}").click()
+    expect(newcomer.get_by_text("Was the refusal right?")).to_be_visible()
+    newcomer.get_by_role("link", name=f"the automatic filters of {world.names['shop.test']}").click()
     newcomer.get_by_role("link", name="URLs that begin with /tag/").click()
     expect(newcomer.get_by_role("heading", name="Evidence")).to_be_visible()
 
 
 def test_which_sites_are_failing_and_why(newcomer: Page, world: World) -> None:
     broken = world.names["broken.test"]
-    expect(section(newcomer, "What fails")).to_contain_text("8 URLs failed at their last visit.")
+    expect(section(newcomer, "Failures")).to_contain_text("8 URLs failed at the last visit.")
     picture(newcomer, "b-overview")
     newcomer.get_by_role("link", name="the server failed").click()
-    expect(newcomer.get_by_text("1 site with URLs of the kind “the server failed”")).to_be_visible()
+    expect(newcomer.get_by_text("1 site with URLs that ended in “the server failed”")).to_be_visible()
     row = newcomer.get_by_role("row").filter(has_text=broken)
-    expect(row).to_contain_text("8, 4 of this kind")
+    expect(row).to_contain_text("8, 4 with this outcome")
     picture(newcomer, "b-sites-of-a-kind")
     newcomer.get_by_role("link", name="All sites").click()
     expect(newcomer.get_by_role("row").nth(1)).to_contain_text(broken)  # the worst first
     picture(newcomer, "b-sites")
     newcomer.get_by_role("link", name=broken, exact=True).click()
-    fails = section(newcomer, "What fails")
+    fails = section(newcomer, "Failures")
     expect(fails).to_contain_text("The server failed: 4 URLs")
     expect(fails).to_contain_text("The server says there is no such page: 4 URLs")
     expect(fails).to_contain_text("status 500: the server failed")
@@ -184,12 +184,12 @@ def documents_of(console: ConsoleUnderTest) -> int:
 
 def test_how_fresh_are_we(newcomer: Page, console: ConsoleUnderTest) -> None:
     go(newcomer, "Freshness")
-    expect(newcomer.get_by_role("heading", level=1)).to_have_text("How fresh are we?")
+    expect(newcomer.get_by_role("heading", level=1)).to_have_text("Freshness")
     fresh, documents = newcomer.locator("main"), documents_of(console)
     assert documents > 80
     expect(fresh).to_contain_text(re.compile(rf"Up to date\s*9\d(\.\d)? % of {documents} documents"))
     expect(fresh).to_contain_text(re.compile(r"On average\s*[\d.]+ (min|h|s) out of date"))
-    expect(fresh).to_contain_text("Goal: 95 of 100 announced documents within 15 min")
+    expect(fresh).to_contain_text("Goal: 95 % of announced documents within 15 min")
     level = fresh.get_by_role("row").filter(has_text="day")
     cells = [cell.inner_text() for cell in level.locator("td").all()]
     assert cells[0] == "met"
@@ -209,15 +209,17 @@ def test_what_was_filtered_automatically_and_was_it_right(newcomer: Page, world:
     shop = world.names["shop.test"]
     go(newcomer, "Filters")
     short = section(newcomer, "In short")
-    expect(short).to_contain_text(re.compile(r"Filters in force refuse \d+ known URLs\."))
-    expect(short).to_contain_text(re.compile(r"On trial, \d+ URLs would have been refused, 0 of them useful"))
+    expect(short).to_contain_text(re.compile(r"Active filters refuse \d+ known URLs\."))
+    expect(short).to_contain_text(
+        re.compile(r"During their trials, filters would have refused \d+ URLs, 0 of them useful")
+    )
     picture(newcomer, "d-filters")
     newcomer.get_by_role("link", name="URLs that begin with /tag/").click()
     told = section(newcomer, f"URLs that begin with /tag/ on {shop}")
-    expect(told).to_contain_text("in force: what it matches is not fetched")
+    expect(told).to_contain_text("the crawl does not fetch matching URLs")
     expect(told).to_contain_text(re.compile(r"\d+ URLs known, none useful, while 26 of the site's \d+ are"))
-    expect(told).to_contain_text("All 26 useful pages stay reachable around it")
-    expect(told).to_contain_text(re.compile(r"On trial: \d+ would have been refused, 0 of them useful"))
+    expect(told).to_contain_text("All 26 useful pages stay reachable without it")
+    expect(told).to_contain_text(re.compile(r"Trial: would have refused \d+, 0 of them useful"))
     expect(told.get_by_role("heading", name="URLs that it refuses")).to_be_visible()
     picture(newcomer, "d-filter")
     told.get_by_role("link", name=re.compile("word")).first.click()
@@ -226,8 +228,8 @@ def test_what_was_filtered_automatically_and_was_it_right(newcomer: Page, world:
     told.get_by_text("Switch off", exact=True).click()
     picture(newcomer, "d-asks-first")
     told.get_by_role("button", name="Yes: Switch off").click()
-    expect(newcomer.get_by_role("status")).to_contain_text(f"{shop} prefix /tag/ is off for good:")
-    expect(told).to_contain_text("switched off by an operator: never made again")
+    expect(newcomer.get_by_role("status")).to_contain_text(f"{shop} prefix /tag/: switched off,")
+    expect(told).to_contain_text("switched off by an operator; Gossamer never creates it again")
     picture(newcomer, "d-switched-off")
     go(newcomer, "Audit log")
     line = newcomer.get_by_role("row").filter(has_text="filter off").first
@@ -238,4 +240,4 @@ def test_what_was_filtered_automatically_and_was_it_right(newcomer: Page, world:
     newcomer.get_by_role("link", name="URLs that begin with /tag/").click()
     told.get_by_text("Switch on", exact=True).click()
     told.get_by_role("button", name="Yes: Switch on").click()
-    expect(told).to_contain_text("in force: what it matches is not fetched")
+    expect(told).to_contain_text("the crawl does not fetch matching URLs")

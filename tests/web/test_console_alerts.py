@@ -20,7 +20,7 @@ NASTY = '<script>alert("x")</script>'
 
 def saved(console: ConsoleUnderTest, name: str, query: str = "meadow", **fields: str) -> Alert:
     page = console.send("/console/alerts/add", {"name": name, "query": query, **fields})
-    assert page.status_code == 200 and "is saved" in page.text, page.text
+    assert page.status_code == 200 and "Saved: " in page.text, page.text
     return found(console, name)
 
 
@@ -64,8 +64,8 @@ def test_an_operator_saves_pauses_resumes_and_removes_a_query(console: ConsoleUn
     for verb, paused in (("pause", True), ("resume", False)):
         assert console.send(f"/console/alerts/{verb}", {"id": alert.id}).status_code == 200
         assert found(console, alert.name).paused is paused
-    assert "is removed" in console.send("/console/alerts/remove", {"id": alert.id}).text
-    assert "no such alert" in console.send("/console/alerts/remove", {"id": alert.id}).text
+    assert "Removed: " in console.send("/console/alerts/remove", {"id": alert.id}).text
+    assert "This alert no longer exists" in console.send("/console/alerts/remove", {"id": alert.id}).text
     db = console.folder.open_database()
     lines = [line for line in audit.entries(db) if line.subject == alert.name]
     db.close()
@@ -170,12 +170,12 @@ def test_the_outbox_shows_problems_and_tries_again(console: ConsoleUnderTest) ->
     page = console.operator.get("/console/alerts").text
     assert "mailbox full" in page and NASTY not in page and "me@a.test" in page
     assert "me@a.test" not in console.reader.get("/console/alerts").text
-    assert "tried again" in console.send("/console/alerts/retry", {"id": id}).text
+    assert "sends the message again" in console.send("/console/alerts/retry", {"id": id}).text
     db = console.folder.open_database()
     due_at = next(one.due_at for one in outbox.list_messages(db) if one.id == id)
     db.close()
     assert due_at is not None and due_at > 1_000_000.0, "it is due now"
-    assert "thrown away" in console.send("/console/alerts/discard", {"id": id}).text
+    assert "Message discarded" in console.send("/console/alerts/discard", {"id": id}).text
     assert console.send("/console/alerts/discard", {"id": id}).status_code == 400
 
 
@@ -192,4 +192,4 @@ def test_alarms_are_shown_here_and_on_every_page(console: ConsoleUnderTest) -> N
         alarms.settle(db, 1_700_100_000.0, ["disk low"], [])
     db.close()
     page = console.operator.get("/console/alerts").text
-    assert re.search(r"Earlier alarms.*12 MiB are free", page, re.DOTALL) and "all well" in page
+    assert re.search(r"Earlier alarms.*12 MiB are free", page, re.DOTALL) and "no alarms" in page

@@ -93,7 +93,7 @@ def test_a_site_is_added_and_taken_out_again(own: ConsoleUnderTest) -> None:
     assert "http://127.0.0.1:8098/" in page.text
     assert last_line(own)[:3] == ("operator", "add seed", "http://127.0.0.1:8099/start http://127.0.0.1:8098/")
     page = own.send("/console/seeds/remove", {"url": "http://127.0.0.1:8098/"})
-    assert "is no seed any more" in told(page)
+    assert "Removed the seed" in told(page)
     assert last_line(own)[1:3] == ("remove seed", "http://127.0.0.1:8098/")
     with changing(own) as db:
         assert not seed_list.is_seed(db, "http://127.0.0.1:8098/")
@@ -105,7 +105,7 @@ def test_a_known_site_beside_a_new_one_is_not_said_to_be_added(own: ConsoleUnder
     known = "http://127.0.0.1:8099/start"
     own.send("/console/seeds/add", {"urls": known})
     page = own.send("/console/seeds/add", {"urls": f"{known}\nhttp://127.0.0.1:8098/"})
-    assert "Added: 1 seed. Known already: 1 seed." in told(page)
+    assert "Added: 1 seed. Already known: 1 seed." in told(page)
 
 
 def test_the_overview_knows_at_once_which_seeds_there_are(own: ConsoleUnderTest) -> None:
@@ -121,8 +121,8 @@ def test_a_site_that_could_not_be_crawled_is_refused_with_the_reason(own: Consol
     with changing(own) as db:
         before = seed_list.count_seeds(db)
     for urls, reason in (
-        ("", "name a site"),
-        ("https://www.example.org/", "say who crawls"),
+        ("", "enter a site"),
+        ("https://www.example.org/", "enter your mail address or web page"),
         ("/etc/passwd", "not a URL"),  # on the command line it would be a file
         ("-", "line 1"),
         ("javascript:alert(1)", "line 1"),
@@ -171,16 +171,16 @@ def test_a_host_without_a_scheme_is_crawled_by_http_where_https_does_not_answer(
 def test_a_site_that_waits_for_changed_settings_is_not_promised_within_seconds(own: ConsoleUnderTest) -> None:
     at_work(own)
     site = {"urls": "http://127.0.0.1:8099/start"}
-    assert "The crawl takes it up within seconds." in told(own.send("/console/seeds/add", site))
+    assert "The crawl starts fetching it within seconds." in told(own.send("/console/seeds/add", site))
     assert "Restart the crawl" not in own.operator.get("/console").text
     started = replace(load(own.data), network=NetworkSettings(allow=("127.0.0.1/32",)))
     with changing(own) as db:
         db.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (msgspec.json.encode(started).decode(),))
     page = own.send("/console/seeds/add", site)
-    assert "still runs without changed settings (network.allow" in told(page) and "within seconds" not in told(page)
+    assert "does not use the new values of network.allow" in told(page) and "within seconds" not in told(page)
     assert "Stop the running <code>gossamer crawl</code> and start it again" in page.text
     with somebody_runs_the_plan(own):
-        assert "Restart the crawl, so that they count" in told(own.send("/console/seeds/add", site))
+        assert "Restart the crawl to apply them" in told(own.send("/console/seeds/add", site))
         for path in ("/console", "/console/seeds", "/console/settings"):
             page = own.operator.get(path)
             assert "changed since the crawl started" in page.text and ">Restart the crawl</button>" in page.text, path
@@ -193,15 +193,15 @@ def test_a_contact_that_is_new_restarts_the_crawl_that_is_kept_running(own: Cons
     at_work(own)
     with somebody_runs_the_plan(own):
         page = own.send("/console/seeds/add", {"urls": "https://www.example.org/", "contact": "ada@example.org"})
-        assert "The crawl restarts to take it up" in told(page) and is_wanted(own)
+        assert "The crawl restarts to apply this" in told(page) and is_wanted(own)
 
 
 def test_a_site_is_paused_and_resumed_from_the_list_of_seeds(own: ConsoleUnderTest) -> None:
     with changing(own) as db:
         site = seed_list.list_seeds(db, 1)[0].site
     page = own.send("/console/site/pause", {"name": site, "to": "seeds"})
-    assert page.url.path == "/console/seeds" and f"{site} is paused" in told(page)
-    assert f"{site} goes on" in told(own.send("/console/site/resume", {"name": site, "to": "seeds"}))
+    assert page.url.path == "/console/seeds" and f"Paused {site}" in told(page)
+    assert f"Resumed {site}" in told(own.send("/console/site/resume", {"name": site, "to": "seeds"}))
 
 
 # -- filters --------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def test_a_filter_is_not_added_twice(own: ConsoleUnderTest) -> None:
     rule = {"kind": "prefix", "action": "deny", "pattern": "/print/"}
     assert own.send("/console/filters/add", rule).status_code == 200
     again = own.send("/console/filters/add", {**rule, "name": "again", "place": "first"})
-    assert again.status_code == 400 and "is there already" in told(again)
+    assert again.status_code == 400 and "already exists" in told(again)
     assert len(file(own)["scope"]["filters"]) == 1
 
 
@@ -305,10 +305,10 @@ def test_changed_settings_are_taken_up_by_the_crawl_that_is_kept_running(own: Co
     with somebody_runs_the_plan(own):
         assert "The crawl restarts" in told(own.send("/console/settings/save", {"politeness.delay": "0.25"}))
         assert is_wanted(own)
-    assert "from the next start" in told(own.send("/console/settings/save", {"politeness.delay": "0.5"}))
+    assert "at the next start" in told(own.send("/console/settings/save", {"politeness.delay": "0.5"}))
     with somebody_runs_the_plan(own):
         page = own.send("/console/settings/save", {"serve.title": "Our pages"})
-        assert "when the server starts again" in told(page) and not is_wanted(own)
+        assert "when the server restarts" in told(page) and not is_wanted(own)
 
 
 def test_readers_change_nothing_and_see_no_form(own: ConsoleUnderTest) -> None:
@@ -331,7 +331,7 @@ def test_readers_change_nothing_and_see_no_form(own: ConsoleUnderTest) -> None:
 
 def test_a_file_that_cannot_be_written_is_said_to_be_so(own: ConsoleUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gossamer.console.changing.os.access", lambda *_: False)
-    assert "may not write" in told(own.operator.get("/console/settings"))
+    assert "has no permission to write" in told(own.operator.get("/console/settings"))
     assert own.send("/console/settings/save", {"politeness.delay": "9"}).status_code == 400
 
 

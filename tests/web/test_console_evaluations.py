@@ -63,7 +63,7 @@ def test_the_set_that_was_run_last_is_shown_with_its_worst_queries(evaluated: Co
     page = evaluated.reader.get("/console/evaluations").text
     assert "0.5833" in page and "-0.0417" in page
     assert "words of q2" in page and "not found" in page
-    assert ": 1 better, 1 worse." in page
+    assert ": 1 query better, 1 worse." in page
     assert "ranking=bm25" in page
     assert "2026-09" in page or "Sep" in page
 
@@ -87,7 +87,7 @@ def test_the_chart_has_every_run_of_a_ranking(evaluated: ConsoleUnderTest) -> No
 
 
 def test_a_set_that_is_not_there_is_told(evaluated: ConsoleUnderTest) -> None:
-    assert "There is no set of this name." in evaluated.reader.get("/console/evaluations?set=nothing").text
+    assert "There is no set with this name." in evaluated.reader.get("/console/evaluations?set=nothing").text
 
 
 def queries_file(folder: Path, url: str) -> Path:

@@ -87,7 +87,7 @@ def state_of(db: Database, site: str) -> list[str]:
 
 
 def test_a_crawl_without_filters_says_so(console: ConsoleUnderTest) -> None:
-    assert "There are no automatic filters" in show(console)
+    assert "No automatic filters" in show(console)
 
 
 def test_each_filter_is_told_with_evidence_and_trial_in_words(fresh: ConsoleUnderTest) -> None:
@@ -96,8 +96,8 @@ def test_each_filter_is_told_with_evidence_and_trial_in_words(fresh: ConsoleUnde
     page = show(fresh)
     assert f"URLs that begin with /tag/ on {site}" not in page, "details come when they are asked for"
     assert "80 URLs known, none useful, while 120 of the site's 300 are" in page
-    assert "31 would have been refused, 0 of them useful" in page
-    assert "On trial, 31 URLs would have been refused, 0 of them useful: the filters were right" in page
+    assert "would have refused 31, 0 of them useful" in page
+    assert "During their trials, filters would have refused 31 URLs, 0 of them useful." in page
 
 
 def test_the_details_tell_what_was_visited_and_that_nothing_useful_is_lost(fresh: ConsoleUnderTest) -> None:
@@ -105,8 +105,8 @@ def test_the_details_tell_what_was_visited_and_that_nothing_useful_is_lost(fresh
     urls = with_tags(fresh, site)
     with_filter(fresh, tag_filter(site))
     page = show(fresh, site=site, kind="prefix", pattern="/tag/")
-    assert "Of its 80 URLs 30 had been visited: 0 were documents" in page
-    assert "All 120 useful pages stay reachable around it (900 stored links walked)" in page
+    assert "The crawl had visited 30 of 80 URLs: 0 were documents" in page
+    assert "All 120 useful pages stay reachable without it (900 stored links checked)" in page
     for url in urls:
         assert f">{url}</a>" in page
     assert "/console/url?url=" in page
@@ -119,8 +119,8 @@ def test_a_filter_that_was_wrong_says_how_wrong(fresh: ConsoleUnderTest) -> None
     )
     with_filter(fresh, tag_filter(site, WITHDRAWN, evidence=wrong))
     page = show(fresh, site=site, kind="prefix", pattern="/tag/")
-    assert "10 would have been refused, 2 of them useful" in page
-    assert "Why it is in its state: 2 of its URLs are useful." in page
+    assert "would have refused 10, 2 of them useful" in page
+    assert "Reason for its state: 2 of its URLs are useful." in page
 
 
 def test_switching_on_takes_urls_from_the_queue_and_off_brings_them_back(fresh: ConsoleUnderTest) -> None:
@@ -129,16 +129,16 @@ def test_switching_on_takes_urls_from_the_queue_and_off_brings_them_back(fresh: 
     with_filter(fresh, tag_filter(site))
     fields = {"site": site, "kind": "prefix", "pattern": "/tag/"}
     switched = fresh.send("/console/filters/on", fields)
-    assert "is on: 3 URLs left the queue" in html.unescape(switched.text)
+    assert "switched on, 3 URLs left the queue" in html.unescape(switched.text)
     db = fresh.folder.read()
     assert state_of(db, site) == [ACTIVE]
     assert {find_url(db, url).state for url in urls} == {"refused"}
     page = show(fresh, **fields)
-    assert "URLs that it refuses" in page
+    assert "Refused URLs" in page
     assert all(f">{url}</a>" in page for url in urls)
-    assert "Filters in force refuse 3 known URLs" in page
+    assert "Active filters refuse 3 known URLs" in page
     back = fresh.send("/console/filters/off", fields)
-    assert "is off for good: 3 URLs wait again" in html.unescape(back.text)
+    assert "switched off, 3 URLs queued again" in html.unescape(back.text)
     assert state_of(db, site) == [OFF]
     assert {find_url(db, url).state for url in urls} == {"waiting"}
     lines = [(line.who, line.action, line.subject) for line in audit.entries(db)][:2]
@@ -152,9 +152,7 @@ def test_probes_tell_whether_a_filter_in_force_is_right(fresh: ConsoleUnderTest)
     settings = fresh.data / "gossamer.toml"
     settings.write_text(settings.read_text() + "\n[filters]\nprobe = 1\n")
     page = show(fresh, site=site, kind="prefix", pattern="/p/")
-    assert re.search(
-        r"one in 1 of its URLs is fetched all the same; of those fetched so far [1-9]\d* were useful", page
-    )
+    assert re.search(r"fetches one in 1 of its URLs as a probe. So far [1-9]\d* were useful", page)
 
 
 def test_readers_see_everything_and_change_nothing(fresh: ConsoleUnderTest) -> None:
@@ -182,7 +180,7 @@ def test_what_pages_of_strangers_are_called_is_shown_and_does_nothing(fresh: Con
 def test_a_filter_that_is_not_there_cannot_be_switched(console: ConsoleUnderTest, fields: dict[str, str]) -> None:
     answer = console.send("/console/filters/on", fields)
     assert answer.status_code == 400
-    assert "no such filter" in answer.text
+    assert "This filter no longer exists" in answer.text
 
 
 def test_the_filters_of_the_settings_are_shown_beside_them(fresh: ConsoleUnderTest) -> None:

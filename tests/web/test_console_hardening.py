@@ -249,7 +249,7 @@ def test_readers_can_send_no_form_but_that_for_their_own_password(
         answer = reader.post(path, data=fields)
         is_guarded(answer)
         assert answer.status_code == (400 if path == OWN else 403), path
-        assert ("only operators can change things" in answer.text) == (path != OWN), path
+        assert ("Only operators can make changes" in answer.text) == (path != OWN), path
     assert asking.contents() == before
 
 

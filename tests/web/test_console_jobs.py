@@ -91,11 +91,11 @@ def test_a_reader_sees_no_buttons(planned: ConsoleUnderTest) -> None:
 
 def test_pause_and_resume_are_done_told_and_written_down(planned: ConsoleUnderTest) -> None:
     page = planned.send("/console/jobs/pause", {"name": "nightly"})
-    assert page.status_code == 200 and "nightly is paused" in page.text
+    assert page.status_code == 200 and "Paused nightly" in page.text
     with changing(planned) as db:
         assert list(schedules.pauses(db, "")) == ["nightly"]
     assert planned.send("/console/jobs/pause", {"name": "nightly"}).status_code == 400
-    assert "nightly goes on" in planned.send("/console/jobs/resume", {"name": "nightly"}).text
+    assert "Resumed nightly" in planned.send("/console/jobs/resume", {"name": "nightly"}).text
     with changing(planned) as db:
         assert schedules.pauses(db, "") == {}
         lines = [(one.who, one.action, one.subject) for one in audit.entries(db)][:2]
@@ -108,9 +108,9 @@ def test_run_now_needs_somebody_who_runs_the_plan(planned: ConsoleUnderTest) -> 
     with run_lock(planned.folder):
         with changing(planned) as db:
             schedules.note_plan(db, "", {"nightly": "at 03:30", "page": "always"}, 1_700_000_000.0)
-        assert "started as soon as" in planned.send("/console/jobs/now", {"name": "nightly"}).text
-        assert "page is ended and started anew" in planned.send("/console/jobs/now", {"name": "page"}).text
-        assert "keeps this plan" in text_of(planned.reader.get("/console/jobs").text)
+        assert "starts as soon as" in planned.send("/console/jobs/now", {"name": "nightly"}).text
+        assert "page restarts now" in planned.send("/console/jobs/now", {"name": "page"}).text
+        assert "follows this plan" in text_of(planned.reader.get("/console/jobs").text)
     with changing(planned) as db:
         assert [one.wanted_at is not None for one in schedules.entries(db, "")] == [True, True]
 

@@ -243,7 +243,7 @@ def test_readers_see_no_forms_that_change_things_and_cannot_send_them(console: C
     assert "/console/accounts/add" not in console.reader.get("/console/accounts").text
     refused = console.send("/console/accounts/add", {"name": "mallory"}, console.reader)
     assert refused.status_code == 403
-    assert "only operators can change things" in refused.text
+    assert "Only operators can make changes" in refused.text
 
 
 def test_forms_without_a_login_lead_to_it(console: ConsoleUnderTest) -> None:

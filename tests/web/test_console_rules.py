@@ -68,7 +68,7 @@ def field(page: str) -> str:
 
 def test_a_crawl_without_rules_offers_a_beginning(console: ConsoleUnderTest) -> None:
     page = console.operator.get("/console/rules").text
-    assert "There are no rules yet" in page
+    assert "No rules yet" in page
     assert field(page).startswith("[[rule]]")
 
 
@@ -106,14 +106,14 @@ def test_a_page_that_is_no_address_is_told_and_loses_nothing(console: ConsoleUnd
     assert field(response.text) == RULE
     assert "Pages that fit: 5" in response.text
     assert "http://[" in html.unescape(response.text)
-    assert "What is cut out of a page" in response.text
+    assert "Extracted from a page" in response.text
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("[[rule]\n", "This text is not TOML"),
-        ("", "There is no rule in this text"),
+        ("", "The text contains no rule"),
         (RULE.replace("urls", "url"), "unknown key 'url': did you mean urls?"),
         (RULE.replace('"h1"', '"h1["'), "title"),
         (RULE.replace("/p/{id}.html", "^/(?!tag)x"), "not_urls"),
@@ -133,7 +133,7 @@ def test_a_mistake_is_a_sentence_beside_the_field_and_what_was_typed_stays(
 def test_a_rule_that_another_takes_the_pages_of_says_so(fresh: ConsoleUnderTest) -> None:
     keep(fresh, DocumentRule("alpha.test", ("/p/{any}",), "all"))
     page = tried(fresh, RULE)
-    assert "Pages that fit, but that another rule takes first: 5" in page
+    assert "Pages that fit, but belong to another rule: 5" in page
     assert "Pages that fit: 0" in page
 
 
@@ -154,11 +154,11 @@ def test_a_stored_rule_is_brought_to_the_desk_changed_and_removed(fresh: Console
     text = field(page)
     assert 'name = "page"' in text or "name = 'page'" in text
     changed = text + 'category = "prose"\n'
-    assert "Saving changes what is there: alpha.test page" in tried(fresh, changed)
+    assert "Saving replaces existing rules: alpha.test page" in tried(fresh, changed)
     assert "0 new, 1 changed" in html.unescape(fresh.send("/console/rules/save", {"rule": changed}).text)
     assert [rule.category for rule in rules(fresh)] == ["prose"]
     removed = fresh.send("/console/rules/remove", {"domain": "alpha.test", "name": "page"})
-    assert "The rule alpha.test page is removed" in html.unescape(removed.text)
+    assert "Removed the rule alpha.test page" in html.unescape(removed.text)
     assert rules(fresh) == ()
     again = fresh.send("/console/rules/remove", {"domain": "alpha.test", "name": "page"})
     assert again.status_code == 400
@@ -181,8 +181,8 @@ def test_readers_try_but_do_not_save(fresh: ConsoleUnderTest) -> None:
 
 def test_a_domain_that_nobody_has_crawled_can_have_a_rule(fresh: ConsoleUnderTest) -> None:
     page = tried(fresh, RULE.replace("alpha.test", "gamma.test"))
-    assert "This crawl knows no site of the domain" in page
-    assert "No page of this domain is stored yet" in page
+    assert "This crawl has no site of the domain yet" in page
+    assert "The crawl has no page of this domain yet" in page
 
 
 def test_what_is_typed_or_stored_is_shown_and_does_nothing(fresh: ConsoleUnderTest) -> None:

@@ -69,7 +69,7 @@ def test_the_most_asked_and_those_in_vain_are_shown_over_three_windows(searched:
 def test_without_a_search_there_is_a_sentence_and_no_empty_box(crawled: Path) -> None:
     with small_console(crawled, FakeClock(NOW)) as fresh:
         page = fresh.reader.get("/console/searches").text
-    assert "No searches yet." in page and "Every query found something" not in page
+    assert "No searches yet." in page and "Every query had results" not in page
     assert 'class="panel"' not in page
 
 
@@ -114,18 +114,18 @@ def test_the_part_that_nothing_matches_is_the_reason() -> None:
 def test_parts_that_never_meet_are_the_reason() -> None:
     reason = why(MemoryService(), "gossamer kerosene")
     assert reason.total == 0 and all(part.total for part in reason.parts)
-    assert reason.sentence == "Each part finds pages, but no page has all of them."
+    assert reason.sentence == "Each part finds pages, but no page has all parts."
 
 
 def test_one_word_that_is_nowhere_is_told_with_another_spelling() -> None:
     reason = why(MemoryService(), "spidres")
     assert (reason.total, reason.parts) == (0, ())
-    assert reason.sentence == "No page in the index has this."
+    assert reason.sentence == "No page in the index matches the query."
 
 
 def test_filters_are_told_apart_from_words(crawled: Path) -> None:
     service = open_service(crawled, settings_of_crawl(crawled))
-    assert why(service, "gossamer").sentence == "It finds something now."
+    assert why(service, "gossamer").sentence == "The query finds pages now."
     reason = why(service, "gossamer site:nowhere.test")
     assert reason.total == 0
     totals = {part.what: part.total for part in reason.parts}
@@ -136,7 +136,7 @@ def test_filters_are_told_apart_from_words(crawled: Path) -> None:
 
 def test_the_page_of_the_reason_leads_on(console: ConsoleUnderTest) -> None:
     page = console.reader.get("/console/searches/why", params={"q": "gossamer xyzzy"}).text
-    assert "It finds pages, but none with xyzzy." in page
+    assert "The query finds pages, but none with xyzzy." in page
     assert 'href="/search?q=xyzzy"' in page and 'action="/console/url"' in page
     assert console.reader.get("/console/searches/why").status_code == 200
 

@@ -42,15 +42,15 @@ def test_the_overview_says_that_a_finished_crawl_is_finished_and_what_comes_next
     html = page(console, "/console")
     text = words_on(html)
     assert 'class="hero good"' in html
-    assert re.search(r"Finished (\w+ )?\d\d:\d\d Everything is fetched\. Next visit ", text), text
+    assert re.search(r"Finished (\w+ )?\d\d:\d\d All known URLs are fetched\. Next visit ", text), text
     assert "gossamer run --data" in text  # nobody is there to make that visit
     assert "the server says there is no such page" in text
-    assert "The index has everything that was fetched" in text
+    assert "The index is up to date with the crawl" in text
 
 
 def test_nothing_is_shown_that_has_nothing_to_show(console: ConsoleUnderTest) -> None:
     text = words_on(page(console, "/console"))
-    for title in ("Queue by level", "Resting and paused", "Machines", "The last minutes"):
+    for title in ("Queue by level", "Resting and paused", "Machines", "Last minutes"):
         assert title not in text
 
 
@@ -109,7 +109,7 @@ def test_the_list_is_filtered_by_name_state_and_error(console: ConsoleUnderTest,
     beta = site_named(console, "beta.test")
     assert beta not in page(console, "/console/sites", q="alpha")
     assert beta not in page(console, "/console/sites", error="gone")
-    assert "No site is like that" in page(console, "/console/sites", state="paused")
+    assert "No matching sites" in page(console, "/console/sites", state="paused")
     both = page(console, "/console/sites", sort="name", state="idle")
     assert both.index(alpha) < both.index(beta)
 
@@ -129,7 +129,7 @@ def test_the_page_of_a_site_answers_what_an_operator_asks(console: ConsoleUnderT
     text = words_on(page(console, "/console/site", name=alpha))
     assert "Disallow: /private/" in text
     assert "its rules decide" in text
-    assert "the settings (politeness.delay) counts" in text
+    assert "the settings (politeness.delay) in effect" in text
     assert "/gone.html" in text
     assert "Spiders of the meadow" in text
     for empty in ("Parts", "Rules and filters", "None"):
@@ -190,23 +190,23 @@ def last_line(console: ConsoleUnderTest) -> tuple[str, str, str, str]:
 def test_an_operator_pauses_a_site_with_a_reason_that_everybody_reads(console: ConsoleUnderTest, alpha: str) -> None:
     reason = "they asked <b>us</b> & we said yes"
     shown = console.send("/console/site/pause", {"name": alpha, "reason": reason})
-    assert flash(shown) == f"{alpha} is paused; what waits there stays."
+    assert flash(shown) == f"Paused {alpha}. Its queue stays as it is."
     assert "&lt;b&gt;us&lt;/b&gt; &amp; we" in shown.text
     assert told(console.folder, alpha).paused == reason
     assert last_line(console) == ("operator", "pause site", alpha, reason)
     assert alpha in page(console, "/console/sites", state="paused")
     assert reason in unescape(page(console, "/console"))
-    assert flash(console.send("/console/site/resume", {"name": alpha})) == f"{alpha} goes on."
+    assert flash(console.send("/console/site/resume", {"name": alpha})) == f"Resumed {alpha}."
     assert told(console.folder, alpha).paused == ""
 
 
 def test_an_operator_limits_a_site_and_the_page_tells_what_counts(console: ConsoleUnderTest, alpha: str) -> None:
     shown = console.send("/console/site/limit", {"name": alpha, "least_delay": "2.5", "most_pages": "1000"})
-    assert flash(shown) == f"{alpha} has 2.5 s between requests at least and 1,000 requests in all from now on."
-    assert "2.5 s: an operator's limit counts" in words_on(shown.text)
+    assert flash(shown) == f"New limits of {alpha}: at least 2.5 s between requests and at most 1,000 requests."
+    assert "2.5 s: an operator's limit in effect" in words_on(shown.text)
     assert told(console.folder, alpha) == controls.Controls("", 2.5, 1000)
     shown = console.send("/console/site/limit", {"name": alpha, "least_delay": "", "most_pages": ""})
-    assert flash(shown) == f"{alpha} has no limit from now on."
+    assert flash(shown) == f"New limits of {alpha}: none."
 
 
 @pytest.mark.parametrize(
@@ -242,22 +242,22 @@ def test_an_operator_has_what_failed_fetched_again(console: ConsoleUnderTest, al
 
 def test_an_operator_pauses_and_resumes_the_whole_crawl(console: ConsoleUnderTest) -> None:
     shown = console.send("/console/pause", {"reason": "moving house"})
-    assert "no site is asked" in flash(shown)
-    assert 'class="hero warn"' in shown.text and "Paused No site is asked, because: moving house." in words_on(
+    assert "sends no requests" in flash(shown)
+    assert 'class="hero warn"' in shown.text and "Paused No requests are sent. Reason: moving house." in words_on(
         shown.text
     )
     assert last_line(console) == ("operator", "pause crawl", "", "moving house")
-    assert flash(console.send("/console/resume")) == "The crawl goes on."
+    assert flash(console.send("/console/resume")) == "The crawl continues."
 
 
 def test_a_removed_site_is_gone_from_list_and_search_and_says_why(crawled: object) -> None:
     with small_console(crawled) as console:
         beta = site_named(console, "beta.test")
         refused = console.send("/console/site/remove", {"name": beta, "reason": " "})
-        assert refused.status_code == 400 and "say why" in refused.text.lower()
+        assert refused.status_code == 400 and "enter a reason" in refused.text.lower()
         assert beta in page(console, "/console/sites")
         shown = console.send("/console/site/remove", {"name": beta, "reason": "they <i>asked</i>"})
-        assert f"{beta} is removed with 4 URLs" in flash(shown)
+        assert f"Removed {beta} with 4 URLs" in flash(shown)
         assert last_line(console) == ("operator", "remove site", beta, "they <i>asked</i>")
         after = console.operator.get("/console/site", params={"name": beta})
         assert "they &lt;i&gt;asked&lt;/i&gt;" in after.text

@@ -79,7 +79,7 @@ def test_the_life_of_a_page_that_is_found(console: ConsoleUnderTest) -> None:
     response = page(console, url)
     assert response.status_code == 200
     for words in (
-        "it was given as a start page (seed)", "document", "Spiders of the meadow", "An orb weaver spins silk at dawn",
+        "as a seed", "document", "Spiders of the meadow", "An orb weaver spins silk at dawn",
         "&lt;title&gt;Spiders of the meadow", "allows", "robots.txt", "127.", "level",
     ):  # fmt: skip
         assert words in response.text, words
@@ -117,10 +117,10 @@ def test_what_is_no_url_is_a_sentence(console: ConsoleUnderTest) -> None:
 def test_why_it_ranks_where_it_ranks(console: ConsoleUnderTest) -> None:
     url = url_ending(console, START)
     response = page(console, url, query="orb weaver silk")
-    assert re.search(r"place <strong>1</strong>", response.text)
-    assert "the sum of these" in response.text
+    assert re.search(r"Position <strong>1</strong>", response.text)
+    assert "the sum of:" in response.text
     other = page(console, url, query="qqqzzz")
-    assert "does not answer this query" in other.text
+    assert "does not match this query" in other.text
 
 
 def test_hostile_urls_are_escaped(console: ConsoleUnderTest) -> None:
@@ -147,7 +147,7 @@ def test_a_reader_sees_no_buttons_and_may_change_nothing(console: ConsoleUnderTe
 def test_removing_needs_a_reason(fresh: ConsoleUnderTest) -> None:
     url = url_ending(fresh, START)
     response = fresh.send("/console/url/remove", {"url": url, "reason": "  "})
-    assert response.status_code == 400 and "say why" in response.text
+    assert response.status_code == 400 and "Enter a reason" in response.text
     assert verdict(page(fresh, url)) == "Readers can find this page."
 
 
@@ -162,7 +162,7 @@ def test_a_page_is_removed_and_brought_back(fresh: ConsoleUnderTest) -> None:
     [line] = audit.entries(fresh.folder.read(), audit.Filter(action="remove"))
     assert (line.who, line.subject) == ("operator", f"={url}") and "asked by mail" in line.detail
     back = fresh.send("/console/url/restore", {"url": url, "what": f"={url}"})
-    assert "Let in again" in back.text
+    assert "Restored" in back.text
     assert "it has to be fetched again: in the queue" in verdict(back)
 
 
@@ -179,7 +179,7 @@ def test_a_prefix_is_blocked(fresh: ConsoleUnderTest) -> None:
 def test_a_page_is_queued_again(fresh: ConsoleUnderTest) -> None:
     url = url_ending(fresh, "/gone.html")
     done = fresh.send("/console/url/recrawl", {"url": url})
-    assert "queued to be fetched again" in done.text
+    assert "The crawl will fetch it again" in done.text
     record = find_url(fresh.folder.read(), url)
     assert record is not None and record.state == "waiting"
     unknown = fresh.send("/console/url/recrawl", {"url": url.replace("gone", "unknown")})

@@ -58,9 +58,9 @@ _HEADINGS = {"overview": "Crawl", "filters": "Selection", "searches": "Search", 
 _THREADS = 4
 _NAMING = ("name", "url", "prefix", "what", "id", "reason")
 """Fields of forms that say what something was done to, and why."""
-_FORM_IS_OLD = "This form is from an earlier login: open the page again and send it from there. Nothing was changed."
+_FORM_IS_OLD = "This form belongs to an earlier login. Open the page again and resend the form. Nothing was changed."
 _FOREIGN = "This form did not come from a page of this server. Nothing was changed."
-_READERS_READ = "Your account is a reader's: only operators can change things. Nothing was changed."
+_READERS_READ = "Your account has the role reader. Only operators can make changes. Nothing was changed."
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +135,7 @@ class OperatorConsole:
             return self._problem(asked, 400, str(error))
         except Exception as error:
             # What breaks off may have begun: a removal holds from its first moment.
-            self._note(visitor, "tried", asked.at, f"{_told(form)}; it broke off: {error}")
+            self._note(visitor, "tried", asked.at, f"{_told(form)}; failed: {error}")
             if not isinstance(error, GossamerError):
                 raise
             return self._problem(asked, 503, str(error))
@@ -154,13 +154,13 @@ class OperatorConsole:
         try:
             self.crawl.change(lambda db: audit.note(db, self.crawl.clock.now(), *line))
         except GossamerError as error:
-            log.error("%s: %s %s (%s) was done, but could not be written down: %s", *line, error)
-            return f" It could not be written into the audit log: {error}"
+            log.error("%s: %s %s (%s) was done, but the audit log could not record it: %s", *line, error)
+            return f" The audit log could not record this: {error}"
         return ""
 
     def _to_login(self, request: Request) -> Response:
         if request.headers.get("sec-fetch-dest") == "empty" or "json" in request.headers.get("accept", ""):
-            return json_response({"error": "you are not logged in any more: load the page again"}, 401)
+            return json_response({"error": "you are no longer logged in: reload the page"}, 401)
         return RedirectResponse(self.links.to(LOGIN, next=asked_path(request)), 303)
 
     def _problem(self, asked: Asked, status: int, sentence: str) -> Response:
@@ -197,13 +197,13 @@ def _finish_removals(crawl: Crawl) -> None:
         try:
             crawl.change(lambda db: carry_on(crawl.folder, db, crawl.settings(), crawl.clock.now()))
         except GossamerError as error:
-            log.error("a removal that broke off could not be finished: %s", error)
+            log.error("an interrupted removal could not be finished: %s", error)
 
     try:
         if crawl.ask(removals.unfinished):
             Thread(target=work, daemon=True).start()
     except GossamerError as error:
-        log.warning("whether a removal broke off cannot be told: %s", error)
+        log.warning("cannot check for interrupted removals: %s", error)
 
 
 def navigation() -> list[Place]:

@@ -64,11 +64,9 @@ def why_not(crawl: Crawl) -> str:
     folder = crawl.folder
     path = folder.root / FILE_NAME
     if folder.is_shared and not is_run(folder):
-        return (
-            f"Several machines share this crawl: change {FILE_NAME} where `gossamer crawl` runs, and start that again."
-        )
+        return f"Several machines share this crawl. Edit {FILE_NAME} where `gossamer crawl` runs, and restart it there."
     if not os.access(folder.root, os.W_OK) or os.path.ismount(path) or (path.exists() and not os.access(path, os.W_OK)):
-        return f"The server may not write {path}: change it where it comes from."
+        return f"The server has no permission to write {path}. Edit the original of this file."
     return ""
 
 
@@ -88,11 +86,11 @@ def bring_into_force(crawl: Crawl) -> str:
     if plan.keeper == "always" and plan.entry is not None:
         if plan.entry.paused_at is None and plan.entry.is_running:
             start_anew(crawl, plan.entry.name)
-            return "The crawl restarts to take it up; that takes some seconds."
-        return "It counts from the next start of the crawl on."
+            return "The crawl restarts to apply this. It takes a few seconds."
+        return "This takes effect at the next start of the crawl."
     if plan.working:
-        return "It counts once the running `gossamer crawl` is stopped and started again."
-    return "It counts from the next start of the crawl on."
+        return "This takes effect when you stop the running `gossamer crawl` and start it again."
+    return "This takes effect at the next start of the crawl."
 
 
 def start_anew(crawl: Crawl, name: str) -> None:
@@ -107,14 +105,14 @@ def start(crawl: Crawl) -> str:
     crawl.change(lambda db: controls.resume_crawl(db, now))
     if plan.entry is None:
         if plan.working:
-            return "The crawl goes on."
-        raise UsageError(f"nobody is there to start the crawl: {how_to_start(crawl)}")
+            return "The crawl continues."
+        raise UsageError(f"the console can start the crawl only through `gossamer run`: {how_to_start(crawl)}")
     entry = plan.entry
     if entry.paused_at is not None:
         crawl.change(lambda db: schedules.resume(db, machine, entry.name))
     if plan.keeper == "times":
         start_anew(crawl, entry.name)
-    return "The crawl goes on." if plan.working else "The crawl starts."
+    return "The crawl continues." if plan.working else "The crawl starts."
 
 
 def how_to_start(crawl: Crawl) -> str:
@@ -150,5 +148,5 @@ def table_of(tables: Tables, section: str) -> dict[str, Any]:
     """A section to be changed; made where there is none."""
     found = tables.setdefault(section, {})
     if not isinstance(found, dict):
-        raise UsageError(f"[{section}] of {FILE_NAME} is not a table: mend it by hand first")
+        raise UsageError(f"[{section}] of {FILE_NAME} is not a table: correct it by hand first")
     return found

@@ -29,11 +29,11 @@ _LOOKED_AT = 20_000
 """Rows of a site that are gone through for examples and probes."""
 
 STATES = {
-    PROPOSED: ("plain", "noted; the next look takes it on trial"),
-    SHADOW: ("warn", "on trial: refuses nothing, and is counted"),
-    ACTIVE: ("good", "in force: what it matches is not fetched"),
-    OFF: ("plain", "switched off by an operator: never made again"),
-    WITHDRAWN: ("bad", "taken back: it was wrong, or a way leads by it"),
+    PROPOSED: ("plain", "new; its trial starts with the next check"),
+    SHADOW: ("warn", "on trial: refuses nothing, only counts matches"),
+    ACTIVE: ("good", "the crawl does not fetch matching URLs"),
+    OFF: ("plain", "switched off by an operator; Gossamer never creates it again"),
+    WITHDRAWN: ("bad", "it matched a useful URL or cut off useful pages"),
 }
 """How each state looks, and what it means."""
 
@@ -62,8 +62,8 @@ class Row(msgspec.Struct, frozen=True):
     def trial(self) -> str:
         """Whether it was right on trial."""
         if not self.tried:
-            return "nothing came up on trial yet" if self.stored.state in (SHADOW, PROPOSED) else "never on trial"
-        return f"{self.tried} would have been refused, {self.useful} of them useful"
+            return "no match yet" if self.stored.state in (SHADOW, PROPOSED) else "no trial"
+        return f"would have refused {self.tried}, {self.useful} of them useful"
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -139,19 +139,19 @@ def _what(stored: StoredFilter) -> str:
 
 def _sentences(stored: StoredFilter) -> list[str]:
     evidence = stored.evidence
-    useful = "fits a document rule" if evidence.ruled else "is a document and no near copy of another page"
-    said = [f"When it was proposed: {evidence.sentence()}. A URL is useful that {useful}.", _counts(evidence.counts)]
+    useful = "it fits a document rule" if evidence.ruled else "it is a document and not a near-duplicate"
+    said = [f"When proposed: {evidence.sentence()}. A URL is useful if {useful}.", _counts(evidence.counts)]
     if evidence.chance:
-        said.append(f"That as many URLs of this site have no useful one by chance: {evidence.chance:.2g}.")
+        said.append(f"Probability that so many URLs of this site are useless by chance: {evidence.chance:.2g}.")
     if evidence.reachable:
         before, after = evidence.steps
         said.append(
-            f"All {counted(evidence.reachable, 'useful page')} stay reachable "
-            f"around it ({counted(evidence.links, 'stored link')} walked); "
-            f"the way to one takes {after:g} {'click' if after == 1 else 'clicks'} on average, {before:g} before."
+            f"All {counted(evidence.reachable, 'useful page')} stay reachable without it "
+            f"({counted(evidence.links, 'stored link')} checked), "
+            f"on average in {after:g} {'click' if after == 1 else 'clicks'} instead of {before:g}."
         )
     if evidence.note:
-        said.append(f"Why it is in its state: {evidence.note}.")
+        said.append(f"Reason for its state: {evidence.note}.")
     return [sentence for sentence in said if sentence]
 
 
@@ -159,11 +159,11 @@ def _counts(counts: Counts) -> str:
     if not counts.known:
         return ""
     return (
-        f"Of its {counted(counts.known, 'URL')} {counts.visited} had been visited: "
+        f"The crawl had visited {counts.visited} of {counted(counts.known, 'URL')}: "
         f"{counts.documents} {noun(counts.documents, 'was a document', 'were documents')} "
-        f"({counts.near} of them {noun(counts.near, 'a near copy', 'near copies')}), "
-        f"{counts.duplicates} had the text of "
-        f"another page, {counts.failed} failed."
+        f"({counts.near} of them {noun(counts.near, 'a near-duplicate', 'near-duplicates')}), "
+        f"{counts.duplicates} {noun(counts.duplicates, 'was a duplicate', 'were duplicates')}, "
+        f"{counts.failed} failed."
     )
 
 

@@ -25,14 +25,14 @@ _TYPE = "application/x-www-form-urlencoded"
 async def read_form(request: Request) -> dict[str, str]:
     """The fields of a form, the last where several have one name; a `UsageError` where it cannot be read."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _TYPE:
-        raise UsageError("a form of this page was expected: nothing was changed")
+        raise UsageError("this is not a form of the console: nothing was changed")
     body = bytearray()
     try:
         async with asyncio.timeout(FORM_SECONDS):
             async for piece in request.stream():
                 body += piece
                 if len(body) > MAX_FORM:
-                    raise UsageError(f"a form may have {MAX_FORM // 1024} KiB: send less at once")
+                    raise UsageError(f"the form is larger than {MAX_FORM // 1024} KiB: send less at once")
     except (TimeoutError, ClientDisconnect) as error:
         raise UsageError("the form did not arrive in time: send it again") from error
     try:
@@ -40,7 +40,7 @@ async def read_form(request: Request) -> dict[str, str]:
         fields = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="replace")
         return {name: storable(value) for name, value in fields}
     except ValueError as error:
-        raise UsageError("what was sent is not a form: nothing was changed") from error
+        raise UsageError("the request is not a form: nothing was changed") from error
 
 
 def storable(text: str) -> str:

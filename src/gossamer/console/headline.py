@@ -41,11 +41,9 @@ def headline(
     """How the crawl stands; `seeds`: what became of them, where that is known."""
     if not has_seeds:
         alone = plan.entry is None and not plan.working
-        return Headline(
-            "empty", "plain", "Nothing to crawl yet", "Add the first site: the crawl begins with it.", advice=alone
-        )
+        return Headline("empty", "plain", "Nothing to crawl yet", "Add a site to start the crawl.", advice=alone)
     if look.activity == "paused":
-        return Headline("paused", "warn", "Paused", f"No site is asked, because: {pause_reason}.", startable=True)
+        return Headline("paused", "warn", "Paused", f"No requests are sent. Reason: {pause_reason}.", startable=True)
     told = _running(look) if look.activity == "running" else _resting(look, plan)
     return _fruitless(told, seeds) if told.kind == "good" and seeds is not None and seeds.is_fruitless else told
 
@@ -54,7 +52,7 @@ def _fruitless(told: Headline, seeds: SeedStanding) -> Headline:
     """Nothing is good about a crawl all of whose seeds failed, however busy it is."""
     return msgspec.structs.replace(
         told, state="fruitless", kind="bad", title="Every seed failed so far",
-        sentence=f"{counted(seeds.failed, 'seed')} brought nothing. See Seeds below for the cause.",
+        sentence=f"{counted(seeds.failed, 'seed')} failed. See Seeds below for the cause.",
     )  # fmt: skip
 
 
@@ -62,14 +60,12 @@ def _running(look: Look) -> Headline:
     now = look.standing
     if now.sites_active or now.sites_waiting > now.sites_blocked:
         left = f", at least {duration(look.left)} left" if look.left is not None and look.left >= 1 else ""
-        waiting = (
-            f"{counted(now.urls_due, 'URL')} waiting{left}." if now.urls_due else "The last pages are on their way."
-        )
+        waiting = f"{counted(now.urls_due, 'URL')} waiting{left}." if now.urls_due else "Fetching the last pages."
         return Headline("crawling", "good", "Crawling", waiting)
     if now.sites_blocked:
-        resting = f"{counted(now.sites_blocked, 'site')} resting before the next request."
+        resting = f"Pausing between requests to {counted(now.sites_blocked, 'site')}."
         return Headline("crawling", "good", "Crawling", resting)
-    return Headline("watching", "good", "Up to date", f"Everything is fetched.{_next_visit(look)}")
+    return Headline("watching", "good", "Up to date", f"All known URLs are fetched.{_next_visit(look)}")
 
 
 def _resting(look: Look, plan: Plan) -> Headline:
@@ -78,8 +74,8 @@ def _resting(look: Look, plan: Plan) -> Headline:
         last = entry.last
         if last is not None and last.ended_at is not None and last.code and look.at - last.ended_at < _SOON:
             words = last.words.rpartition("\n")[2] or f"exit code {last.code}"
-            return Headline("failing", "bad", "The crawl fails", f"{words} It is tried again by itself.")
-        return Headline("starting", "plain", "Starting", "The crawl begins in a moment.")
+            return Headline("failing", "bad", "The crawl failed", f"{words} Gossamer will start it again.")
+        return Headline("starting", "plain", "Starting", "The crawl starts in a moment.")
     startable = not alone
     now, ended = look.standing, f" {clock(look.since, look.at)}" if look.since else ""
     left = now.urls_due - now.revisits_due
@@ -87,9 +83,9 @@ def _resting(look: Look, plan: Plan) -> Headline:
         sentence = f"The crawl ended{ended} with {counted(left, 'URL')} left to fetch."
         return Headline("stopped", "warn", "Stopped", sentence, startable, alone)
     if not now.pages:
-        sentence = f"The crawl ended{ended} without a page to keep."
-        return Headline("nothing", "bad", "Nothing was kept", sentence, startable, alone)
-    sentence = f"Everything is fetched.{_next_visit(look)}"
+        sentence = f"The crawl ended{ended} without keeping any page."
+        return Headline("nothing", "bad", "No pages kept", sentence, startable, alone)
+    sentence = f"All known URLs are fetched.{_next_visit(look)}"
     return Headline("finished", "good", f"Finished{ended}", sentence, startable, alone)
 
 

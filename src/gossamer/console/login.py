@@ -22,7 +22,7 @@ LOGIN = "/console/login"
 LOGOUT = "/console/logout"
 
 _LOCAL = re.compile(r"/console(?:[/?][^\\\x00-\x20\x7f]*)?")
-_FOREIGN = "This form did not come from a page of this server: open the page and send it from there."
+_FOREIGN = "This form did not come from a page of this server. Open the page and submit it from there."
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +69,9 @@ class LoginPages:
         onward = local_path(request.query_params.get("next", ""))
         if self._sessions.visitor(request) is not None:
             return RedirectResponse(self._links.to(onward), 303)
-        word = "Your password was changed: log in with the new one." if "changed" in request.query_params else ""
+        word = "Password changed. Log in with the new one." if "changed" in request.query_params else ""
         if not self._sessions.has_accounts():
-            word = "There is no account yet: make one with `gossamer accounts add NAME --role operator`."
+            word = "There is no account yet. Create one with `gossamer accounts add NAME --role operator`."
         return self._page(200, word, onward)
 
     def _log_in(self, request: Request, form: dict[str, str]) -> Response:

@@ -67,10 +67,10 @@ def read_draft(text: str) -> Draft:
     text = text.replace("\r\n", "\n")
     try:
         if len(text) > LONGEST:
-            raise UsageError(f"this is longer than {LONGEST} characters: try fewer rules at once")
+            raise UsageError(f"the text is longer than {LONGEST} characters: try fewer rules at once")
         rules = tuple(read_rules(text, "this text"))
         if not rules:
-            raise UsageError("there is no rule in this text: a rule begins with [[rule]]")
+            raise UsageError("the text contains no rule: a rule begins with [[rule]]")
     except UsageError as error:
         return Draft(text, problem=_sentence(error))
     return Draft(text, rules)
@@ -92,7 +92,7 @@ def try_draft(
         found = trials.run(job)
         page = page or next(iter([*found.fitting, *found.taken, *found.others]), "")
         if not page:
-            raise UsageError("no page of this domain is stored yet: crawl some first")
+            raise UsageError("the crawl has no page of this domain yet: crawl some first")
         html = newest_html(folder, db, page, limits)
         # A run of its own: where the selectors take too long, it is seen all the same which pages fit.
         cutting = msgspec.structs.replace(job, urls=[], page=page, html=html.text, source=html.source)

@@ -88,7 +88,7 @@ class SeedStandings:
             while not self._judge_once():
                 pass
         except (GossamerError, OSError) as error:
-            log.warning("what became of the seeds cannot be told: %s", error)
+            log.warning("cannot check the seeds: %s", error)
         finally:
             with self._lock:
                 self._work = None

@@ -25,7 +25,7 @@ _MOST = 1000
 _LONGEST = 10.0
 """Seconds for which is tried who answers https: a browser waits."""
 _NO_CONTACT = (
-    "say who crawls: webmasters need a mail address or a web page at which they reach you. Nothing was added"
+    "enter your mail address or web page: webmasters must be able to contact you. Nothing was added"
 )  # fmt: skip
 
 
@@ -72,9 +72,9 @@ def read(text: str, settings: Settings) -> list[Seed]:
     """The seeds of a text; unlike on the command line, no line ever names a file."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
-        raise UsageError("name a site, such as www.example.org. Nothing was added")
+        raise UsageError("enter a site, such as www.example.org. Nothing was added")
     if len(lines) > _MOST:
-        raise UsageError(f"at most {_MOST} seeds at once: use `gossamer inject --seeds FILE`. Nothing was added")
+        raise UsageError(f"more than {_MOST} seeds at once: use `gossamer inject --seeds FILE`. Nothing was added")
     canonical = Canonicalizer(settings.urls)
     seeds = [named_seed(line, f"line {number}", canonical) for number, line in enumerate(lines, 1)]
     return _each_once(seeds)
@@ -102,11 +102,11 @@ def told(crawl: Crawl, named: Named) -> str:
     added, first = named.added, named.seeds[0].url
     what = first if len(named.seeds) == 1 else counted(len(named.seeds), "seed")
     if added.refused == len(named.seeds):
-        return f"Not added: {what} does not belong to the crawl. Look it up on the page URL to see why."
+        return f"Not added: the crawl refuses {what}. Look it up on the URL page to see why."
     known = len(named.seeds) - added.new - added.refused
-    sentence = f"Added: {what}." if added.new else f"Known already: {what}."
+    sentence = f"Added: {what}." if added.new else f"Already known: {what}."
     if added.new and known > 0:
-        sentence = f"Added: {counted(added.new, 'seed')}. Known already: {counted(known, 'seed')}."
+        sentence = f"Added: {counted(added.new, 'seed')}. Already known: {counted(known, 'seed')}."
     if added.refused:
         sentence += f" {counted(added.refused, 'seed')} refused."
     if named.by_http:
@@ -118,17 +118,17 @@ def told(crawl: Crawl, named: Named) -> str:
         return f"{sentence} The crawl starts."
     if plan.entry is not None:
         return f"{sentence} Start the crawl on the overview."
-    return f"{sentence} Nothing crawls at the moment: {changing.how_to_start(crawl)}."
+    return f"{sentence} No crawl is running: {changing.how_to_start(crawl)}."
 
 
 def _said(by_http: list[str]) -> str:
-    return by_http[0] if len(by_http) == 1 else f"Crawled by http, since https does not answer: {len(by_http)} of them."
+    return by_http[0] if len(by_http) == 1 else f"{len(by_http)} of them do not answer https: crawled by http."
 
 
 def _when(crawl: Crawl, plan: changing.Plan) -> str:
     """When the crawl that is running asks the new sites: it may have to know changed settings first."""
     changed = changing.waiting_for_restart(crawl)
     if not changed:
-        return "The crawl takes it up within seconds."
+        return "The crawl starts fetching it within seconds."
     way = "Restart the crawl" if plan.keeper == "always" else "Stop the running `gossamer crawl` and start it again"
-    return f"The crawl still runs without changed settings ({', '.join(changed)}). {way}, so that they count for it."
+    return f"The running crawl does not use the new values of {', '.join(changed)} yet. {way} to apply them."

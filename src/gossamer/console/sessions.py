@@ -25,7 +25,7 @@ from gossamer.web.links import Links
 
 log = logging.getLogger(__name__)
 
-_WRONG = "Name or password is wrong."
+_WRONG = "Wrong name or password."
 
 
 class TooManyTries(UsageError):  # noqa: N818 - it is a state, and said so to people
@@ -33,7 +33,7 @@ class TooManyTries(UsageError):  # noqa: N818 - it is a state, and said so to pe
 
     def __init__(self, seconds: float) -> None:
         self.seconds = math.ceil(seconds)
-        super().__init__(f"That was wrong too often. Try again in {_span(self.seconds)}.")
+        super().__init__(f"Too many failed attempts. Try again in {_span(self.seconds)}.")
 
 
 class Sessions:
@@ -67,7 +67,7 @@ class Sessions:
         try:
             self._crawl.change(lambda db: logins.renew(db, now, token, self._settings.session))
         except GossamerError as error:  # a full disk must not hide the page that shows it
-            log.warning("the end of a login could not be written: %s", error)
+            log.warning("a login could not be renewed: %s", error)
 
     def log_in(self, request: Request, response: Response, name: str, password: str, address: str) -> None:
         """Check a password and set the cookie; a `UsageError` says why not, the same whether there is such an

@@ -32,51 +32,51 @@ class Group(msgspec.Struct, frozen=True):
 
 
 GROUPS = (
-    Group("Who crawls", {"crawl.contact": "Your mail address or web page"}),
-    Group("What belongs to the crawl", {
+    Group("Contact", {"crawl.contact": "Your mail address or web page"}),
+    Group("Scope", {
         "scope.mode": "Which hosts",
-        "scope.hosts": "Further hosts",
-        "scope.depth": "Links from a seed at most",
-        "scope.skip_files": "Leave out pictures, archives and programs",
-        "budget.pages_per_site": "URLs of a site at most",
-        "budget.sites": "Sites at most",
+        "scope.hosts": "Additional hosts",
+        "scope.depth": "Maximum number of links from a seed",
+        "scope.skip_files": "Skip pictures, archives and programs",
+        "budget.pages_per_site": "Maximum URLs per site",
+        "budget.sites": "Maximum sites",
         "browser.mode": "Run the scripts of pages",
     }),
-    Group("How fast", {
+    Group("Speed", {
         "politeness.delay": "Pause between two requests to a site",
-        "politeness.ip_delay": "Pause between two requests to an address",
+        "politeness.ip_delay": "Pause between two requests to an IP address",
         "crawl.workers": "Worker processes",
-        "crawl.downloads": "Downloads of a worker at once",
+        "crawl.downloads": "Parallel downloads per worker",
     }),
-    Group("How fresh", {
-        "revisit.every": "Time between two visits to a page, on average",
+    Group("Freshness", {
+        "revisit.every": "Average time between two visits to a page",
         "revisit.floor": "Shortest time between two visits",
         "revisit.ceiling": "Longest time between two visits",
-        "feeds.poll": "Read feeds and poll start pages",
+        "feeds.poll": "Poll feeds and start pages",
         "feeds.floor": "Shortest time between two polls of a feed",
         "feeds.ceiling": "Longest time between two polls of a feed",
-        "feeds.per_day": "Polls of a feed a day, on average",
+        "feeds.per_day": "Average polls of a feed per day",
     }),
-    Group("In which order, and without what", {
-        "crawl.strategy": "What is fetched first",
+    Group("Order and selection", {
+        "crawl.strategy": "Strategy: what to fetch first",
         "filters.mode": "Automatic filters",
-        "dedup.near": "How near duplicates are found",
+        "dedup.near": "Find near-duplicates",
         "dedup.mirrors": "Find hosts that serve the same pages",
         "rank.every": "Time between two rankings",
     }),
     Group("Limits", {
-        "budget.retries": "Tries of a URL that fails",
-        "budget.patience": "Tries of a URL whose server asks us to wait",
-        "fetch.total_timeout": "Longest time for a download",
-        "fetch.max_bytes": "Largest download",
-        "crawl.min_free_disk": "Free disk at which the crawl stops",
+        "budget.retries": "Attempts for a failing URL",
+        "budget.patience": "Attempts if the server asks to wait",
+        "fetch.total_timeout": "Maximum time for a download",
+        "fetch.max_bytes": "Maximum size of a download",
+        "crawl.min_free_disk": "Stop the crawl below this free disk space",
     }),
-    Group("The search page and the console", {
+    Group("Search page and console", {
         "serve.title": "Name of the search page",
-        "serve.clicks": "Count which results are opened",
-        "serve.rate": "Requests of a reader a minute",
-        "serve.burst": "Requests of a reader at once",
-        "console.session": "Time until a login ends",
+        "serve.clicks": "Count clicks on results",
+        "serve.rate": "Requests per reader and minute",
+        "serve.burst": "Requests per reader in a burst",
+        "console.session": "Duration of a login",
         "console.analytics": "Count queries",
     }, of_server=True),
 )  # fmt: skip
@@ -174,7 +174,7 @@ def changes(form: Mapping[str, str], settings: Settings, tables: Mapping[str, An
     found = []
     for name, text in form.items():
         if name not in known:
-            raise UsageError(f"there is no setting {name!r} that can be changed here. Nothing was changed")
+            raise UsageError(f"the form has no setting {name!r}. Nothing was changed")
         text = "\n".join(filter(None, map(str.strip, text.splitlines())))
         if text != known[name].value:
             found.append(Change(name, text, known[name].value))
@@ -196,7 +196,7 @@ def _parsed(one: Change, described: Described) -> Any:
     text = one.text
     if described.type == "bool":
         if text not in (_YES, _NO):
-            raise UsageError(f"{one.name} is yes or no. Nothing was changed")
+            raise UsageError(f"{one.name} must be yes or no. Nothing was changed")
         return text == _YES
     if described.type.startswith("tuple"):
         return text.split("\n")

@@ -39,9 +39,9 @@ _TEXT_SHOWN = 20_000
 _SOURCES_SHOWN = 20
 _NEWEST_SHOWN = 8
 _ANSWERS = {
-    Answer.ALLOW: "everything may be fetched",
-    Answer.DENY: "nothing may be fetched",
-    Answer.WAIT: "nothing may be fetched for now",
+    Answer.ALLOW: "allows everything",
+    Answer.DENY: "allows nothing",
+    Answer.WAIT: "allows nothing for now",
 }
 
 
@@ -148,7 +148,7 @@ def robots_view(db: Database, settings: Settings, origin: str, now: float) -> Ro
     said = verdict(state, now, settings.robots)
     rules = Robots(state.body, AGENT)
     if said.answer is Answer.ASK_RULES:
-        meaning = "its rules decide" if rules.has_rules else "it has no rule for us: everything may be fetched"
+        meaning = "its rules decide" if rules.has_rules else "no rule for Gossamer; allows everything"
         allowed = rules.decide(f"{origin}/").allowed
     else:
         meaning, allowed = _ANSWERS[said.answer], said.answer is Answer.ALLOW

@@ -37,13 +37,13 @@ _PAGE = 100
 _PAGES = 3
 
 _HOW = {
-    Via.SEED.value: "it was given as a start page (seed)",
+    Via.SEED.value: "as a seed",
     Via.LINK.value: "by a link",
     Via.SITEMAP.value: "in a sitemap",
     Via.FEED.value: "in a feed",
     Via.REDIRECT.value: "as the target of a redirect",
-    Via.CANONICAL.value: "as the page that another names as its canonical one",
-    Via.REFRESH.value: "by a page that forwards its readers",
+    Via.CANONICAL.value: "by the canonical link of another page",
+    Via.REFRESH.value: "by a refresh of another page",
     Via.ROBOTS.value: "in robots.txt",
 }
 

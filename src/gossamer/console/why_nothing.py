@@ -67,9 +67,9 @@ def _parts(query: Query) -> Iterator[tuple[str, str]]:
 def _sentence(total: int, parts: tuple[Part, ...]) -> str:
     missing = ", ".join(part.query for part in parts if not part.total and part.what.endswith(" alone") and part.query)
     if total:
-        return f"It finds pages, but none with {missing}." if missing else "It finds something now."
+        return f"The query finds pages, but none with {missing}." if missing else "The query finds pages now."
     if missing:
         return f"Nothing in the index matches {missing}."
     if parts:
-        return "Each part finds pages, but no page has all of them."
-    return "No page in the index has this."
+        return "Each part finds pages, but no page has all parts."
+    return "No page in the index matches the query."

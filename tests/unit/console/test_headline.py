@@ -36,7 +36,7 @@ def test_a_crawl_that_fetched_everything_is_green_and_says_when_it_goes_on() -> 
     found = headline(look(pages=10, next_due_at=NOW + 3600), NOBODY, True, "")
     assert (found.state, found.kind) == ("finished", "good")
     assert found.title == f"Finished {clock(NOW - 600, NOW)}"
-    assert found.sentence == f"Everything is fetched. Next visit {clock(NOW + 3600, NOW)}."
+    assert found.sentence == f"All known URLs are fetched. Next visit {clock(NOW + 3600, NOW)}."
     assert found.advice and not found.startable
 
 
@@ -81,7 +81,7 @@ def test_a_pause_says_why() -> None:
 def test_a_crawl_all_of_whose_seeds_failed_says_so_and_is_not_green(standing: Look) -> None:
     found = headline(standing, NOBODY, True, "", SeedStanding(4, failed=4))
     assert (found.state, found.kind, found.title) == ("fruitless", "bad", "Every seed failed so far")
-    assert found.sentence == "4 seeds brought nothing. See Seeds below for the cause."
+    assert found.sentence == "4 seeds failed. See Seeds below for the cause."
     assert headline(standing, NOBODY, True, "", SeedStanding(4, failed=1, pending=3)).kind == "good"
     assert headline(standing, NOBODY, True, "", SeedStanding(4, failed=3, brought=1)).kind == "good"
 
@@ -100,8 +100,8 @@ def test_a_crawl_that_is_kept_running_is_starting_or_failing_never_stopped() -> 
 
 def test_no_figure_says_that_nothing_fails_beside_seeds_that_failed() -> None:
     empty = look().standing
-    assert notes_of(empty, 0, 0)["errors_note"] == "nothing fails"
-    assert notes_of(empty, 2, 0)["errors_note"] == "2 seeds brought nothing"
+    assert notes_of(empty, 0, 0)["errors_note"] == "no failures"
+    assert notes_of(empty, 2, 0)["errors_note"] == "2 seeds failed"
     assert notes_of(look(errors=1, pages=3).standing, 2, 0)["errors_note"] == "25 % of the URLs"
 
 

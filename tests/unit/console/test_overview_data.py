@@ -195,7 +195,7 @@ def test_there_is_no_chart_of_another_name(db: Database) -> None:
 
 def test_visits_to_pages_seen_before_are_one_line_of_the_queue() -> None:
     queue = {"2": 5, "0": 1, str(LEVELS): 7, str(LEVELS + 1): 3}
-    assert levels_of(queue) == {"Level 0": 1, "Level 2": 5, "Visits again": 10}
+    assert levels_of(queue) == {"Level 0": 1, "Level 2": 5, "Revisits": 10}
 
 
 def test_errors_are_told_in_words_with_their_share(db: Database, crawl: Crawl) -> None:

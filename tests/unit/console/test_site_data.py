@@ -208,7 +208,7 @@ def test_robots_that_cannot_be_reached_forbid_everything(db: Database) -> None:
     store_robots(db, RobotsState(Kind.UNREACHABLE, reason, NOW, NOW + 60, failing_since=NOW))
     view = robots_view(db, SETTINGS, "https://a.test", NOW)
     assert view is not None and not view.allowed
-    assert view.verdict == f"nothing may be fetched ({reason})"
+    assert view.verdict == f"allows nothing ({reason})"
 
 
 def test_robots_of_any_bytes_can_be_shown(db: Database) -> None:

@@ -45,17 +45,17 @@ class AccountPages:
         """One's own password; guesses at the old one count like those at the door."""
         name, old, new = asked.visitor.name, asked.form.get("old", ""), asked.form.get("new", "")
         if new != asked.form.get("again", ""):
-            raise UsageError("the new password was not written the same way twice: nothing was changed")
+            raise UsageError("the two new passwords differ: nothing was changed")
         most = self._crawl.settings().console.attempts
         with closing(self._crawl.folder.open_database()) as database:
             wait = logins.attempt(database, self._crawl.clock.now(), name, name, most)
             if wait > 0:
-                raise UsageError(f"that was wrong too often: try again in {wait:.0f} s")
+                raise UsageError(f"too many failed attempts: try again in {wait:.0f} s")
             if not accounts.is_password(database, name, old):
                 raise UsageError("the old password is wrong: nothing was changed")
             logins.succeeded(database, name, name)
             accounts.set_password(database, name, new)
-        return Done("change password", name, "Your password was changed.", "/console/login?changed=1")
+        return Done("change password", name, "Password changed.", "/console/login?changed=1")
 
     def add(self, asked: Asked) -> Done:
         """A new account, with a password made here."""
@@ -69,13 +69,13 @@ class AccountPages:
         name, role = accounts.canonical(asked.form.get("name", "")), asked.form.get("role", "")
         self._crawl.change(lambda db: accounts.set_role(db, name, role))
         what = "an operator" if role == "operator" else "a reader"
-        return Done("change role", name, f"{name} is {what} now.", PATH, role)
+        return Done("change role", name, f"{name} is now {what}.", PATH, role)
 
     def renew_password(self, asked: Asked) -> Done:
         """A new password for somebody who has lost theirs."""
         name, password = accounts.canonical(asked.form.get("name", "")), passwords.generated()
         if name == asked.visitor.name:
-            raise UsageError("that is you: change your own password with the form for it")
+            raise UsageError("this is your own account: use the form “Your password”")
         self._crawl.change(lambda db: accounts.set_password(db, name, password))
         return Done("new password", name, _told(name, password), PATH)
 
@@ -83,9 +83,9 @@ class AccountPages:
         """The end of an account."""
         name = accounts.canonical(asked.form.get("name", ""))
         if name == asked.visitor.name:
-            raise UsageError("nobody can remove their own account: another operator can")
+            raise UsageError("you cannot remove your own account: ask another operator")
         self._crawl.change(lambda db: accounts.remove(db, name))
-        return Done("remove account", name, f"{name} is removed and logged out.", PATH)
+        return Done("remove account", name, f"Removed {name} and ended all their sessions.", PATH)
 
 
 def routes(console: Console) -> list[Route]:
@@ -94,4 +94,6 @@ def routes(console: Console) -> list[Route]:
 
 
 def _told(name: str, password: str) -> str:
-    return f"The password of {name} is {password} . It is shown only now: hand it over, and let it be changed."
+    return (
+        f"The password of {name} is {password} . Gossamer shows it only now. Hand it over and ask {name} to change it."
+    )

@@ -33,9 +33,9 @@ def routes(console: Console) -> list[Route]:
     return [
         console.shows("/alerts", page.show),
         console.does("/alerts/add", page.add),
-        console.does("/alerts/remove", page.changes("remove alert", alerts.remove, "is removed")),
-        console.does("/alerts/pause", page.changes("pause alert", alerts.pause, "rests")),
-        console.does("/alerts/resume", page.changes("resume alert", alerts.resume, "is matched again")),
+        console.does("/alerts/remove", page.changes("remove alert", alerts.remove, "Removed")),
+        console.does("/alerts/pause", page.changes("pause alert", alerts.pause, "Paused")),
+        console.does("/alerts/resume", page.changes("resume alert", alerts.resume, "Resumed")),
         console.does("/alerts/retry", page.retry),
         console.does("/alerts/discard", page.discard),
         *alert_feeds.routes(console.crawl, console.links),
@@ -66,7 +66,7 @@ class _Page:
         alert, notices = self._crawl.change(
             lambda db: save_query(db, config, form.get("name", ""), request, channels, who, now, again)
         )
-        sentence = " ".join([f"{alert.name} is saved: pages that come from now on are told.", *notices])
+        sentence = " ".join([f"Saved: {alert.name}. Gossamer notifies you of pages that match from now on.", *notices])
         return Done("add alert", alert.name, sentence, PATH, described(request_of(alert)))
 
     def changes(self, action: str, change: Callable[[Database, str], None], done: str) -> Callable[[Asked], Done]:
@@ -74,7 +74,7 @@ class _Page:
 
         def do(asked: Asked) -> Done:
             alert = self._crawl.change(lambda db: _changed(db, asked.form.get("id", ""), change))
-            return Done(action, alert.name, f"{alert.name} {done}.", PATH)
+            return Done(action, alert.name, f"{done}: {alert.name}.", PATH)
 
         return do
 
@@ -83,16 +83,16 @@ class _Page:
         id, now = asked.form.get("id", ""), self._crawl.clock.now()
         count = self._crawl.change(lambda db: outbox.retry(db, now, id))
         if id and not count:
-            raise UsageError("this message is not in the outbox any more: it was sent or thrown away")
-        many = "The message is" if count == 1 else f"{count} messages are"
-        return Done("retry message", id or "all", f"{many} tried again within seconds.", PATH)
+            raise UsageError("this message is no longer in the outbox: Gossamer sent it, or somebody discarded it")
+        many = "the message" if count == 1 else f"{count} messages"
+        return Done("retry message", id or "all", f"Gossamer sends {many} again within seconds.", PATH)
 
     def discard(self, asked: Asked) -> Done:
         """Throw a message away."""
         id = asked.form.get("id", "")
         if not self._crawl.change(lambda db: outbox.discard(db, id)):
-            raise UsageError("this message is not in the outbox any more: it was sent or thrown away")
-        return Done("discard message", id, "The message is thrown away.", PATH)
+            raise UsageError("this message is no longer in the outbox: Gossamer sent it, or somebody discarded it")
+        return Done("discard message", id, "Message discarded.", PATH)
 
     def _values(self, db: Database, chosen: str) -> dict[str, Any]:
         saved, found = alerts.list_alerts(db), alerts.found(db)
@@ -122,7 +122,7 @@ class _Page:
 def _changed(db: Database, id: str, change: Callable[[Database, str], None]) -> Alert:
     alert = alerts.find(db, id)
     if alert is None:
-        raise UsageError("there is no such alert any more: somebody removed it")
+        raise UsageError("this alert no longer exists: somebody removed it")
     change(db, id)
     return alert
 

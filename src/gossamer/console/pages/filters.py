@@ -24,7 +24,7 @@ from gossamer.upkeep.filters.run import switch
 PATH = "/console/filters"
 _PER_PAGE = 50
 _CHANGES = {
-    "off": "is switched off.", "on": "is switched on.", "up": "is asked earlier.", "remove": "is removed."
+    "off": "switched off.", "on": "switched on.", "up": "moved up.", "remove": "removed."
 }  # fmt: skip
 """What can be done to a filter of the operator's own, and what is told then."""
 
@@ -72,7 +72,9 @@ class _Page:
             stored, urls = self._crawl.change(lambda db: _switched(db, wanted, on, config, now))
             name = f"{stored.site} {stored.kind} {stored.pattern}"
             many = counted(urls, "URL")
-            sentence = f"{name} is on: {many} left the queue." if on else f"{name} is off for good: {many} wait again."
+            sentence = (
+                f"{name}: switched on, {many} left the queue." if on else f"{name}: switched off, {many} queued again."
+            )
             to = f"{PATH}?{urlencode({'site': stored.site, 'kind': stored.kind, 'pattern': stored.pattern})}"
             return Done(f"filter {'on' if on else 'off'}", name, sentence, to, many)
 
@@ -83,13 +85,13 @@ class _Page:
         form = asked.form
         rule = {name: form.get(name, "").strip() for name in ("kind", "action", "pattern", "name")}
         if not rule["pattern"]:
-            raise UsageError("say what the filter matches, such as /print/. Nothing was changed")
+            raise UsageError("enter a pattern, such as /print/. Nothing was changed")
         rule = {name: text for name, text in rule.items() if text}
         place = 0 if form.get("place") == "first" else None
 
         def edit(rules: list[dict[str, Any]]) -> None:
             if any(_words(one) == _words(rule) for one in rules):
-                raise UsageError(f"the filter {_words(rule)} is there already. Nothing was changed")
+                raise UsageError(f"the filter {_words(rule)} already exists. Nothing was changed")
             rules.insert(len(rules) if place is None else place, rule)
 
         return self._edited("add filter", _words(rule), f"Added: {_words(rule)}.", edit)
@@ -98,7 +100,7 @@ class _Page:
         """Switch one of the operator's own filters off or on, move it up, or take it out."""
         what, number = asked.form.get("do", ""), _number(asked.form.get("number", ""))
         if what not in _CHANGES:
-            raise UsageError(f"a filter can be changed by {', '.join(_CHANGES)}. Nothing was changed")
+            raise UsageError(f"{what[:40]!r} is none of {', '.join(_CHANGES)}. Nothing was changed")
         told: list[str] = []
 
         def edit(rules: list[dict[str, Any]]) -> None:
@@ -115,7 +117,7 @@ class _Page:
                 rules[number - 1] = {**rule, "off": True} if what == "off" else _without(rule, "off")
 
         done = self._edited(f"filter {what}", "", _CHANGES[what], edit)
-        return msgspec.structs.replace(done, subject=told[0], sentence=f"{told[0]} {done.sentence}")
+        return msgspec.structs.replace(done, subject=told[0], sentence=f"{told[0]}: {done.sentence}")
 
     def _edited(self, action: str, subject: str, sentence: str, edit: Callable[[list[dict[str, Any]]], None]) -> Done:
         def change(tables: changing.Tables) -> None:
@@ -141,7 +143,7 @@ def _switched(
 ) -> tuple[StoredFilter, int]:
     found = next((row for row in list_filters(db, wanted[0]) if wanted[0] and _named(row) == wanted), None)
     if found is None:
-        raise UsageError("there is no such filter any more: open the list again")
+        raise UsageError("this filter no longer exists: open the list again")
     return found, switch(db, found, on, config, now)
 
 

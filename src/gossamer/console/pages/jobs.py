@@ -59,33 +59,33 @@ class _Page:
 
     def _ends_console(self, name: str) -> str:
         resume = f"gossamer schedules resume {shlex.quote(name)} --data {shlex.quote(str(self._crawl.folder.root))}"
-        return f"The search pages and this console end with it. Only a command brings them back: `{resume}`"
+        return f"This stops the search pages and this console. To start them again, run `{resume}`"
 
     def pause(self, asked: Asked) -> Done:
         """Start an entry no more."""
         name, _ = self._entry(asked)
         now = self._crawl.clock.now()
-        self._change(lambda db, machine: schedules.pause(db, machine, name, now), f"{name} is paused already")
-        return Done("pause schedule", name, f"{name} is paused: it is not started until it is resumed.", PATH)
+        self._change(lambda db, machine: schedules.pause(db, machine, name, now), f"{name} is already paused")
+        return Done("pause schedule", name, f"Paused {name}. Gossamer does not start it until you resume it.", PATH)
 
     def resume(self, asked: Asked) -> Done:
         """Let an entry go on."""
         name, _ = self._entry(asked)
         self._change(lambda db, machine: schedules.resume(db, machine, name), f"{name} is not paused")
-        return Done("resume schedule", name, f"{name} goes on.", PATH)
+        return Done("resume schedule", name, f"Resumed {name}.", PATH)
 
     def now(self, asked: Asked) -> Done:
         """Have an entry run at once, by whoever runs the plan."""
         name, entry = self._entry(asked)
         if not is_run(self._crawl.folder):
-            raise UsageError("nobody runs the plan: start `gossamer run`, or `gossamer schedules now` on the server")
+            raise UsageError("`gossamer run` is not running: start it, or run `gossamer schedules now` on the server")
         now = self._crawl.clock.now()
         self._change(
             lambda db, machine: schedules.want(db, machine, name, now),
-            f"`gossamer run` was started before {name} was in the settings: start it again",
+            f"`gossamer run` started before {name} was in the settings: restart it",
         )
-        how = "ended and started anew" if entry.always else "started as soon as other work lets it"
-        return Done("run schedule", name, f"{name} is {how}.", PATH)
+        when = "restarts now" if entry.always else "starts as soon as other work allows"
+        return Done("run schedule", name, f"{name} {when}.", PATH)
 
     def _entry(self, asked: Asked) -> tuple[str, Schedule]:
         name = asked.form.get("name", "")

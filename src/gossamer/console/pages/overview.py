@@ -69,20 +69,22 @@ class OverviewPage:
         name, window = asked.query.get("name", ""), asked.query.get("window", "day")
         found = self._crawl.ask(lambda db: series.chart(db, name, window, now, goal))
         if found is None:
-            raise UsageError(f"there is no chart {name!r} of a {window!r}")
+            raise UsageError(f"there is no chart {name!r} for the period {window!r}")
         return self._console.data(found)
 
     def pause(self, asked: Asked) -> Done:
         """Pause the whole crawl."""
         reason, now = asked.form.get("reason", ""), self._crawl.clock.now()
         self._crawl.change(lambda db: controls.pause_crawl(db, reason, now))
-        return Done("pause crawl", "", "The crawl is paused: no site is asked until you resume it.", "/console", reason)
+        return Done(
+            "pause crawl", "", "The crawl is paused and sends no requests until you resume it.", "/console", reason
+        )
 
     def resume(self, asked: Asked) -> Done:
         """Let the crawl go on."""
         now = self._crawl.clock.now()
         self._crawl.change(lambda db: controls.resume_crawl(db, now))
-        return Done("resume crawl", "", "The crawl goes on.", "/console")
+        return Done("resume crawl", "", "The crawl continues.", "/console")
 
     def start(self, asked: Asked) -> Done:
         """Have whoever runs the plan start the crawl."""
@@ -144,20 +146,20 @@ def notes_of(now: Status, failed_seeds: int, searchable: int) -> dict[str, str]:
     return {
         "pages_note": f"{words.counted(searchable, 'page')} searchable",
         "speed_note": words.counted(now.workers, "worker"),
-        "due_note": f"{words.number(now.urls_scheduled)} to be tried again"
+        "due_note": f"{words.number(now.urls_scheduled)} to retry"
         if now.urls_scheduled else f"{words.counted(now.urls_known, 'URL')} known",
         "fetched_note": f"{words.number(same)} ({words.percent(same / (now.pages + same))}) duplicates"
-        if same else "since the beginning",
+        if same else "since the start",
         "errors_note": _failures(now, failed_seeds),
-        "sites_note": f"{words.number(now.sites_active)} asked now"
-        if now.sites_active else f"{words.number(now.sites_paused)} paused" if now.sites_paused else "all at rest",
+        "sites_note": f"{words.number(now.sites_active)} active now"
+        if now.sites_active else f"{words.number(now.sites_paused)} paused" if now.sites_paused else "none active",
     }  # fmt: skip
 
 
 def _failures(now: Status, failed_seeds: int) -> str:
     if now.errors:
         return f"{words.percent(now.errors / (now.errors + now.pages))} of the URLs"
-    return f"{words.counted(failed_seeds, 'seed')} brought nothing" if failed_seeds else "nothing fails"
+    return f"{words.counted(failed_seeds, 'seed')} failed" if failed_seeds else "no failures"
 
 
 def _speed(value: float | None) -> str:
@@ -168,7 +170,7 @@ def levels_of(queue: dict[str, int]) -> dict[str, int]:
     """Waiting URLs by the name of their level; visits to pages seen before are one line."""
     found: dict[str, int] = {}
     for level, urls in sorted(queue.items(), key=lambda item: int(item[0])):
-        name = f"Level {level}" if int(level) < LEVELS else "Visits again"
+        name = f"Level {level}" if int(level) < LEVELS else "Revisits"
         found[name] = found.get(name, 0) + urls
     return found
 

@@ -111,13 +111,13 @@ class _Page:
         def change(db: Database) -> str:
             body = next((rule for rule in load_rules(db) if (rule.domain, rule.name) == (domain, name)), None)
             if body is None:
-                raise UsageError(f"there is no rule {domain} {name} any more: open the list again")
+                raise UsageError(f"the rule {domain} {name} no longer exists: open the list again")
             remove_rules(db, domain, name)
             _refit(db, settings, {domain}, now)
             return write_rules([body])
 
         body = self._crawl.change(change)
-        return Done("remove rule", f"{domain} {name}", f"The rule {domain} {name} is removed.", PATH, body)
+        return Done("remove rule", f"{domain} {name}", f"Removed the rule {domain} {name}.", PATH, body)
 
 
 def _refit(db: Database, settings: Settings, domains: Iterable[str], now: float) -> tuple[int, int]:

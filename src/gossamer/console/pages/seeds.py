@@ -69,8 +69,8 @@ class SeedPages:
         """Take a seed out; what was fetched stays."""
         url = asked.form.get("url", "")
         if not self._crawl.ask(lambda db: seed_list.is_seed(db, url)):
-            raise UsageError("there is no such seed any more: open the list again")
+            raise UsageError("this seed no longer exists: open the list again")
         settings, now = self._crawl.settings(), self._crawl.clock.now()
         self._crawl.change(lambda db: drop_seeds(db, settings, [url], now))
-        sentence = f"{url} is no seed any more. Pages that were fetched stay searchable."
+        sentence = f"Removed the seed {url}. Fetched pages stay searchable."
         return Done("remove seed", url, sentence, PATH)

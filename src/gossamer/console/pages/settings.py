@@ -56,7 +56,7 @@ class _Page:
         changing.change(self._crawl, lambda tables: settings_form.apply(wanted, tables))
         names = [one.name for one in wanted]
         of_server = {name for group in settings_form.GROUPS if group.of_server for name in group.labels}
-        said = ["It counts when the server starts again."] if of_server & set(names) else []
+        said = ["This takes effect when the server restarts."] if of_server & set(names) else []
         if set(names) - of_server:
             said.insert(0, changing.bring_into_force(self._crawl))
         sentence = f"Saved: {', '.join(names)}. {' '.join(said)}"

@@ -31,12 +31,12 @@ STATE_KINDS = {
     "active": "good", "waiting": "plain", "resting": "warn", "paused": "warn", "limited": "warn", "idle": "plain"
 }  # fmt: skip
 STATE_WORDS = {
-    "active": "asked by a worker now",
-    "waiting": "something is due, no worker has it yet",
-    "resting": "must rest before it is asked again",
-    "paused": "an operator paused it",
-    "limited": "had as many requests as an operator allows",
-    "idle": "nothing is due at present",
+    "active": "a worker is fetching from it now",
+    "waiting": "URLs are due, but no worker has leased it yet",
+    "resting": "must wait until the next request is allowed",
+    "paused": "paused by an operator",
+    "limited": "reached the request limit that an operator set",
+    "idle": "nothing is due now",
 }
 _OUTCOMES = {outcome.value for outcome in Outcome}
 
@@ -68,7 +68,7 @@ class SitePages:
         if row.paused:
             return f"paused: {row.paused}"
         if row.state == "resting":
-            return f"{row.wait_reason}; rests for {words.duration(row.not_before - self._crawl.clock.now())}"
+            return f"{row.wait_reason}; next request in {words.duration(row.not_before - self._crawl.clock.now())}"
         return ""
 
     def _last_asked(self, row: SiteRow) -> float | None:
@@ -95,8 +95,8 @@ class SitePages:
         removed = self._crawl.ask(lambda db: removal(db, name))
         if removed is not None:
             when = words.ago(removed.removed_at, self._crawl.clock.now())
-            return UsageError(f"{name} was removed {when} ({removed.reason or 'no reason was given'}): it stays out")
-        return UsageError(f"the crawl knows no site called {name}: look for it in the list of sites")
+            return UsageError(f"{name} was removed {when} ({removed.reason or 'no reason given'})")
+        return UsageError(f"the crawl has no site {name}: look for it in the list of sites")
 
     def figures(self, asked: Asked) -> Response:
         """What changes on the page of a site, as JSON."""
@@ -128,13 +128,13 @@ class SitePages:
         """Ask the site no more until it is resumed."""
         name, reason, now = _name(asked.form), asked.form.get("reason", ""), self._crawl.clock.now()
         self._crawl.change(lambda db: controls.pause_site(db, name, reason, now))
-        return Done("pause site", name, f"{name} is paused; what waits there stays.", _back(asked, name), reason)
+        return Done("pause site", name, f"Paused {name}. Its queue stays as it is.", _back(asked, name), reason)
 
     def resume(self, asked: Asked) -> Done:
         """Ask the site again."""
         name, now = _name(asked.form), self._crawl.clock.now()
         self._crawl.change(lambda db: controls.resume_site(db, name, now))
-        return Done("resume site", name, f"{name} goes on.", _back(asked, name))
+        return Done("resume site", name, f"Resumed {name}.", _back(asked, name))
 
     def limit(self, asked: Asked) -> Done:
         """Ask the site more slowly, or only so often."""
@@ -142,10 +142,10 @@ class SitePages:
         delay = _seconds(asked.form.get("least_delay", ""))
         most = _whole(asked.form.get("most_pages", "") or "0", 0, 2**53 - 1, "a number of pages")
         self._crawl.change(lambda db: controls.limit_site(db, name, delay, most, now))
-        said = [f"{delay:g} s between requests at least"] if delay else []
-        said += [f"{counted(most, 'request')} in all"] if most else []
-        limits = " and ".join(said) or "no limit"
-        return Done("limit site", name, f"{name} has {limits} from now on.", _path(name), limits)
+        said = [f"at least {delay:g} s between requests"] if delay else []
+        said += [f"at most {counted(most, 'request')}"] if most else []
+        limits = " and ".join(said) or "none"
+        return Done("limit site", name, f"New limits of {name}: {limits}.", _path(name), limits)
 
     def recrawl(self, asked: Asked) -> Done:
         """Queue what failed again."""
@@ -160,14 +160,14 @@ class SitePages:
         """Take the whole site out, and keep it out."""
         name, reason, now = _name(asked.form), asked.form.get("reason", "").strip(), self._crawl.clock.now()
         if not reason:
-            raise UsageError("say why the site is removed: it is kept with the removal. Nothing was changed")
+            raise UsageError("enter a reason: Gossamer stores it with the removal. Nothing was changed")
         crawl = self._crawl
         # A mere name would mean the host on every port, and so sites that this page does not speak of.
         done = take_down_within(crawl.folder, crawl.settings(), f"//{name}/", reason, now, _WAIT)
         urls = counted(done.urls, "URL")
-        sentence = f"{name} is removed with {urls}, and stays out of the crawl and of searches."
+        sentence = f"Removed {name} with {urls}. It stays out of the crawl and the search."
         if not done.is_done:
-            sentence = f"{name} is being removed: {urls} have left so far, the others follow. It stays out."
+            sentence = f"Removing {name}: {urls} so far, the rest follows in the background."
         return Done("remove site", name, sentence, "/console/sites", reason)
 
 
@@ -206,7 +206,7 @@ def outcome_words(kind: str) -> str:
 def _name(given: Mapping[str, str]) -> str:
     name = given.get("name", "").strip().lower()
     if not name:
-        raise UsageError("no site is named: choose one from the list of sites")
+        raise UsageError("the site is missing: choose one from the list of sites")
     return name
 
 
@@ -223,10 +223,10 @@ def _seconds(text: str) -> float:
     try:
         return float(text or 0)
     except ValueError as error:
-        raise UsageError(f"{text} is not a number of seconds: write 2.5, or nothing for no limit") from error
+        raise UsageError(f"{text} is not a number of seconds: enter 2.5, or nothing for no limit") from error
 
 
 def _whole(text: str, least: int, most: int, what: str) -> int:
     if not text.isdecimal() or not text.isascii() or not least <= int(text[:20]) <= most:
-        raise UsageError(f"{text} is not {what}: write a whole number from {least}")
+        raise UsageError(f"{text} is not {what}: enter a whole number from {least}")
     return int(text)

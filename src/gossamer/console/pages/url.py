@@ -58,7 +58,7 @@ class UrlPages:
         """Fetch it again as soon as its turn comes."""
         url = self._url(asked.form)
         queued = self._crawl.change(lambda db: recrawl_url(db, url, self._crawl.clock.now()))
-        sentence = "It is queued to be fetched again." if queued else "It waits to be fetched already."
+        sentence = "The crawl will fetch it again." if queued else "It is already in the queue."
         return Done("recrawl", url, sentence, page_of(url))
 
     def remove(self, asked: Asked) -> Done:
@@ -71,7 +71,7 @@ class UrlPages:
         url = self._url(asked.form)
         prefix = asked.form.get("prefix", "").strip()
         if not prefix:
-            raise UsageError("nothing was blocked: say what the URLs begin with")
+            raise UsageError("enter a prefix of the URLs. Nothing was blocked")
         reason = " ".join(asked.form.get("reason", "").split())[:_LONGEST]
         what = covering(prefix, self._crawl.settings())
         return self._take_down(url, what, "block", f"blocked: {reason}" if reason else "blocked")
@@ -80,17 +80,17 @@ class UrlPages:
         crawl = self._crawl
         done = take_down_within(crawl.folder, crawl.settings(), what, reason, crawl.clock.now(), _WAIT)
         known = counted(done.urls, "known URL")
-        sentence = f"Taken down: {words_of(what)} ({known}). It leaves the index within seconds, and stays out."
+        sentence = f"Taken down: {words_of(what)} ({known}). Searches stop finding it within seconds."
         if not done.is_done:
-            sentence = f"Being taken down: {words_of(what)}; {known} have left so far, the others follow."
+            sentence = f"Taking down: {words_of(what)}; {known} so far, the rest follows in the background."
         return Done(action, what, sentence, page_of(url), f"{reason} ({known})")
 
     def restore(self, asked: Asked) -> Done:
         """Let in again what a removal keeps out."""
         url, what, crawl = self._url(asked.form), asked.form.get("what", ""), self._crawl
         urls = crawl.change(lambda db: restore(crawl.folder, db, crawl.settings(), what, crawl.clock.now()))
-        queued = counted(urls, "URL is", "URLs are")
-        return Done("restore", what, f"Let in again: {queued} queued to be fetched anew.", page_of(url))
+        queued = counted(urls, "URL")
+        return Done("restore", what, f"Restored: the crawl will fetch {queued} again.", page_of(url))
 
     def _url(self, form: Mapping[str, str]) -> str:
         return canonical_or_error(form.get("url", ""), self._crawl.settings())
@@ -104,7 +104,7 @@ def page_of(url: str) -> str:
 def _reason(form: Mapping[str, str]) -> str:
     reason = " ".join(form.get("reason", "").split())[:_LONGEST]
     if not reason:
-        raise UsageError("nothing was removed: say why, so that others know later")
+        raise UsageError("enter a reason, so that others know later. Nothing was removed")
     return reason
 
 

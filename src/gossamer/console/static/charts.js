@@ -108,9 +108,9 @@
       const title = figure.querySelector("figcaption")?.textContent || "Chart";
       const last = Object.entries(this.data.series).map(([name, values]) => {
         const value = values.findLast((one) => one !== null);
-        return `${this.labels[name]}: ${value === undefined ? "nothing yet" : words(value, this.data.unit)}`;
+        return `${this.labels[name]}: ${value === undefined ? "no value yet" : words(value, this.data.unit)}`;
       });
-      return `${title}. Last values: ${last.join(", ")}. Arrow keys go through the points.`;
+      return `${title}. Last values: ${last.join(", ")}. Arrow keys step through points.`;
     }
 
     x(at) {
@@ -321,12 +321,12 @@
   async function load(figure) {
     try {
       const response = await fetch(figure.dataset.chart, { headers: { accept: "application/json" } });
-      if (!response.ok) throw new Error(response.status === 401 ? "You are logged out: load the page again." : "");
+      if (!response.ok) throw new Error(response.status === 401 ? "You are logged out. Reload the page." : "");
       drawChart(figure, await response.json());
     } catch (error) {
       if (figure.chartData) return;
       figure.hidden = false;
-      fill(figure, element("p", "muted", error.message || "The chart cannot be loaded now."));
+      fill(figure, element("p", "muted", error.message || "The chart could not be loaded."));
     }
   }
 
