@@ -52,7 +52,7 @@ def crawl_stalled(now: float, activity: Activity, after: float) -> list[Sign]:
         return []
     more = " or more" if activity.ready >= vitals.MOST_READY else ""
     due = f"although URLs are due at {activity.ready:,}{more} {noun(activity.ready, 'site')}"
-    sentence = f"No page was stored for {_lasting(idle)}, {due}: see the workers' log, and whether the network is up."
+    sentence = f"The crawl has stored no page for {_lasting(idle)}, {due}. Check the workers' log and the network."
     return [Sign(STALLED, "", sentence)]
 
 
@@ -60,15 +60,15 @@ def disk_low(free: int, low: int, stops: int) -> list[Sign]:
     """Free mebibytes below the mark."""
     if free >= low:
         return []
-    return [Sign(DISK, "", f"{free:,} MiB are free on the disk; at {stops:,} MiB the crawl stops. Free some space.")]
+    return [Sign(DISK, "", f"The disk has {free:,} MiB free. The crawl stops at {stops:,} MiB. Free some space.")]
 
 
 def index_behind(now: float, waiting_since: float | None) -> list[Sign]:
     """Stored pages that wait for the index, because the indexer is too slow or failed."""
     if waiting_since is None or now - waiting_since < _BEHIND:
         return []
-    waited = f"Stored pages have waited for the index for {_lasting(now - waiting_since)}"
-    return [Sign(INDEX, "", f"{waited}: see the indexer's log, or run `gossamer index`.")]
+    waited = f"The index is {_lasting(now - waiting_since)} behind the crawl"
+    return [Sign(INDEX, "", f"{waited}. Check the indexer's log, or run `gossamer index`.")]
 
 
 def searchable_late(classes: Mapping[int, int], most: float) -> list[Sign] | None:
@@ -78,10 +78,8 @@ def searchable_late(classes: Mapping[int, int], most: float) -> list[Sign] | Non
         return None
     if recent.p95 <= most:
         return []
-    among = f"Of the {counted(recent.documents, 'announced document')} of the last hour"
-    sentence = (
-        f"{among}, 5 of 100 took longer than {_lasting(recent.p95)} to the search page; the aim is {_lasting(most)}."
-    )
+    among = f"5 % of the {counted(recent.documents, 'announced document')} of the last hour"
+    sentence = f"{among} took longer than {_lasting(recent.p95)} to become searchable. The goal is {_lasting(most)}."
     return [Sign(SLO, "", sentence)]
 
 
@@ -100,7 +98,7 @@ def feeds_silent(feeds: Sequence[QuietFeed], times: float) -> list[Sign]:
         expected = max(habit.silence, habit.rate * silence) / habit.batch
         if expected >= times * usual:
             longer = f"about {expected / usual:.0f} times its usual longest pause"
-            sentence = f"The feed {feed.url} has brought nothing new for {_lasting(silence)}, {longer}."
+            sentence = f"The feed {feed.url} has had no news for {_lasting(silence)}, {longer}."
             signs.append(Sign(FEED, feed.url, sentence))
     return _bounded(FEED, signs, "feeds are silent")
 
@@ -108,7 +106,7 @@ def feeds_silent(feeds: Sequence[QuietFeed], times: float) -> list[Sign]:
 def sending_fails(channels: Sequence[tuple[str, int, str]]) -> list[Sign]:
     """Channels that do not take what is sent."""
     return [
-        Sign(SENDING, shown(channel), f"{shown(channel)} does not take messages ({waiting} waiting): {problem}")
+        Sign(SENDING, shown(channel), f"{shown(channel)} does not accept messages ({waiting} waiting): {problem}")
         for channel, waiting, problem in channels
     ]
 
@@ -118,12 +116,12 @@ def extraction_fell(drops: Sequence[Drop]) -> list[Sign]:
     signs = []
     for one in drops:
         empty = (
-            f"{one.share:.0%} of its {counted(one.pages, 'page')} of "
-            f"the last day have no text, before that {one.before:.0%}"
+            f"{one.share:.0%} of {counted(one.pages, 'page')} "
+            f"fetched in the last day have no text, up from {one.before:.0%}"
         )
-        advice = "see whether the site was rebuilt, and its rules"
-        signs.append(Sign(EXTRACTION, one.site, f"{one.site}: {empty}; {advice}."))
-    return _bounded(EXTRACTION, signs, "sites give less text than before")
+        advice = "Check whether the site has changed, and its rules"
+        signs.append(Sign(EXTRACTION, one.site, f"{one.site}: {empty}. {advice}."))
+    return _bounded(EXTRACTION, signs, "sites have more pages without text than before")
 
 
 def look(db: Database, folder: DataFolder, settings: Settings, now: float) -> tuple[list[str], list[Sign]]:
@@ -145,7 +143,7 @@ def look(db: Database, folder: DataFolder, settings: Settings, now: float) -> tu
         try:
             found = check()
         except (GossamerError, OSError) as error:
-            log.warning("whether there is an alarm (%s) cannot be told: %s", kind, error)
+            log.warning("cannot check for the alarm %s: %s", kind, error)
             continue
         if found is not None:
             looked_for.append(kind)

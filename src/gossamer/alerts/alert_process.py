@@ -72,9 +72,9 @@ def work(folder: DataFolder, db: Database, settings: Settings, clock: Clock) -> 
         try:
             duty.turn()
         except GossamerError as error:
-            log.warning("messages and alarms wait: %s", error)
+            log.warning("messages and alarms are delayed: %s", error)
         except Exception:  # whatever it is, those who would be told of it must not lose their messenger
-            log.exception("messages and alarms wait")
+            log.exception("messages and alarms are delayed")
     duty.finish()
 
 

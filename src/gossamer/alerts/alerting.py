@@ -162,7 +162,7 @@ def _is_readable(alert: Alert) -> bool:
     try:
         _decode(alert.request)
     except msgspec.MsgspecError as error:
-        log.warning("the alert %s cannot be asked, remove it: %s", alert.name, error)
+        log.warning("cannot run the query of the alert %s, remove it: %s", alert.name, error)
         return False
     return True
 

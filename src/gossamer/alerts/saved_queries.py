@@ -30,10 +30,10 @@ def save_query(
     how the query was understood. A `UsageError` where something cannot be meant."""
     query = parse(request.query)
     if query.is_empty:
-        raise UsageError("an alert needs something to look for: words, or a filter such as site:example.org")
+        raise UsageError("the query is empty: enter words, or a filter such as site:example.org")
     given = [check_channel(channel) for channel in channels]
     if len(given) > _MOST_CHANNELS:
-        raise UsageError(f"an alert can tell {_MOST_CHANNELS} channels: use a mailing list for more")
+        raise UsageError(f"an alert can have at most {_MOST_CHANNELS} channels: use a mailing list for more")
     check_sendable(config, given)
     kept = msgspec.structs.replace(request, query=render(query), page=1, size=10, sort="relevance", facets=False)
     encoded = msgspec.json.encode(kept).decode()
@@ -43,9 +43,9 @@ def save_query(
 def check_sendable(config: AlertConfig, channels: Sequence[str]) -> None:
     """A `UsageError` where the settings have no way to such a channel."""
     if any(is_mail(channel) for channel in channels) and not config.smtp_host:
-        raise UsageError("mail needs a mail server: set alerts.smtp_host in gossamer.toml first")
+        raise UsageError("no mail server: set alerts.smtp_host in gossamer.toml first")
     if not all(is_mail(channel) for channel in channels) and not config.secret:
-        raise UsageError("webhooks are signed: set alerts.secret in gossamer.toml first, to a long random text")
+        raise UsageError("no key to sign webhooks: set alerts.secret in gossamer.toml to a long random text first")
     guard = webhook_guard(config)
     for channel in channels:
         if not is_mail(channel):
@@ -62,7 +62,7 @@ def _check_address(host: str, guard: AddressPolicy) -> None:
     address = "127.0.0.1" if host == "localhost" else host
     verdict = guard.check(address)
     if not verdict.allowed and verdict.rule != "address.syntax":
-        raise UsageError(f"the webhook's host {host} may not be asked: {verdict.reason} (gossamer.toml)")
+        raise UsageError(f"Gossamer may not send to the webhook's host {host}: {verdict.reason} (gossamer.toml)")
 
 
 def request_of(alert: Alert) -> Request:

@@ -114,10 +114,10 @@ def _problem(message: Waiting, deliver: Deliver) -> str:
     try:
         deliver(message.channel, decoded(message.body), message.id)
     except GossamerError as error:
-        log.info("a message to %s waits: %s", shown(message.channel), error)
+        log.info("could not send a message to %s, will try again: %s", shown(message.channel), error)
         return one_line(str(error), 500) or "unknown"
     except Exception as error:  # a message must not take the sender down with it, whatever it is
-        log.exception("a message to %s cannot be sent", shown(message.channel))
+        log.exception("could not send a message to %s", shown(message.channel))
         return one_line(f"{type(error).__name__}: {error}", 500)
     return ""
 
@@ -147,12 +147,12 @@ def alarm_message(alarm: Alarm) -> Message:
     about = f"{alarm.kind}: {alarm.subject}" if alarm.subject else alarm.kind
     if alarm.until is None:
         return Message("alarm", one_line(f"Gossamer alarm: {about}"), alarm.sentence)
-    return Message("over", one_line(f"Gossamer: over: {about}"), f"This is over: {alarm.sentence}")
+    return Message("over", one_line(f"Gossamer alarm over: {about}"), f"This alarm is over: {alarm.sentence}")
 
 
 def probe(deliver: Deliver, channels: Sequence[str], name: str) -> list[tuple[str, str]]:
     """Send a test message to channels now: each with what went wrong, or with nothing."""
-    message = Message("test", one_line(f"Gossamer: a test of {name}"), "This is a test. Nothing is wrong.")
+    message = Message("test", one_line(f"Gossamer: test of {name}"), "This is a test message. Nothing is wrong.")
     results = []
     for channel in channels:
         try:

@@ -49,14 +49,14 @@ def check_channel(channel: str) -> str:
     if not is_mail(channel):
         target_of(channel)
     elif not _MAIL.fullmatch(channel) or ".." in channel:
-        raise UsageError(f"{channel[:100]!r} is no mail address: write name@example.org, or https://… for a webhook")
+        raise UsageError(f"{channel[:100]!r} is not a mail address: write name@example.org, or https://… for a webhook")
     return channel
 
 
 def check_mail(channel: str) -> str:
     """A mail address as it is kept; a `UsageError` where it is something else."""
     if not is_mail(channel):
-        raise UsageError(f"{channel[:100]!r} is no mail address: for a webhook, write --webhook {channel[:100]}")
+        raise UsageError(f"{channel[:100]!r} is not a mail address: for a webhook, write --webhook {channel[:100]}")
     return check_channel(channel)
 
 

@@ -33,7 +33,7 @@ def sender_of(config: AlertConfig, contact: str) -> str:
     """The address that mail comes from; a `UsageError` where the settings have none."""
     sender = config.sender or contact
     if not sender or not is_mail(sender):
-        raise UsageError("mail needs an address to come from: set alerts.sender")
+        raise UsageError("no sender address for mail: set alerts.sender")
     return check_channel(sender)
 
 
@@ -54,7 +54,7 @@ def compose(message: Message, sender: str, to: str, delivery: str, at: float) ->
 def send_mail(config: AlertConfig, mail: EmailMessage) -> None:
     """Hand a mail to the server of the settings; `NotTakenError` where it does not take it."""
     if not config.smtp_host:
-        raise NotTakenError("there is no mail server: set alerts.smtp_host")
+        raise NotTakenError("no mail server: set alerts.smtp_host")
     with Deadline(_WHOLE) as deadline:
         try:
             _talk(config, mail, deadline)
@@ -64,9 +64,13 @@ def send_mail(config: AlertConfig, mail: EmailMessage) -> None:
             code, words = next(iter(error.recipients.values()))
             raise NotTakenError(f"the mail server refused the recipient: {code} {_said(words)}") from error
         except smtplib.SMTPResponseException as error:
-            raise NotTakenError(f"the mail server said {error.smtp_code} {_said(error.smtp_error)}") from error
+            raise NotTakenError(f"the mail server answered {error.smtp_code} {_said(error.smtp_error)}") from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            why = f"no end after {_WHOLE:.0f} s" if deadline.is_over else one_line(str(error)) or type(error).__name__
+            why = (
+                f"not finished after {_WHOLE:.0f} s"
+                if deadline.is_over
+                else one_line(str(error)) or type(error).__name__
+            )
             raise NotTakenError(f"the mail server {config.smtp_host}:{config.smtp_port}: {why}") from error
 
 

@@ -72,7 +72,7 @@ class Webhooks:
     def post(self, url: str, message: Message, delivery: str, now: float) -> None:
         """Deliver a message; `NotTakenError` where the receiver did not answer with 2xx."""
         if not self._secret:
-            raise NotTakenError("webhooks are signed, and there is no key: set alerts.secret")
+            raise NotTakenError("no key to sign webhooks: set alerts.secret")
         target, body = target_of(url), payload(message, delivery)
         address = self._judged(target)
         with Deadline(self._whole) as deadline:
@@ -84,7 +84,7 @@ class Webhooks:
                 why = f"no answer within {self._whole:.0f} s" if deadline.is_over else one_line(str(error))
                 raise NotTakenError(f"no answer: {why or type(error).__name__}") from error
         if 300 <= status < 400:
-            raise NotTakenError(f"the receiver answered {status}: redirects are not followed, name the last address")
+            raise NotTakenError(f"the receiver answered {status}: Gossamer follows no redirects, use the final URL")
         if not 200 <= status < 300:
             raise NotTakenError(f"the receiver answered {status} {words}".rstrip())
 
@@ -110,8 +110,8 @@ class Webhooks:
         for address, verdict in verdicts:
             if verdict.allowed:
                 return address
-        why = verdicts[0][1].reason if verdicts else "it has no address"
-        raise NotTakenError(f"{target.host} is not asked: {why} (alerts.allow_networks)")
+        why = verdicts[0][1].reason if verdicts else "the host has no address"
+        raise NotTakenError(f"{target.host} is not allowed: {why} (alerts.allow_networks)")
 
 
 def payload(message: Message, delivery: str) -> bytes:

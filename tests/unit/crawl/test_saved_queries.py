@@ -27,10 +27,10 @@ def save(db: Database, channel: str, config: AlertConfig = CONFIG) -> None:
         ("ftp://example.org/x", "not a webhook URL: write https://host/path"),
         ("https:///x", "not a webhook URL"),
         ("https://me@example.org/x", "without a user name"),
-        ("example.org/hook", "no mail address: write name@example.org, or https://"),
+        ("example.org/hook", "is not a mail address: write name@example.org, or https://"),
         (
             "http://localhost:9/x",
-            'may not be asked: 127.0.0.1 is this machine: write alerts.allow_networks = ["127.0.0',
+            "the webhook's host localhost: 127.0.0.1 is this machine: write alerts.allow_networks = [\"127.0.0",
         ),
         ("http://10.0.0.5/x", '10.0.0.5 is private: write alerts.allow_networks = ["10.0.0.5/32"]'),
         ("http://169.254.169.254/latest/", "is the metadata service of a cloud"),
@@ -51,7 +51,11 @@ def test_what_the_settings_allow_and_names_are_taken(db: Database) -> None:
     ("option", "value", "phrase"),
     [
         ("--webhook", "me@example.org", "'me@example.org' is not a webhook URL: write https://host/path"),
-        ("--mail", "https://example.org/x", "is no mail address: for a webhook, write --webhook https://example.org/x"),
+        (
+            "--mail",
+            "https://example.org/x",
+            "is not a mail address: for a webhook, write --webhook https://example.org/x",
+        ),
     ],
 )
 def test_the_options_do_not_take_each_others_addresses(
