@@ -30,7 +30,7 @@ def test_a_query_finds_and_marks_in_three_languages(
     page.locator("input[name=q]").fill(query)
     page.get_by_role("button", name="Search").click()
     if not found:
-        expect(page.get_by_role("heading", level=1)).to_contain_text("Nothing found")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("No results")
         return
     expect(page.locator(".hits h2", has_text=found)).to_be_visible()
     assert marked <= set(page.locator(".excerpt mark").all_text_contents())

@@ -39,7 +39,7 @@ def test_an_example_and_a_site_of_the_start_page_lead_to_results(open_page: Open
     page.get_by_role("navigation", name="Example queries").get_by_role("link", name="choosing rocket fuel").click()
     expect(titles(page).first).to_have_text("Choosing rocket fuel")
     page.goto("/")
-    page.get_by_role("region", name="What you can search").get_by_role("link").first.click()
+    page.get_by_role("region", name="Sites in this search").get_by_role("link").first.click()
     expect(box(page)).to_have_value("site:archive.example.org")
 
 
@@ -207,7 +207,7 @@ def test_a_search_needs_no_mouse(open_page: OpenPage) -> None:
 def test_the_first_tab_stop_skips_to_the_content(open_page: OpenPage) -> None:
     page = open_page("/search?q=rocket")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_in_viewport()
     page.keyboard.press("Enter")
     expect(page.locator("#main")).to_be_focused()
     page.keyboard.press("Tab")

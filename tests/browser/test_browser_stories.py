@@ -16,8 +16,8 @@ with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids
 @with_and_without_scripts
 def test_a_reader_finds_who_had_a_text_first(open_page: OpenPage, scripts: bool) -> None:
     page = open_page("/cached?url=https://mirror.example.net/rockets/engines", java_script_enabled=scripts)
-    page.get_by_role("link", name="Also published by 2 others").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("3 pages have this text")
+    page.get_by_role("link", name="2 similar pages").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("3 pages with almost the same text")
     first = page.locator(".story li").first
     expect(first).to_contain_text("19 Jul 2025")
     expect(first).to_contain_text("www.example.org")
@@ -32,7 +32,7 @@ def test_a_reader_compares_two_versions_of_a_page(open_page: OpenPage, scripts: 
     expect(page.locator(".difference > p ins")).to_have_text("backwards")
     page.get_by_label("From").select_option("2026-09-21T14:13:20Z")
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator(".difference .notice")).to_have_text("Nothing changed between these visits.")
+    expect(page.locator(".difference .notice")).to_have_text("No changes between these visits.")
 
 
 @with_and_without_scripts

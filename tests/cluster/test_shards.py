@@ -185,7 +185,7 @@ def test_a_missing_shard_is_noticed_and_the_others_answer(cluster: Cluster, tmp_
             # A copy that stood under a page of the missing shard may show itself now.
             assert not any(shard_of(key64(url), SHARDS) == 2 for url in left)
             assert rest["incomplete"] and rest["shards"]["asked"] == 3 and rest["shards"]["answered"] == 2
-            assert "nobody listens" in rest["shards"]["problems"][0] and second.address in rest["shards"]["problems"][0]
+            assert "no server" in rest["shards"]["problems"][0] and second.address in rest["shards"]["problems"][0]
             sentence = "1 of 3 shards does not answer: results may be incomplete"
             assert sentence in shown(server, "/search", q="spider").text
             assert any(sentence in notice for notice in rest["notices"])

@@ -134,7 +134,7 @@ def test_what_cannot_be_compared_is_refused(crawled: Crawled) -> None:
 def test_the_server_shows_story_and_versions_of_a_real_crawl(crawled: Crawled) -> None:
     service, stories, _ = crawl_services(crawled.data, load(crawled.data, {}))
     with serving(service, stories=stories) as address, httpx.Client(base_url=address, trust_env=False) as http:
-        assert "Also published by 1 other<" in http.get("/cached", params={"url": crawled.copy}).text
+        assert ">1 similar page<" in http.get("/cached", params={"url": crawled.copy}).text
         story = http.get("/api/v1/story", params={"url": crawled.copy}).json()
         assert [page["title"] for page in story["pages"]] == ["The lane, retold", "All about the lane"]
         history = http.get("/api/v1/history", params={"url": crawled.changing}).json()

@@ -167,7 +167,7 @@ def test_ready_means_that_index_and_database_can_be_used() -> None:
         broken.append(True)
         answer = http.get("/readyz")
         assert (answer.status_code, answer.json()["ready"]) == (503, False)
-        assert "database of the crawl cannot be used" in answer.json()["reasons"][0]
+        assert "database of the crawl is not available" in answer.json()["reasons"][0]
         service.broken = OperationError("there is no index")
         reasons = http.get("/readyz").json()["reasons"]
         assert reasons == ["there is no index", *answer.json()["reasons"]]

@@ -39,8 +39,8 @@ def link(tree: turbohtml.Document, text: str) -> str:
 
 
 def test_the_cached_page_leads_to_the_others_that_have_its_text(site: httpx.Client) -> None:
-    tree = page(site, link(page(site, f"/cached?url={MIRROR}"), "Also published by 2 others"))
-    assert texts(tree, "h1") == ["3 pages have this text"]
+    tree = page(site, link(page(site, f"/cached?url={MIRROR}"), "2 similar pages"))
+    assert texts(tree, "h1") == ["3 pages with almost the same text"]
     assert texts(tree, ".story h2")[0] == "How a rocket engine works"
     assert texts(tree, ".story .when") == ["19 Jul 2025", "20 Jul 2025", "1 Aug 2025"]
 
@@ -54,7 +54,7 @@ def test_a_story_marks_who_was_first_who_stands_for_all_and_where_one_came_from(
 
 def test_a_page_without_a_date_stands_at_the_day_it_was_seen(site: httpx.Client) -> None:
     tree = page(site, "/story?url=https://blog.example.net/spiders")
-    assert texts(tree, "h1") == ["One page has this text"]
+    assert texts(tree, "h1") == ["No other page has this text"]
     assert texts(tree, ".story .when") == ["seen 21 Sep 2026"]
     assert texts(tree, ".story .badge") == ["This page"]
 
@@ -71,7 +71,7 @@ def test_the_cached_page_leads_to_its_versions_and_what_changed(site: httpx.Clie
     assert texts(tree, ".facts dt") == ["Title"]
     assert texts(tree, ".facts del") == ["How rockets work"]
     assert texts(tree, "tbody th") == ["21 Sep 2026, 14:13 UTC", "21 Sep 2026, 13:13 UTC", "20 Sep 2026, 14:13 UTC"]
-    assert "in another group of near copies" in texts(tree, "tbody td")[1]
+    assert "in another near-duplicate cluster" in texts(tree, "tbody td")[1]
 
 
 def test_two_versions_are_chosen_by_a_form(site: httpx.Client) -> None:
@@ -81,14 +81,14 @@ def test_two_versions_are_chosen_by_a_form(site: httpx.Client) -> None:
     assert values == [times, times], "only those that have a text"
     assert [o.attr("value") for o in tree.select("option[selected]")] == times[::-1]
     same = site.get("/history", params={"url": ENGINE, "from": times[0], "to": times[0]}).text
-    assert "Nothing changed between these visits" in same
+    assert "No changes between these visits" in same
 
 
 def test_a_history_of_one_text_or_of_a_part_says_so(site: httpx.Client) -> None:
     tree = page(site, f"/history?url={MIRROR}")
     assert [text[:30] for text in texts(tree, ".notice")] == [
-        "Only one version is stored so ",
-        "Older visits may be stored: on",
+        "There is only one version so f",
+        "This list covers only the newe",
     ]
 
 

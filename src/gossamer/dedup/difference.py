@@ -38,14 +38,14 @@ Kind = Literal["same", "removed", "added"]
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A stretch of a paragraph."""
+    """A part of a paragraph."""
 
     kind: Kind
     text: str
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What happened to one paragraph (`changed`), or to some that follow each other."""
+    """A change of one paragraph (`changed`) or of several in a row."""
 
     kind: Literal["same", "removed", "added", "changed"]
     paragraphs: int = 1

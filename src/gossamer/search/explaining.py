@@ -28,7 +28,7 @@ def explain(
     """The factors of a page's score under the default ranking; `lengths` where the index is one of several."""
     asked = [query for query in (built.strict, built.loose) if query is not None]
     if not any(_matches(view, query, address) for query in asked):
-        return ScoreExplanation(url, False, 0.0, (), "the page has none of the words, or a filter leaves it out")
+        return ScoreExplanation(url, False, 0.0, (), "the page has none of the words, or a filter excludes it")
     factors = []
     for part in built.parts:
         value, detail = _value(view, part.query, address, lengths)

@@ -36,7 +36,7 @@ class Span(msgspec.Struct, frozen=True):
             return []
         if total <= DEPTH:
             return [f"There are only {counted(total, 'result')}."]
-        return [f"Only the first {DEPTH:,} results can be looked at: add a word to narrow them down."]
+        return [f"Only the first {DEPTH:,} results are available. Add a word to narrow them down."]
 
     def pages(self, total: int) -> int:
         """Pages of results that can be asked for."""
@@ -57,5 +57,5 @@ def depth_for(needed: int) -> int:
 def relaxed_notice(found: int) -> str:
     """What a reader is told where pages with a part of the words are shown, too."""
     if found:
-        return "Few pages have all of the words: some of these have only a part of them."
-    return "No page has all of the words: these have some of them."
+        return "Few pages contain all words. Some of these pages contain only part of them."
+    return "No page contains all words. These pages contain some of them."

@@ -91,7 +91,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 class Facets(msgspec.Struct, frozen=True):
-    """How the results spread."""
+    """Counts of results by value."""
 
     sites: tuple[Count, ...] = ()
     """Most frequent first."""
@@ -103,7 +103,7 @@ class Facets(msgspec.Struct, frozen=True):
 
 
 class ShardsAnswered(msgspec.Struct, frozen=True):
-    """How many parts of a divided index took part in an answer."""
+    """How many shards answered."""
 
     asked: int
     answered: int
@@ -167,7 +167,7 @@ class Factor(msgspec.Struct, frozen=True):
 
 
 class ScoreExplanation(msgspec.Struct, frozen=True):
-    """Why a page has its score: the factors add up to it."""
+    """Why a page has its score. The factors add up to it."""
 
     url: str
     matches: bool

@@ -52,6 +52,6 @@ class StoredAsked(Tally[_Search]):
             for search in searches:
                 del counts[search]
             if left_out:
-                log.info("%d queries are not counted: the day has too many", left_out, extra={"day": today})
+                log.info("%d queries not counted: too many different queries today", left_out, extra={"day": today})
             queries += len(of_day)
         return queries

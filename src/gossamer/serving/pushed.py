@@ -65,7 +65,7 @@ class StoredPush:
                 log.warning("the hub %s refuses %s: %s", row.hub, row.topic, found.reason)
                 subscriptions.denied(db, id, found.reason, now, self._config.attempts)
                 return ""
-            self._refuse(row, "the subscription is gone" if isinstance(found, Verified) else found.reason)
+            self._refuse(row, "the subscription no longer exists" if isinstance(found, Verified) else found.reason)
             return None
 
     def deliver(self, id: str, signature: str, body: bytes) -> bool:
@@ -105,7 +105,7 @@ class StoredPush:
         return found
 
     def _refuse(self, row: Subscription, problem: str) -> None:
-        log.warning("refused what was sent to the subscription to %s: %s", row.topic, problem)
+        log.warning("refused a delivery for the subscription to %s: %s", row.topic, problem)
         assert self._frontier is not None
         subscriptions.note_refused(self._frontier.db, row.id, problem)
 

@@ -56,7 +56,7 @@ class StoredStories:
         if "//" not in url or not self._reader.ask(lambda db: _is_document(db, url)):
             return None
         if not self._reading.acquire(blocking=False):
-            raise BusyError("another history is being read: try again in a moment")
+            raise BusyError("the server is reading another history: try again in a moment")
         try:
             return _again_if_merged(lambda: self._history(url, older, newer))
         finally:

@@ -82,7 +82,7 @@ class Tally(ABC, Generic[Key]):
                         counts[key] += times
                 self._counts = counts
             if not self._failing:
-                log.warning("%s cannot be written now: %s", self.what, error)
+                log.warning("cannot store %s now: %s", self.what, error)
             self._failing = True
             return 0
         self._failing = False

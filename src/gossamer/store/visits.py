@@ -36,7 +36,7 @@ class PageVisit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FactChange(msgspec.Struct, frozen=True):
-    """A fact about the page that changed; empty if it was not stated."""
+    """A change of the title, date or another fact; empty if the page did not state it."""
 
     name: str
     old: str

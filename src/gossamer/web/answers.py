@@ -25,7 +25,7 @@ Range = tuple[int, int]
 
 
 class Highlights(Struct, frozen=True):
-    """The ranges that answer the query: start and end, in Unicode characters."""
+    """Ranges of the text that match the query: start and end, in Unicode characters."""
 
     title: tuple[Range, ...]
     excerpt: tuple[Range, ...]
@@ -38,49 +38,51 @@ class ApiHit(Struct, frozen=True, kw_only=True):
     title: str
     excerpt: str
     score: float
-    date: Annotated[str | None, Meta(description="Publication date, ISO 8601, as precise as it is known.")]
+    date: Annotated[str | None, Meta(description="Publication date, ISO 8601, as precise as known.")]
     lang: Annotated[str | None, Meta(description="Language, ISO 639-1.")]
-    site: Annotated[str, Meta(description="Its host.")]
-    type: Annotated[str, Meta(description="Kind of document, such as html.")]
-    page_type: Annotated[str | None, Meta(description="What kind of page it is, such as article, forum or listing.")]
-    category: Annotated[str | None, Meta(description="Its category, by the operator's rules or classifier.")]
-    author: Annotated[str | None, Meta(description="Who wrote it, as the page says.")]
-    fetched_at: Annotated[str | None, Meta(description="When it was fetched, RFC 3339, UTC.")]
-    similar: Annotated[int, Meta(description="Near copies that are collapsed under it.")]
+    site: Annotated[str, Meta(description="Host of the page.")]
+    type: Annotated[str, Meta(description="File type, such as html.")]
+    page_type: Annotated[str | None, Meta(description="Page type, such as article, forum or listing.")]
+    category: Annotated[str | None, Meta(description="Category, from the operator's rules or classifier.")]
+    author: Annotated[str | None, Meta(description="Author, as stated by the page.")]
+    fetched_at: Annotated[str | None, Meta(description="Time of the visit, RFC 3339, UTC.")]
+    similar: Annotated[int, Meta(description="Number of near-duplicates collapsed under this result.")]
     highlights: Highlights
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
     """The answer to a search."""
 
-    query: Annotated[str, Meta(description="The query, as it was understood to be given.")]
-    total: Annotated[int, Meta(description="Results; near copies of each other count as one.")]
-    estimated: Annotated[bool, Meta(description="Whether total and facets are estimates, within some per cent.")]
-    page: Annotated[int, Meta(description="The page of results this is.")]
-    pages: Annotated[int, Meta(description="Pages of results that can be asked for.")]
+    query: Annotated[str, Meta(description="The query as received.")]
+    total: Annotated[int, Meta(description="Number of results. Near-duplicates count as one.")]
+    estimated: Annotated[bool, Meta(description="True if total and facets are estimates, accurate to a few per cent.")]
+    page: Annotated[int, Meta(description="Number of this page of results.")]
+    pages: Annotated[int, Meta(description="Number of available pages of results.")]
     hits: Annotated[tuple[ApiHit, ...], Meta(description="The results, best first.")]
-    facets: Annotated[Facets, Meta(description="How the results spread.")]
-    did_you_mean: Annotated[str | None, Meta(description="Another query that finds more.")]
-    notices: Annotated[tuple[str, ...], Meta(description="Sentences about the query: what was left out, and why.")]
-    seconds: Annotated[float, Meta(description="Time the search took.")]
-    incomplete: Annotated[bool, Meta(description="Whether a part of a divided index did not answer.")] = False
+    facets: Annotated[Facets, Meta(description="Counts of results by site, language, year, page type and category.")]
+    did_you_mean: Annotated[str | None, Meta(description="A similar query with more results.")]
+    notices: Annotated[
+        tuple[str, ...], Meta(description="Notes about the query, such as ignored words and the reason.")
+    ]
+    seconds: Annotated[float, Meta(description="Duration of the search.")]
+    incomplete: Annotated[bool, Meta(description="True if a shard did not answer.")] = False
     shards: Annotated[
-        ShardsAnswered | None, Meta(description="Parts of a divided index: asked, answered, and why others did not.")
+        ShardsAnswered | None, Meta(description="Shards asked, shards that answered, and why the others did not.")
     ] = None
 
 
 class SimilarAnswer(Struct, frozen=True):
-    """The near copies of a result."""
+    """The near-duplicates of a result."""
 
     url: str
-    hits: Annotated[tuple[ApiHit, ...], Meta(description="Its near copies, best first.")]
+    hits: Annotated[tuple[ApiHit, ...], Meta(description="The near-duplicates, best first.")]
 
 
 class SuggestAnswer(Struct, frozen=True):
-    """How queries go on."""
+    """Completions of a query."""
 
     query: str
-    suggestions: Annotated[tuple[str, ...], Meta(description="Whole queries, best first.")]
+    suggestions: Annotated[tuple[str, ...], Meta(description="Complete queries, best first.")]
 
 
 class PageAnswer(Struct, frozen=True, kw_only=True):
@@ -89,55 +91,55 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     url: str
     title: str
     text: str
-    date: Annotated[str | None, Meta(description="Publication date, ISO 8601, as precise as it is known.")]
+    date: Annotated[str | None, Meta(description="Publication date, ISO 8601, as precise as known.")]
     lang: Annotated[str | None, Meta(description="Language, ISO 639-1.")]
-    fetched_at: Annotated[str | None, Meta(description="When it was fetched, RFC 3339, UTC.")]
+    fetched_at: Annotated[str | None, Meta(description="Time of the visit, RFC 3339, UTC.")]
 
 
 class ExplainAnswer(Struct, frozen=True, kw_only=True):
-    """Why a page has its score: the factors add up to it."""
+    """Why a page has its score."""
 
     url: str
-    matches: Annotated[bool, Meta(description="Whether it is among the results.")]
+    matches: Annotated[bool, Meta(description="True if the page is among the results.")]
     score: float
-    reason: Annotated[str, Meta(description="Why it does not match, where it does not.")]
-    factors: Annotated[tuple[Factor, ...], Meta(description="What the score is the sum of.")]
+    reason: Annotated[str, Meta(description="Why the page does not match; empty if it does.")]
+    factors: Annotated[tuple[Factor, ...], Meta(description="The parts of the score. They add up to it.")]
 
 
 class ApiStoryPage(Struct, frozen=True):
     """A page of a story."""
 
     url: str
-    title: Annotated[str, Meta(description="Its title; empty where it is not in the index.")]
+    title: Annotated[str, Meta(description="Title; empty if the page is not in the index.")]
     site: str
-    published: Annotated[str | None, Meta(description="Publication date, ISO 8601; null where none is believed.")]
+    published: Annotated[str | None, Meta(description="Publication date, ISO 8601; null if unknown.")]
     seen_at: Annotated[str | None, Meta(description="When the crawl first saw it with this text, RFC 3339, UTC.")]
 
 
 class StoryAnswer(Struct, frozen=True, kw_only=True):
-    """The pages that have nearly the same text."""
+    """Pages with almost the same text."""
 
     url: str
-    total: Annotated[int, Meta(description="How many there are, this one included.")]
-    representative: Annotated[str, Meta(description="The page that stands for them in results.")]
-    reason: Annotated[str, Meta(description="Why that one; empty where there is no other.")]
-    pages: Annotated[tuple[ApiStoryPage, ...], Meta(description="The first hundred, the earliest first.")]
+    total: Annotated[int, Meta(description="Number of pages, including the requested one.")]
+    representative: Annotated[str, Meta(description="The page that represents them in results.")]
+    reason: Annotated[str, Meta(description="Why that page represents them; empty if there is no other.")]
+    pages: Annotated[tuple[ApiStoryPage, ...], Meta(description="The first hundred pages, earliest first.")]
 
 
 class StatusAnswer(Struct, frozen=True, kw_only=True):
-    """How the index stands."""
+    """State of the index."""
 
-    documents: Annotated[int, Meta(description="Pages that can be found.")]
-    segments: Annotated[int, Meta(description="Parts the index has.")]
-    position: Annotated[int, Meta(description="Last change of the crawl that the index holds.")]
-    generation: Annotated[str, Meta(description="Changes when the index is rebuilt.")]
-    committed_at: Annotated[str | None, Meta(description="When pages were added last, RFC 3339, UTC.")]
+    documents: Annotated[int, Meta(description="Number of searchable documents.")]
+    segments: Annotated[int, Meta(description="Number of index segments.")]
+    position: Annotated[int, Meta(description="Number of the last change of the crawl in the index.")]
+    generation: Annotated[str, Meta(description="Name of this build of the index. A rebuild changes it.")]
+    committed_at: Annotated[str | None, Meta(description="Time of the last commit, RFC 3339, UTC.")]
 
 
 class ErrorAnswer(Struct, frozen=True):
-    """Why there is no answer."""
+    """An error."""
 
-    error: Annotated[str, Meta(description="A sentence for a person.")]
+    error: Annotated[str, Meta(description="Description of the error, one sentence.")]
 
 
 def hit_answer(hit: Hit) -> ApiHit:

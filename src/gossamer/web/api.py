@@ -96,7 +96,7 @@ def _story(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     url = ADDRESS.read_strictly(given)
     story = _stories(services).story(url)
     if story is None:
-        raise Missing("the crawl knows no page of this address that can be compared with others")
+        raise Missing("the crawl has no document with this URL")
     return answers.story_answer(url, story, [title_of(services.search, page.url) for page in story.pages])
 
 
@@ -104,13 +104,13 @@ def _history(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     url = ADDRESS.read_strictly(given)
     history = _stories(services).history(url, OLDER.read_strictly(given), NEWER.read_strictly(given))
     if history is None:
-        raise Missing("the crawl has no page of this address")
+        raise Missing("the crawl has no page with this URL")
     return history_answer(history)
 
 
 def _stories(services: Services) -> StoryService:
     if services.stories is None:
-        raise Missing("this server has an index and no crawl: it knows nothing of the past")
+        raise Missing("this server has an index but no crawl, so it has no stored visits")
     return services.stories
 
 
@@ -121,23 +121,23 @@ def _status(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
 OPERATIONS = (
     Operation("search", "Search the index.", SEARCH, answers.SearchAnswer, _search),
     Operation(
-        "similar", "The near copies that a search collapses under one result.", (*_ONE_PAGE, ADDRESS),
+        "similar", "List the near-duplicates collapsed under one result.", (*_ONE_PAGE, ADDRESS),
         answers.SimilarAnswer, _similar,
     ),
-    Operation("suggest", "How a query may go on.", (PREFIX, LIMIT), answers.SuggestAnswer, _suggest),
-    Operation("page", "The stored text of a page.", (ADDRESS,), answers.PageAnswer, _page, may_miss=True),
+    Operation("suggest", "Suggest completions of a query.", (PREFIX, LIMIT), answers.SuggestAnswer, _suggest),
+    Operation("page", "Return the stored text of a page.", (ADDRESS,), answers.PageAnswer, _page, may_miss=True),
     Operation(
-        "explain", "Why a page ranks where it does for a query.", (*_ONE_PAGE, ADDRESS), answers.ExplainAnswer, _explain
+        "explain", "Explain the rank of a page for a query.", (*_ONE_PAGE, ADDRESS), answers.ExplainAnswer, _explain
     ),
     Operation(
-        "story", "The pages with nearly the same text as a page, in order of time.", (ADDRESS,), answers.StoryAnswer,
+        "story", "List pages with almost the same text as a page, oldest first.", (ADDRESS,), answers.StoryAnswer,
         _story, may_miss=True,
     ),
     Operation(
-        "history", "The stored visits of a page, and what changed between two of them.", (ADDRESS, OLDER, NEWER),
+        "history", "List the stored visits to a page and compare two of them.", (ADDRESS, OLDER, NEWER),
         HistoryAnswer, _history, may_miss=True,
     ),
-    Operation("status", "How the index stands.", (), answers.StatusAnswer, _status),
+    Operation("status", "Return the state of the index.", (), answers.StatusAnswer, _status),
 )  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def _check_names(operation: Operation, given: Mapping[str, str]) -> None:
         if name not in known and name not in silent:
             close = closest(name, known)
             meant = f" (did you mean {close}?)" if close else ""
-            listed = f"known are {', '.join(known)}" if known else "there are none"
+            listed = f"use {', '.join(known)}" if known else "this request takes none"
             raise BadParameter(f"there is no parameter {name[:80]!r}{meant}: {listed}")
 
 

@@ -39,7 +39,7 @@ from gossamer.web.rendering import Renderer, json_response
 from gossamer.web.service import Listener, SearchService, Services, StoryService
 from gossamer.web.stories import StoryPages
 
-_NOT_HERE = "There is nothing at this address."
+_NOT_HERE = "There is no page at this address."
 
 
 class Extension(NamedTuple):
@@ -157,7 +157,7 @@ def check_base_url(text: str) -> None:
     except ValueError:
         usable = False
     if not usable or any(character.isspace() or character in "<>\"'\\" for character in text):
-        raise UsageError(f"serve.base_url: {text!r} is not an address: write https://search.example.org")
+        raise UsageError(f"serve.base_url: {text!r} is not a URL: write https://search.example.org")
 
 
 def _api_description(renderer: Renderer, describe: Callable[[Request], dict[str, Any]]) -> list[Route]:

@@ -39,5 +39,5 @@ def _feed(results: Results, title: str, about: str, here: str, changed: float) -
         for hit in results.hits
         if safe_href(hit.url)
     )
-    description = f"The newest pages found for {query}"
+    description = f"Newest results for {query}"
     return Feed(f"{query} – {title}", description, title, about, here, instant(changed) or EPOCH, entries)

@@ -12,15 +12,15 @@ from gossamer.store.visits import Comparison, FactChange, History, PageVisit
 
 
 class ApiVisit(Struct, frozen=True, kw_only=True):
-    """A stored visit of a page."""
+    """A stored visit to a page."""
 
-    fetched_at: Annotated[str | None, Meta(description="When, RFC 3339, UTC.")]
-    outcome: Annotated[str, Meta(description="What came of it, such as document or not_modified.")]
-    status: Annotated[int, Meta(description="HTTP status; 0 where no response came.")]
+    fetched_at: Annotated[str | None, Meta(description="Time of the visit, RFC 3339, UTC.")]
+    outcome: Annotated[str, Meta(description="Outcome, such as document or not_modified.")]
+    status: Annotated[int, Meta(description="HTTP status; 0 if there was no response.")]
     reason: str
     title: str
-    characters: Annotated[int | None, Meta(description="Length of the text; null where there is none.")]
-    cluster: Annotated[int | None, Meta(description="Pages with the same number had nearly the same text.")]
+    characters: Annotated[int | None, Meta(description="Length of the text in characters; null if there is no text.")]
+    cluster: Annotated[int | None, Meta(description="Number of the near-duplicate cluster.")]
 
 
 class ApiComparison(Struct, frozen=True, kw_only=True):
@@ -28,17 +28,17 @@ class ApiComparison(Struct, frozen=True, kw_only=True):
 
     older: Annotated[str, Meta(description="Time of the older visit.")]
     newer: Annotated[str, Meta(description="Time of the newer visit.")]
-    facts: Annotated[tuple[FactChange, ...], Meta(description="What is said differently beside the text.")]
-    changes: Annotated[tuple[Change, ...], Meta(description="The text, paragraph by paragraph.")]
+    facts: Annotated[tuple[FactChange, ...], Meta(description="Changes other than the text, such as title or date.")]
+    changes: Annotated[tuple[Change, ...], Meta(description="Changes of the text, paragraph by paragraph.")]
 
 
 class HistoryAnswer(Struct, frozen=True, kw_only=True):
-    """The past of a page."""
+    """The stored visits to a page."""
 
     url: str
-    complete: Annotated[bool, Meta(description="Whether all that is stored was looked through; else the newest part.")]
-    visits: Annotated[tuple[ApiVisit, ...], Meta(description="The newest first.")]
-    comparison: Annotated[ApiComparison | None, Meta(description="Null where no two visits have a text.")]
+    complete: Annotated[bool, Meta(description="False if only the newest part of the crawl was searched.")]
+    visits: Annotated[tuple[ApiVisit, ...], Meta(description="Visits, newest first.")]
+    comparison: Annotated[ApiComparison | None, Meta(description="Null if fewer than two visits have text.")]
 
 
 def history_answer(history: History) -> HistoryAnswer:

@@ -147,7 +147,7 @@ class MetricsPage:
     async def page(self, request: Request) -> Response:
         """All figures, for those who may read them."""
         if self._to_whom != "all" and not self._is_local(request):
-            sentence = "Only clients on this machine may read this. The operator can change that: serve.metrics."
+            sentence = "Only clients on this machine may read this. The operator can change it with serve.metrics."
             return self._refuse(request.scope, 403, sentence)
         body = await self._pool.run(self._metrics.text)
         return Response(body, headers={"cache-control": "no-store", "content-type": TYPE})

@@ -22,8 +22,8 @@ def document(title: str, server: str) -> dict[str, Any]:
         "info": {
             "title": f"{title} search API",
             "version": __version__,
-            "description": "Everything the search page shows, for programs. All requests are GET, all answers JSON; "
-            "an error is an object with one sentence, error.",
+            "description": "The data of the search page, for programs. All requests are GET and all answers are JSON. "
+            "An error is an object with one field, error.",
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": server}],
@@ -33,17 +33,17 @@ def document(title: str, server: str) -> dict[str, Any]:
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
-    responses: dict[str, Any] = {"200": _response("The answer.", operation.answer)}
+    responses: dict[str, Any] = {"200": _response("Success.", operation.answer)}
     if operation.parameters:
         responses["400"] = _response("A parameter is missing or wrong.", ErrorAnswer)
     if operation.may_miss:
-        responses["404"] = _response("There is no such page.", ErrorAnswer)
+        responses["404"] = _response("The page does not exist.", ErrorAnswer)
     responses["414"] = _response("The address is too long.", ErrorAnswer)
-    responses["429"] = _response("Too many requests; `Retry-After` says when to come back.", ErrorAnswer)
+    responses["429"] = _response("Too many requests. `Retry-After` says when to try again.", ErrorAnswer)
     responses["429"]["headers"] = {
         "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
     }
-    responses["503"] = _response("The index cannot be used now.", ErrorAnswer)
+    responses["503"] = _response("The index is not available.", ErrorAnswer)
     return {
         "operationId": operation.name,
         "summary": operation.summary,

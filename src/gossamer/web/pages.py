@@ -116,7 +116,7 @@ class Pages:
 
     def _chips(self, request: Request) -> list[tuple[str, str]]:
         """The filters in use, each with the address of the same search without it."""
-        own = {SINCE.name: SINCE_LABELS[request.since], SIMILAR.name: "With similar pages"}
+        own = {SINCE.name: SINCE_LABELS[request.since], SIMILAR.name: "Including similar pages"}
         return [
             (own.get(one.name) or value_words(value, one.name), self._links.search(request, **{one.name: one.default}))
             for one in FILTERS
@@ -126,7 +126,7 @@ class Pages:
     def _cached(self, http: HttpRequest, given: Mapping[str, str]) -> Response:
         page, query = self._service.page(ADDRESS.read(given)), QUERY.read(given)
         if page is None:
-            return self._renderer.refuse(http.scope, 404, "There is no stored text of this page in the index.")
+            return self._renderer.refuse(http.scope, 404, "This page is not in the index.")
         response = self._renderer.page(
             "cached.html",
             page=page,
@@ -150,7 +150,9 @@ class Pages:
     def _explain(self, http: HttpRequest, given: Mapping[str, str]) -> Response:
         request, url = request_of(given), ADDRESS.read(given)
         if not request.query or not url:
-            return self._renderer.refuse(http.scope, 404, "An explanation needs a query and the address of a page.")
+            return self._renderer.refuse(
+                http.scope, 404, "The parameters q (query) and url (address of a page) are required."
+            )
         why = self._service.explain(request, url)
         response = self._renderer.page(
             "explain.html",

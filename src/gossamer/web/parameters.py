@@ -48,7 +48,7 @@ class Parameter(Generic[T]):
         """The value a program gives, or `BadParameter`."""
         if self.name not in given:
             if self.required:
-                raise BadParameter(f"{self.name}: is missing")
+                raise BadParameter(f"{self.name}: required")
             return self.default
         return self.parse(given[self.name])
 
@@ -88,7 +88,7 @@ class Text(Parameter[str]):
         if self._longest and len(text) > self._longest:
             raise BadParameter(f"{self.name}: longer than {self._longest} characters")
         if self._pattern.pattern and text and not self._pattern.fullmatch(text):
-            raise BadParameter(f"{self.name}: {text[:80]!r} is not of the form {self._pattern.pattern}")
+            raise BadParameter(f"{self.name}: {text[:80]!r} does not match {self._pattern.pattern}")
         return _CONTROL.sub(" ", text).strip()
 
     def schema(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class Choice(Parameter[Any]):
         """The word, as it is declared."""
         word = text.strip().lower()
         if word not in self.values:
-            raise BadParameter(f"{self.name}: {text[:40]!r} is none of {', '.join(filter(None, self.values))}")
+            raise BadParameter(f"{self.name}: {text[:40]!r} is not one of {', '.join(filter(None, self.values))}")
         return word
 
     def schema(self) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class Flag(Parameter[bool]):
         """1, true, 0 or false."""
         value = self._WORDS.get(text.strip().lower())
         if value is None:
-            raise BadParameter(f"{self.name}: {text[:40]!r} is none of {', '.join(self._WORDS)}")
+            raise BadParameter(f"{self.name}: {text[:40]!r} is not one of {', '.join(self._WORDS)}")
         return value
 
     def schema(self) -> dict[str, Any]:
@@ -186,17 +186,17 @@ QUERY = Text(
 )
 PREFIX = Text("q", "The beginning of a query.", "roc", required=True)
 PAGE = Whole("page", "Page of results, from 1.", 1, 1, 1_000_000)
-SIZE = Whole("size", "Results on a page.", 10, 1, 100)
+SIZE = Whole("size", "Results per page.", 10, 1, 100)
 SORT = Choice("sort", "Order of the results.", get_args(Sort))
 SINCE = Choice("since", "Only pages dated within the last day, week, month or year.", get_args(Since))
-FACETS = Flag("facets", f"Whether to count {_listed()}, too.", True)
-SIMILAR = Flag("similar", "Whether near copies are listed instead of being collapsed under the best of them.", False)
-ADDRESS = Text("url", "Address of a page.", "https://www.example.org/", required=True)
+FACETS = Flag("facets", f"Also count {_listed()}.", True)
+SIMILAR = Flag("similar", "List near-duplicates instead of collapsing them under the best one.", False)
+ADDRESS = Text("url", "URL of a page.", "https://www.example.org/", required=True)
 OLDER = Text(
-    "from", "The older visit to compare, by its fetched_at; default: the last but one that has a text.", longest=40
+    "from", "The older visit to compare: its fetched_at. Default: the second-newest visit with text.", longest=40
 )
-NEWER = Text("to", "The newer visit to compare, by its fetched_at; default: the last one that has a text.", longest=40)
-LIMIT = Whole("limit", "Suggestions at most.", 8, 1, 20)
+NEWER = Text("to", "The newer visit to compare: its fetched_at. Default: the newest visit with text.", longest=40)
+LIMIT = Whole("limit", "Maximum number of suggestions.", 8, 1, 20)
 
 FILTERS: tuple[Parameter[Any], ...] = (
     SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), SIMILAR,

@@ -34,7 +34,7 @@ class SearchPool:
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call the function on a thread; raise `BusyError` where too many wait already."""
         if self._under_way >= self._limit:
-            raise BusyError("too many searches are waiting: try again in a moment")
+            raise BusyError("too many searches at the moment: try again soon")
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self._threads, thread_name_prefix="search")
         self._under_way += 1

@@ -76,7 +76,7 @@ class PushDoor:
         except ClientDisconnect:
             return
         except GossamerError as error:
-            log.warning("a hub must come back later: %s", error)
+            log.warning("asked a hub to try again later: %s", error)
             response = _later()
         except Exception:
             log.exception("a request of a hub failed")

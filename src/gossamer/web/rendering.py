@@ -24,8 +24,8 @@ FOLDER = Path(__file__).parent / "templates"
 # Control characters, and those that turn the direction of what follows.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _HEADINGS = {
-    404: "Not found", 405: "Not possible", 414: "Too long", 421: "Not here", 429: "A little slower, please",
-    503: "Search is not available at the moment",
+    404: "Not found", 405: "Not allowed", 414: "Address too long", 421: "Wrong server", 429: "Too many requests",
+    503: "Search is not available",
 }  # fmt: skip
 _PROGRAMS = ("/api/", "/suggest")
 """Paths whose readers are programs: errors are JSON there."""

@@ -116,9 +116,9 @@ def _listen(host: str, port: int) -> socket.socket:
 def _why(host: str, port: int, error: OSError) -> UsageError | OperationError:
     where = f"cannot listen on {host}:{port}"
     if error.errno == errno.EADDRINUSE:
-        return OperationError(f"{where}: another program listens there: choose another --port, or 0 for any free one")
+        return OperationError(f"{where}: another program uses this port: choose another --port, or 0 for any free one")
     if error.errno == errno.EACCES:
-        return OperationError(f"{where}: it takes root to use this port: choose one above 1023")
+        return OperationError(f"{where}: only root may use this port: choose one above 1023")
     if error.errno == errno.EADDRNOTAVAIL:
         return UsageError(f"{where}: {host} is not an address of this machine")
     return UsageError(f"{where}: {error.strerror or error}")

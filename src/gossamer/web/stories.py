@@ -23,7 +23,7 @@ from gossamer.web.service import SearchService, Services
 
 SHOWN = 200_000
 """Characters of a difference that are shown."""
-_NO_CRAWL = "This server has an index and no crawl: it knows nothing of the past."
+_NO_CRAWL = "This server has an index but no crawl, so it has no stored visits."
 
 
 class Paragraph(msgspec.Struct, frozen=True):
@@ -80,9 +80,7 @@ class StoryPages:
             return self._renderer.refuse(http.scope, 404, _NO_CRAWL)
         story = self._stories.story(url)
         if story is None:
-            return self._renderer.refuse(
-                http.scope, 404, "The crawl knows no page of this address that can be compared with others."
-            )
+            return self._renderer.refuse(http.scope, 404, "The crawl has no document with this URL.")
         tellers = [
             Teller(
                 page.url, title_of(self._service, page.url), site_of(page.url), page.published, page.seen_at,
@@ -97,7 +95,7 @@ class StoryPages:
             return self._renderer.refuse(http.scope, 404, _NO_CRAWL)
         history = self._stories.history(ADDRESS.read(given), OLDER.read(given), NEWER.read(given))
         if history is None:
-            return self._renderer.refuse(http.scope, 404, "The crawl has no page of this address.")
+            return self._renderer.refuse(http.scope, 404, "The crawl has no page with this URL.")
         compared = history.comparison
         paragraphs, cut = shown(compared.text, SHOWN) if compared is not None else ([], False)
         versions = versions_of(history)
@@ -134,7 +132,7 @@ def versions_of(history: History) -> list[Version]:
     for visit in reversed(history.visits):
         note = ""
         if visit.has_text:
-            note = "in another group of near copies" if before not in (None, visit.cluster) else ""
+            note = "in another near-duplicate cluster" if before not in (None, visit.cluster) else ""
             before = visit.cluster if visit.cluster is not None else before
         found.append(Version(visit, timestamp(visit.fetched_at), note))
     return found[::-1]

@@ -131,7 +131,7 @@ def parse(text: str) -> Query:
         count = sum(map(_size, used))
         notices.append(f"The query is too long: only its first {count} words and filters were used.")
     if _has_loose_phrases(query):
-        notices.append("The query has many or repetitive phrases: the words of some may stand in any order.")
+        notices.append("The query has many or repetitive phrases, so some of them match in any word order.")
     if typed and not items:
         notices.append("The query has no words.")
     return msgspec.structs.replace(query, notices=tuple(dict.fromkeys(notices)))
@@ -257,7 +257,7 @@ def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool
             return _Item(Filter(operator.name, understood, negated), negated, joined)
         if understood:
             complaint = "cannot be excluded"
-    notice = f"“{typed if len(typed) <= 40 else typed[:39] + '…'}” {complaint}, so it was taken as words."
+    notice = f"“{typed if len(typed) <= 40 else typed[:39] + '…'}” {complaint}, so it counts as plain words."
     return _Item(Term(typed, phrase and bool(value)), negated, joined, notice)
 
 
@@ -298,10 +298,10 @@ def _assemble(typed: str, items: list[_Item]) -> Query:
         excluded=tuple(dict.fromkeys(term for term in excluded if isinstance(term, Term))),
         filters=tuple(_filters([item.value for item in items if isinstance(item.value, Filter)])),
     )
-    notices = ["OR joins only words and phrases; it was left out elsewhere."] if _has_idle_or(items) else []
+    notices = ["OR works only between words and phrases. It was ignored elsewhere."] if _has_idle_or(items) else []
     after, before = query.values("after"), query.values("before")
     if after and before and after >= before:
-        notices.append(f"No page can be of {after[0]} or later and from before {before[0]}.")
+        notices.append(f"No date is both on or after {after[0]} and before {before[0]}.")
     return msgspec.structs.replace(query, notices=tuple(notices))
 
 

@@ -100,23 +100,23 @@ class Guard:
             log.exception("a request failed: %s %s", scope["method"], scope["path"])
             if started:
                 raise
-            sorry = "Something went wrong here. It is not your fault; the operator can find the reason in the log."
+            sorry = "Internal error. The operator can find the cause in the log."
             await self._refuse(scope, 500, sorry)(scope, receive, guarded)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         methods = self._methods(scope["path"])
         if scope["method"] not in methods:
-            sentence = f"{scope['method'][:20]} is not possible here, only {' and '.join(methods)}."
+            sentence = f"{scope['method'][:20]} is not allowed here. Use {' or '.join(methods)}."
             response = self._refuse(scope, 405, sentence)
             response.headers["allow"] = ", ".join(methods)
             return _closing(response)
         if scope["method"] != "POST" and _has_body(headers):
-            return _closing(self._refuse(scope, 413, "A request here has no body."))
+            return _closing(self._refuse(scope, 413, "This request must not have a body."))
         if self._is_private(scope["path"]) and _announced(headers) > MAX_FORM:
-            return _closing(self._refuse(scope, 413, f"A form may have {MAX_FORM // 1024} KiB."))
+            return _closing(self._refuse(scope, 413, f"The form is larger than {MAX_FORM // 1024} KiB."))
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_TARGET:
-            return self._refuse(scope, 414, "This address is too long. A shorter query will do better.")
+            return self._refuse(scope, 414, "This address is too long. Use a shorter query.")
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADERS:
             return _closing(self._refuse(scope, 431, "The headers of this request are too large."))
         problem = self._hosts.problem([value for name, value in headers if name == b"host"], scope["http_version"])
@@ -141,7 +141,7 @@ class Guard:
         seconds = math.ceil(self._limit.wait(client, self._now(), _CHEAP.get(path, 1.0)))
         if not seconds:
             return None
-        response = self._refuse(scope, 429, f"That was too fast. Try again in {seconds} s.")
+        response = self._refuse(scope, 429, f"Too many requests. Try again in {seconds} s.")
         response.headers["retry-after"] = str(seconds)
         return response
 
@@ -166,7 +166,7 @@ class Hosts:
             return 400, "The Host header of this request is not a host."
         name = (urlsplit(f"//{text}").hostname or "").lower()
         if self._private and not self._ours(name):
-            return 421, "This server does not go by that name. The operator can add one as serve.base_url."
+            return 421, "This server does not have that name. The operator can set it in serve.base_url."
         return None
 
     def _ours(self, name: str) -> bool:

@@ -89,7 +89,7 @@ class _ShardPages:
             return problem
         data = await _body(request)
         if data is None:
-            return _refuse(request.scope, 413, "This question is too long.")
+            return _refuse(request.scope, 413, "The request is too long.")
         try:
             return await self._pool.run(self._answer, request.scope["path"].removeprefix(PREFIX), data)
         except msgspec.MsgspecError as error:

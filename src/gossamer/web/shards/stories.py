@@ -71,5 +71,5 @@ class RemoteStories:
     def _ask(self, operation: str, ask: msgspec.Struct, answer: Any, deadline: float) -> Any:
         answered, found = Rounds(self._nodes, deadline).ask_any(operation, ask, answer)
         if not answered:
-            raise OperationError("no shard that knows the crawl answers: try again in a moment")
+            raise OperationError("no shard server with the crawl answers: try again in a moment")
         return found

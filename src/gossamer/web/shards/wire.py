@@ -101,7 +101,7 @@ class Wire:
                 connection.settimeout(_left(until))
                 data = connection.recv(_PIECE)
                 if not data:
-                    raise ConnectionError("the answer broke off")
+                    raise ConnectionError("the answer is incomplete")
         except BaseException:
             connection.close()
             raise
@@ -156,7 +156,7 @@ def _left(until: float) -> float:
 
 def _why(error: Exception) -> str:
     if isinstance(error, ConnectionRefusedError):
-        return "nobody listens there"
+        return "no server at this address"
     return (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
 
 

@@ -1,5 +1,5 @@
-// Comfort: suggestions while typing, "/" to reach the box, near copies in place; and clicks, where they are counted. Every
-// page works without.
+// Suggestions while typing, "/" to focus the box, near-duplicates in place, and counting of clicks if it is on. Every page
+// works without this script.
 "use strict";
 
 // ---- suggestions: an editable combobox with a listbox, as ARIA 1.2 describes it ----
@@ -132,7 +132,7 @@ function combobox(form) {
   form.addEventListener("submit", close);
 }
 
-// ---- near copies: the link becomes a list that opens in place ----
+// ---- near-duplicates: the link becomes a list that opens in place ----
 
 function expander(link) {
   const details = document.createElement("details");
@@ -155,7 +155,7 @@ async function fill(list, link) {
   }
   if (!list.children.length) {
     const item = document.createElement("li");
-    link.textContent = "Show them among the results";
+    link.textContent = "Show them in the results";
     item.append(link);
     list.append(item);
   }
