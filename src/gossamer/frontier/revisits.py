@@ -2,8 +2,8 @@
 
 A page's rate of change is learned from whether its *main text* changed between two visits. Before the second visit it
 is estimated from its class: pages of its site under the same prefix, of its site, of its type, of the crawl. Rates are
-kept in classes (`revisit.rates`). The plan, which shares out the budget of visits, comes from the number of documents of
-each (`freshness`).
+kept in classes (`revisit.rates`). The plan, which shares out the budget of visits, comes from the number of documents
+of each (`freshness`).
 """
 
 from __future__ import annotations

@@ -18,8 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import xxhash
 
 from gossamer.errors import CorruptError, StorageError
@@ -132,16 +130,3 @@ def says_something(anchor: str) -> bool:
     """Whether an anchor text says anything about its target."""
     plain = anchor.lower().strip(" .…»«→←›‹<>[]()|:")
     return bool(_HAS_LETTER.search(plain)) and plain not in _SAYS_NOTHING and "://" not in plain
-
-
-def telling_links(table: pa.Table) -> list[tuple[str, str]]:
-    """Target and text of the links that a page vouches for, each pair once, in order."""
-    wanted = pc.and_(
-        pc.and_(pc.is_in(table.column("tag"), pa.array(["a", "area"])), pc.not_equal(table.column("anchor"), "")),
-        pc.and_(
-            pc.invert(pc.match_substring(table.column("rel"), "nofollow")),
-            pc.not_equal(table.column("source"), table.column("target")),
-        ),
-    )
-    pairs = table.filter(wanted).select(["target", "anchor"]).group_by(["target", "anchor"]).aggregate([])
-    return sorted(zip(pairs.column("target").to_pylist(), pairs.column("anchor").to_pylist(), strict=True))

@@ -14,7 +14,6 @@ from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
 from gossamer.frontier import changes
 from gossamer.frontier.views.inspect import place_of
-from gossamer.index.anchors import telling_links
 from gossamer.index.document import ROW_COLUMNS, IndexPage, page_of
 from gossamer.model.site import key64, site_of
 from gossamer.store.durable import SegmentMissingError

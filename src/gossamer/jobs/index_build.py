@@ -24,7 +24,6 @@ from gossamer.engine.exchange import PartWriter
 from gossamer.errors import UsageError
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.views.sites import site_names
-from gossamer.index.anchors import telling_links
 from gossamer.index.document import ROW_COLUMNS
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut, shard_of

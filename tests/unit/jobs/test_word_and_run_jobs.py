@@ -13,7 +13,6 @@ from stored_kit import Stored, row
 from gossamer.engine.contract import InlineEngine
 from gossamer.errors import CorruptError, StorageError, UsageError
 from gossamer.index.analysis import stems
-from gossamer.index.anchors import telling_links
 from gossamer.jobs import vocabulary as words
 from gossamer.jobs.context import get_table, put_table, result_table
 from gossamer.jobs.near_clusters import near_clusters

@@ -93,7 +93,7 @@ class _ShardPages:
         try:
             return await self._pool.run(self._answer, request.scope["path"].removeprefix(PREFIX), data)
         except msgspec.MsgspecError as error:
-            return _refuse(request.scope, 400, f"This question is not understood: {error}")
+            return _refuse(request.scope, 400, f"The request is not valid: {error}")
         except GossamerError as error:
             return _refuse(request.scope, 503, str(error))
 
