@@ -18,7 +18,7 @@ import msgspec
 import zstandard
 
 from gossamer.crawl.parser_config import ParserConfig
-from gossamer.crawl.reading import PageReader
+from gossamer.crawl.reading import PageParser
 from gossamer.errors import UsageError
 from gossamer.evaluate.collections import load
 from gossamer.index.document import IndexPage
@@ -110,11 +110,11 @@ def _documentation(folder: Path) -> Iterator[IndexPage]:
                 yield from _parsed(reader, f"http://docs.test/{path.relative_to(folder)}", path.read_bytes())
 
 
-def _reader() -> PageReader:
-    return PageReader(ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits()))
+def _reader() -> PageParser:
+    return PageParser(ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits()))
 
 
-def _parsed(reader: PageReader, url: str, body: bytes) -> Iterator[IndexPage]:
+def _parsed(reader: PageParser, url: str, body: bytes) -> Iterator[IndexPage]:
     page = reader.read(ParseJob(url, Kind.PAGE, "text/html", body))
     if page.ok:
         yield IndexPage(url=url, title=page.title, headings=page.headings, text=page.text, lang=page.language or None,

@@ -24,7 +24,7 @@ from urllib.parse import parse_qsl
 import stranger_targets
 
 from gossamer.crawl.parser_config import ParserConfig
-from gossamer.crawl.reading import PageReader
+from gossamer.crawl.reading import PageParser
 from gossamer.dedup.near.registry import near_method
 from gossamer.discover.feeds import FeedLimits, looks_like_feed, parse_feed
 from gossamer.discover.websub import (
@@ -76,7 +76,7 @@ _PAGE = (
     '<body><h1>T</h1><time datetime="%s">%s</time><article><p>%s</p></article></body></html>'
 )
 
-_READER = PageReader(
+_READER = PageParser(
     ParserConfig(CanonicalRules(), ScopeConfig(hosts=("site.example",)), (), ParseLimits(), documents=(RULE,))
 )
 _NEAR = near_method("minhash")

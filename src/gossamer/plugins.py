@@ -3,8 +3,8 @@
 A package adds its own by an entry
 point in the group `gossamer.<point>`, for example in its `pyproject.toml`:
 
-    [project.entry-points."gossamer.readers"]
-    "application/x-recipe" = "my_package:read_recipe"
+    [project.entry-points."gossamer.parsers"]
+    "application/x-recipe" = "my_package:parse_recipe"
 
 Names are looked up when the settings ask for them; a wrong name is an error that
 lists the right ones.
@@ -78,7 +78,7 @@ def _strategies() -> dict[str, Callable[[Context], Strategy | LinkStrategy]]:
     return dict(STRATEGIES)
 
 
-def _readers() -> dict[str, Callable[[ParseJob], Parsed]]:
+def _parsers() -> dict[str, Callable[[ParseJob], Parsed]]:
     return {} if MISSING else {"application/pdf": _read_pdf}
 
 
@@ -89,7 +89,7 @@ def _read_pdf(job: ParseJob) -> Parsed:
 
 
 MISSING = {} if find_spec("pypdfium2") else {"application/pdf": "install gossamer[pdf]"}
-"""Media types whose reader is an extra that is not installed, with what to do about it."""
+"""Media types whose parser is an extra that is not installed, with what to do about it."""
 
 STRATEGIES: Point[Callable[[Context], Strategy | LinkStrategy]] = Point(
     "strategies", "Says how good a URL is, and so what is fetched first; named by `crawl.strategy`.", _strategies
@@ -97,6 +97,6 @@ STRATEGIES: Point[Callable[[Context], Strategy | LinkStrategy]] = Point(
 RULES: Point[Callable[[], Rule]] = Point(
     "rules", "Refuses URLs, after the filters and trap guards; named by `scope.rules`."
 )
-READERS: Point[Callable[[ParseJob], Parsed]] = Point(
-    "readers", "Reads documents of a media type that is not built in; named by the media type.", _readers
+PARSERS: Point[Callable[[ParseJob], Parsed]] = Point(
+    "parsers", "Reads documents of a media type that is not built in; named by the media type.", _parsers
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer.crawl.parser_config import ParserConfig
-from gossamer.crawl.reading import PageReader
+from gossamer.crawl.reading import PageParser
 from gossamer.dedup.exact import content_hash
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.url import CanonicalRules
@@ -60,7 +60,7 @@ def _texts(source: SiteSource, options: Options, most: int) -> list[SiteText]:
 
 def read_texts(folder: Path, origin: str, most: int) -> list[SiteText]:
     """The texts of the HTML files of a folder."""
-    reader = PageReader(ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits(), near="none"))
+    reader = PageParser(ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits(), near="none"))
     paths = sorted(folder.rglob("*.html"))
     texts = []
     for path in paths[:: max(1, len(paths) // most)][:most]:

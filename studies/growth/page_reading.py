@@ -7,7 +7,7 @@ import time
 from random import Random
 
 from gossamer.crawl.parser_config import ParserConfig
-from gossamer.crawl.reading import PageReader
+from gossamer.crawl.reading import PageParser
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
@@ -25,7 +25,7 @@ def reading_cost(pages: int, seed: int) -> float:
     """Median microseconds of processor time to read a made-up page of 250 to 1,200 words with 80 links."""
     site = Site("www.site.example", 100_000)
     settings = ParserConfig(CanonicalRules(), ScopeConfig(hosts=(site.name,)), (), ParseLimits())
-    reader, dice, times = PageReader(settings), Random(seed), list[float]()
+    reader, dice, times = PageParser(settings), Random(seed), list[float]()
     for number, text in enumerate(made_up_texts(_WARM_UP + pages, seed)):
         job = ParseJob(site.url(number), Kind.PAGE, "text/html; charset=utf-8", _page(site, text, dice).encode())
         started = time.process_time()

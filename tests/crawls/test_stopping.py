@@ -19,9 +19,9 @@ SLOW = """
 import sys
 if any("parser_process" in argument for argument in sys.orig_argv):
     import time
-    from gossamer.crawl.reading import PageReader
-    read = PageReader.read
-    PageReader.read = lambda self, job: (time.sleep(START if job.url.endswith("/") else OTHERS), read(self, job))[1]
+    from gossamer.crawl.reading import PageParser
+    read = PageParser.read
+    PageParser.read = lambda self, job: (time.sleep(START if job.url.endswith("/") else OTHERS), read(self, job))[1]
 """
 
 

@@ -20,9 +20,9 @@ import pytest
 
 from gossamer.clock import CorrectedClock
 from gossamer.crawl.heartbeat import set_by_database
+from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
 from gossamer.data.opening import open_frontier
-from gossamer.data.reader import SharedReader
 from gossamer.database import postgres, schema
 from gossamer.database.database import DatabaseLost, open_database, read_database
 from gossamer.database.postgres import PostgresDatabase
@@ -603,19 +603,19 @@ class TestClearErrors:
 
 def test_a_reader_does_not_wait_for_a_server_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches ask the crawl's database about copies and stories: without an answer they go on without."""
-    monkeypatch.setattr("gossamer.data.reader._ANSWER", 60.0)
+    monkeypatch.setattr("gossamer.data.connection._ANSWER", 60.0)
     server = PostgresServer()
     try:
         url = server.database()
         open_database(url).close()
-        reader = SharedReader(url)
+        reader = SharedConnection(url)
         assert reader.ask(lambda db: db.execute("SELECT 1")) == [(1,)]
         server.freeze()
-        monkeypatch.setattr("gossamer.data.reader._ANSWER", 0.5)
+        monkeypatch.setattr("gossamer.data.connection._ANSWER", 0.5)
         with pytest.raises(BusyError, match="does not answer"):
             reader.ask(lambda db: db.execute("SELECT 1"))
         server.thaw()
-        monkeypatch.setattr("gossamer.data.reader._ANSWER", 60.0)
+        monkeypatch.setattr("gossamer.data.connection._ANSWER", 60.0)
         assert reader.ask(lambda db: db.execute("SELECT 2")) == [(2,)]
     finally:
         server.stop()

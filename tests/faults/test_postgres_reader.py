@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from gossamer.data import reader
-from gossamer.data.reader import SharedReader
+from gossamer.data.connection import SharedConnection
 from gossamer.database.database import Database, open_database
 from gossamer.errors import BusyError
 from kit.postgres import PostgresServer
@@ -25,7 +25,7 @@ def url() -> Iterator[str]:
         server.stop()
 
 
-def ask(shared: SharedReader) -> object:
+def ask(shared: SharedConnection) -> object:
     def question(db: Database) -> object:
         return db.execute("SELECT COUNT(*) FROM sites")[0][0]
 
@@ -34,7 +34,7 @@ def ask(shared: SharedReader) -> object:
 
 def test_few_questions_are_left_to_a_table_that_is_locked(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_ANSWER", 60.0)
-    shared = SharedReader(url)
+    shared = SharedConnection(url)
     assert ask(shared) == 0
     with psycopg.connect(url) as other:
         other.execute("LOCK TABLE sites")
@@ -54,7 +54,7 @@ def test_few_questions_are_left_to_a_table_that_is_locked(url: str, monkeypatch:
 
 def test_questions_that_are_never_answered_are_given_up(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Or a server whose connections died unheard would never ask again."""
-    shared = SharedReader(url)
+    shared = SharedConnection(url)
     with psycopg.connect(url) as other:
         other.execute("LOCK TABLE sites")
         monkeypatch.setattr(reader, "_ANSWER", 0.3)

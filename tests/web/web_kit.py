@@ -20,7 +20,7 @@ import msgspec
 import pytest
 
 from gossamer.clock import Clock
-from gossamer.data.reader import SharedReader
+from gossamer.data.connection import SharedConnection
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.stories import Cluster, Story, StoryPage
 from gossamer.model.records import PageRow
@@ -47,7 +47,7 @@ from gossamer.web.service import SearchService, StoryService
 PATIENCE = 240.0
 """Seconds that a busy machine gets for whatever is waited for."""
 _HASTE = (
-    "gossamer.console.forms.FORM_SECONDS", "gossamer.console.pages.url.PATIENCE", "gossamer.data.reader._ANSWER",
+    "gossamer.console.forms.FORM_SECONDS", "gossamer.console.pages.url.PATIENCE", "gossamer.data.connection._ANSWER",
     "gossamer.serving.stories._PATIENCE", "gossamer.operate.trial_process.PATIENCE", "gossamer.web.overviews._FIRST",
 )  # fmt: skip
 """After so many seconds a server answers with less, or not at all: few, since a reader waits."""
@@ -63,7 +63,7 @@ def without_haste() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in _HASTE:
             patch.setattr(name, PATIENCE)
-        patch.setattr(SharedReader.__init__, "__defaults__", (PATIENCE,))
+        patch.setattr(SharedConnection.__init__, "__defaults__", (PATIENCE,))
         yield
 
 

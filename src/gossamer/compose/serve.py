@@ -11,9 +11,9 @@ from starlette.applications import Starlette
 from gossamer.clock import Clock, SystemClock
 from gossamer.compose.console import Login, console_of
 from gossamer.compose.search import open_front_end, open_service
+from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import index_place
-from gossamer.data.reader import SharedReader
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.database.meta import check_readable
@@ -91,7 +91,7 @@ def crawl_services(data: Path, settings: Settings) -> Services:
 def observing(data: Path, settings: Settings) -> Extension:
     """What the server of a crawl tells those who run it: figures, readiness, what readers search for."""
     folder, clock = DataFolder(data), SystemClock()
-    reader = SharedReader(folder.database)
+    reader = SharedConnection(folder.database)
     asked = StoredAsked(folder, clock) if settings.console.analytics else None
     return Extension(
         routes=(),

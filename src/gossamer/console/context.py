@@ -18,8 +18,8 @@ from starlette.routing import Route
 
 from gossamer.clock import Clock
 from gossamer.console.seed_standing import SeedStandings
+from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
-from gossamer.data.reader import SharedReader
 from gossamer.database.database import Database
 from gossamer.settings import Settings
 from gossamer.web.links import Links
@@ -57,7 +57,7 @@ class Crawl:
         self.services = services
         self.clock = clock
         self.seeds = SeedStandings(self.folder, settings, clock)
-        self._reader = SharedReader(self.folder.database, _WAIT)
+        self._reader = SharedConnection(self.folder.database, _WAIT)
 
     def ask(self, question: Callable[[Database], T]) -> T:
         """A reading question to the frontier database, from any thread."""

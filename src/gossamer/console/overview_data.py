@@ -14,8 +14,8 @@ from typing import Literal
 import msgspec
 
 from gossamer.console.context import Crawl
+from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
-from gossamer.data.reader import SharedReader
 from gossamer.database.condition import server_bytes
 from gossamer.database.database import Database
 from gossamer.frontier.freshness import Freshness, collection_freshness
@@ -62,7 +62,7 @@ class Watch:
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         # A connection of its own: nobody else's page waits while many sites are counted.
-        self._reader = SharedReader(crawl.folder.database)
+        self._reader = SharedConnection(crawl.folder.database)
         self._lock = Lock()
         self._look: Look | None = None
         self._good_until = 0.0

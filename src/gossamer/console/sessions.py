@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gossamer.console.context import Crawl, Visitor
-from gossamer.data.reader import SharedReader
+from gossamer.data.connection import SharedConnection
 from gossamer.errors import GossamerError, UsageError
 from gossamer.settings import ConsoleSettings
 from gossamer.tables import accounts, audit, logins
@@ -45,7 +45,7 @@ class Sessions:
         # Browsers send a host's cookies to all its ports: two servers on one machine must not log each other out.
         self._cookie = f"{'__Secure-' if is_secure else ''}gossamer-{port}"
         # Pages hold the crawl's reader while they ask long questions: who is logged in must not wait for that.
-        self._reader = SharedReader(crawl.folder.database)
+        self._reader = SharedConnection(crawl.folder.database)
         self._one_at_a_time = Lock()
 
     def visitor(self, request: Request) -> Visitor | None:

@@ -22,7 +22,7 @@ import msgspec
 
 from gossamer import logs
 from gossamer.crawl.parser_config import CONFIG, ParserConfig
-from gossamer.crawl.reading import PageReader
+from gossamer.crawl.reading import PageParser
 from gossamer.model.records import Parsed, ParseJob
 from gossamer.parse.clean import clean_line
 
@@ -52,20 +52,20 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
     configs = msgspec.msgpack.Decoder(ParserConfig)
     jobs = msgspec.msgpack.Decoder(ParseJob)
     encoder = msgspec.msgpack.Encoder()
-    reader: PageReader | None = None
+    reader: PageParser | None = None
     while head := source.read(5):
         payload = source.read(int.from_bytes(head[:4], "little"))
         if head[4:] == CONFIG:
             config = configs.decode(payload)
             _limit_memory(config.memory)
-            reader = PageReader(config)
+            reader = PageParser(config)
             continue
         job = jobs.decode(payload)
         answer = encoder.encode(_read(reader, job))
         _write(sink, len(answer).to_bytes(4, "little") + answer)
 
 
-def _read(reader: PageReader | None, job: ParseJob) -> Parsed:
+def _read(reader: PageParser | None, job: ParseJob) -> Parsed:
     if reader is None:
         return Parsed(job.url, ok=False, problem="the parser was not configured")
     try:

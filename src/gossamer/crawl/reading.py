@@ -26,7 +26,7 @@ from gossamer.parse.document import ParseContext, complete, parse_document
 from gossamer.parse.links import ReferenceMemory
 from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
-from gossamer.plugins import MISSING, READERS
+from gossamer.plugins import MISSING, PARSERS
 
 _REMEMBERED = 200_000
 """Keys of URLs kept; about 40 MB."""
@@ -40,12 +40,12 @@ class _Keys(dict[str, int]):
         return key
 
 
-class PageReader:
+class PageParser:
     """Reads pages and sitemaps by one configuration."""
 
     def __init__(self, config: ParserConfig) -> None:
         self._canonicalizer = Canonicalizer(config.urls, config.mirrors)
-        self._own = set(READERS.names())
+        self._own = set(PARSERS.names())
         self._limits = config.limits
         self._near = near_method(config.near) if config.near != "none" else None
         self._simhash = simhash if config.near == "simhash" else None
@@ -79,7 +79,7 @@ class PageReader:
         )  # fmt: skip
         media = true_type(media_type(job.content_type), job.body) if job.kind is Kind.PAGE else ""
         own = media in self._own
-        parsed = complete(READERS.get(media)(job), job, context) if own else parse_document(job, context)
+        parsed = complete(PARSERS.get(media)(job), job, context) if own else parse_document(job, context)
         if not parsed.ok and media in MISSING:
             parsed.problem, parsed.media_type = f"no parser for {media}: {MISSING[media]}", media
         if self._categories is not None and parsed.ok and not parsed.category:

@@ -150,7 +150,7 @@ def _examples_of_folder(root: Path, warnings: list[str]) -> Iterator[Example]:
 
 def read_local(path: Path) -> Parsed:
     """Parse a local file; its suffix determines the type."""
-    from gossamer.crawl.reading import PageReader  # parsers are slow to load, and most commands need none
+    from gossamer.crawl.reading import PageParser  # parsers are slow to load, and most commands need none
 
     try:
         body = path.read_bytes()
@@ -159,7 +159,7 @@ def read_local(path: Path) -> Parsed:
     config = ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits(), near="none")
     name = "".join(char if char.isalnum() or char in "-." else "_" for char in path.name)
     job = ParseJob(f"http://localhost/{name}", Kind.PAGE, _TYPES.get(path.suffix.lower(), ""), body)
-    return PageReader(config).read(job)
+    return PageParser(config).read(job)
 
 
 def _domain(canonical_url: str) -> str:

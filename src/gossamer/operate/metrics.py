@@ -100,7 +100,7 @@ _BY_NAME = {metric.name: metric for metric in METRICS}
 
 
 class Ask(Protocol):
-    """Puts a question to the frontier database, such as `SharedReader.ask`."""
+    """Puts a question to the frontier database, such as `SharedConnection.ask`."""
 
     def __call__(self, question: Callable[[Database], T]) -> T:
         """Answer a question."""

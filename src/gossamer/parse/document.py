@@ -3,7 +3,7 @@
 `parse_document` is pure and never raises. Whatever a page does to us ends as
 `ok=False` with the problem named, so a worker loses one page and not a batch.
 
-Steps: choose the reader by type and first bytes; decode; parse once; read metadata
+Steps: choose the parser by type and first bytes; decode; parse once; read metadata
 and links from the tree; ask the scope about the targets; cut out the main text,
 which consumes the tree; language, date and fingerprints from what is there.
 
@@ -33,7 +33,7 @@ from gossamer.parse.metadata import Metadata, apply_headers, read_metadata
 from gossamer.parse.naming import title_of
 from gossamer.parse.rules import RuleBook
 from gossamer.parse.rules.cutting import cut
-from gossamer.parse.sniff import Reader, choose_reader, media_type
+from gossamer.parse.sniff import Parser, choose_parser, media_type
 from gossamer.parse.structured import read_structured, trusted_body, visible_text
 from gossamer.parse.text import main_text
 
@@ -74,12 +74,12 @@ def parse_document(job: ParseJob, context: ParseContext) -> Parsed:
 
 def _parse(job: ParseJob, context: ParseContext) -> Parsed:
     media = media_type(job.content_type)
-    reader = Reader.NONE if job.kind is not Kind.PAGE else choose_reader(media, job.body)
-    if reader is Reader.HTML:
+    parser = Parser.NONE if job.kind is not Kind.PAGE else choose_parser(media, job.body)
+    if parser is Parser.HTML:
         return _parse_html(job, media, context)
-    if reader is Reader.PLAIN:
+    if parser is Parser.PLAIN:
         return _parse_plain(job, media, context)
-    problem = f"no reader for a {job.kind.value} of type {media or 'unknown'}"
+    problem = f"no parser for a {job.kind.value} of type {media or 'unknown'}"
     return Parsed(job.url, ok=False, problem=problem, unsupported=True, media_type=media)
 
 
@@ -92,7 +92,7 @@ def _parse_plain(job: ParseJob, media: str, context: ParseContext) -> Parsed:
 
 
 def complete(parsed: Parsed, job: ParseJob, context: ParseContext) -> Parsed:
-    """Add what every document has to what a reader of another type found: the wishes of the headers, canonical links
+    """Add what every document has to what the parser of another type found: the wishes of the headers, canonical links
     and which of them are followed, the category of its rule, language and fingerprints. A problem stays one."""
     if not parsed.ok:
         return parsed

@@ -1,4 +1,4 @@
-"""Which reader does a body need? The declared type, corrected by the first bytes.
+"""Which parser does a body need? The declared type, corrected by the first bytes.
 
 A server that sends no type, or a wrong one, is common; a body that starts like
 HTML is HTML, and one that starts like a picture is not, whatever the header says.
@@ -13,7 +13,7 @@ from enum import Enum
 from gossamer.parse.clean import clean_line
 
 
-class Reader(Enum):
+class Parser(Enum):
     """How a body is to be read."""
 
     HTML = "html"
@@ -54,19 +54,19 @@ def true_type(media: str, body: bytes) -> str:
     return PDF if body[:_LOOK].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-") else media
 
 
-def choose_reader(media: str, body: bytes) -> Reader:
-    """The reader for a body of this declared type."""
+def choose_parser(media: str, body: bytes) -> Parser:
+    """The parser for a body of this declared type."""
     start = body[:_LOOK]
     if start.startswith(_MAGIC) or start[:4] == b"RIFF" or start[4:8] == b"ftyp":
-        return Reader.NONE
+        return Parser.NONE
     if media in _HTML_TYPES:
-        return Reader.NONE if _is_binary(start) else Reader.HTML
+        return Parser.NONE if _is_binary(start) else Parser.HTML
     if media in _PLAIN_TYPES or media in _UNSURE_TYPES:
         if _looks_like_html(start):
-            return Reader.HTML
+            return Parser.HTML
         if media in _PLAIN_TYPES or (not media and start.strip() and not start.lstrip().startswith(b"<?xml")):
-            return Reader.NONE if _is_binary(start) else Reader.PLAIN
-    return Reader.NONE
+            return Parser.NONE if _is_binary(start) else Parser.PLAIN
+    return Parser.NONE
 
 
 def _looks_like_html(start: bytes) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gossamer.clock import Clock, SystemClock
+from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
-from gossamer.data.reader import SharedReader
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.stories import representatives
 
@@ -22,7 +22,7 @@ class StoredLeaders:
     """`search.ordering.Leaders` of a data folder; safe to share between threads."""
 
     def __init__(self, folder: DataFolder, clock: Clock | None = None) -> None:
-        self._reader = SharedReader(folder.database)
+        self._reader = SharedConnection(folder.database)
         self._clock = clock or SystemClock()
         self._resting_until = 0.0
 

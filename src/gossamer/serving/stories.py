@@ -13,8 +13,8 @@ from threading import Lock
 from typing import TypeVar
 
 from gossamer.clock import Clock, SystemClock
+from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
-from gossamer.data.reader import SharedReader
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier import changes
@@ -38,7 +38,7 @@ class StoredStories:
 
     def __init__(self, folder: DataFolder, clock: Clock | None = None) -> None:
         self._folder = folder
-        self._reader = SharedReader(folder.database)
+        self._reader = SharedConnection(folder.database)
         self._clock = clock or SystemClock()
         self._reading = Lock()
 

@@ -9,7 +9,7 @@ import pytest
 
 from gossamer import plugins
 from gossamer.crawl.parser_config import ParserConfig, full_chain
-from gossamer.crawl.reading import PageReader, looks_like_sitemap
+from gossamer.crawl.reading import PageParser, looks_like_sitemap
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.site import key64
@@ -42,8 +42,8 @@ def cats() -> Iterator[str]:
     del plugins.RULES._built_in["cats"]
 
 
-def reader(*rules: str) -> PageReader:
-    return PageReader(ParserConfig(CanonicalRules(), SCOPE, rules, ParseLimits()))
+def reader(*rules: str) -> PageParser:
+    return PageParser(ParserConfig(CanonicalRules(), SCOPE, rules, ParseLimits()))
 
 
 def job(

@@ -1,4 +1,4 @@
-"""What readers of other types return is completed like a page: links, scope, wishes, fingerprints, category."""
+"""What parsers of other types return is completed like a page: links, scope, wishes, fingerprints, category."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gossamer import plugins
 from gossamer.categories.examples import Example
 from gossamer.categories.training import train
 from gossamer.crawl.parser_config import ParserConfig
-from gossamer.crawl.reading import PageReader
+from gossamer.crawl.reading import PageParser
 from gossamer.model.records import Kind, Link, Parsed, ParseJob
 from gossamer.model.site import key64
 from gossamer.model.url import CanonicalRules
@@ -33,9 +33,9 @@ def read_recipe(job: ParseJob) -> Parsed:
 
 @pytest.fixture(autouse=True)
 def recipes() -> Iterator[None]:
-    plugins.READERS.register(RECIPE, read_recipe)
+    plugins.PARSERS.register(RECIPE, read_recipe)
     yield
-    del plugins.READERS._built_in[RECIPE]
+    del plugins.PARSERS._built_in[RECIPE]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def read(
     body: str | bytes = SOUP, content_type: str = RECIPE, robots: tuple[str, ...] = (), **config: object
 ) -> Parsed:
     settings = ParserConfig(CanonicalRules(), ScopeConfig(hosts=("a.test",)), (), ParseLimits())
-    reader = PageReader(msgspec.structs.replace(settings, **config))
+    reader = PageParser(msgspec.structs.replace(settings, **config))
     data = body if isinstance(body, bytes) else body.encode()
     return reader.read(ParseJob("http://a.test/page", Kind.PAGE, content_type, data, list(robots)))
 
@@ -115,7 +115,7 @@ def test_a_pdf_is_read_whatever_it_is_called(content_type: str) -> None:
 
 
 def test_without_the_extra_a_pdf_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins.READERS, "_built_in", {})
+    monkeypatch.setattr(plugins.PARSERS, "_built_in", {})
     monkeypatch.setitem(plugins.MISSING, "application/pdf", "install gossamer[pdf]")
     for content_type in ("application/pdf", "text/html", ""):
         page = read(b"%PDF-1.4 ...", content_type)
@@ -136,4 +136,4 @@ def test_without_the_extra_a_pdf_says_what_to_install(monkeypatch: pytest.Monkey
 )
 def test_a_plain_text_has_a_title(text: str, url: str, title: str) -> None:
     settings = ParserConfig(CanonicalRules(), ScopeConfig(hosts=("a.test",)), (), ParseLimits())
-    assert PageReader(settings).read(ParseJob(url, Kind.PAGE, "text/plain", text.encode())).title == title
+    assert PageParser(settings).read(ParseJob(url, Kind.PAGE, "text/plain", text.encode())).title == title

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gossamer.crawl.reading import PageReader
+from gossamer.crawl.reading import PageParser
 from gossamer.crawl.render.choice import Modes, has_gained, merged, most_requests, why_render
 from gossamer.crawl.scope import ParserConfig
 from gossamer.crawl.understand import Rules, of_page
@@ -22,7 +22,7 @@ from gossamer.settings import Settings
 
 URL = "http://a.test/"
 WORDS = "Warp and weft cross at right angles, and that is all there is to plain cloth. "
-READER = PageReader(ParserConfig(CanonicalRules(), ScopeConfig("list", ("a.test",)), (), ParseLimits()))
+READER = PageParser(ParserConfig(CanonicalRules(), ScopeConfig("list", ("a.test",)), (), ParseLimits()))
 
 
 def parsed(html: str, content_type: str = "text/html") -> Parsed:

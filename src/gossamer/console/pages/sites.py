@@ -13,7 +13,7 @@ from starlette.routing import Route
 from gossamer.console import series, words
 from gossamer.console.context import Asked, Console, Done
 from gossamer.console.site_data import EXTRACTION_DAYS, newest_documents, removal, site_page
-from gossamer.data.reader import SharedReader
+from gossamer.data.connection import SharedConnection
 from gossamer.errors import UsageError
 from gossamer.frontier.extraction import extraction_of
 from gossamer.frontier.politeness import SiteClock, gap
@@ -47,7 +47,7 @@ class SitePages:
     def __init__(self, console: Console) -> None:
         self._console, self._crawl = console, console.crawl
         # A connection of its own: nobody else's page waits while many sites are sorted.
-        self._reader = SharedReader(console.crawl.folder.database)
+        self._reader = SharedConnection(console.crawl.folder.database)
 
     def show_list(self, asked: Asked) -> Response:
         """Sites, page by page."""

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from gossamer.crawl.parser_config import ParserConfig
-from gossamer.crawl.reading import PageReader
+from gossamer.crawl.reading import PageParser
 from gossamer.model.outcome import Outcome, of_status
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import site_of
@@ -107,10 +107,10 @@ def ask(site: ServedFiles, url: str) -> Answer:
 
 
 @lru_cache(maxsize=4)
-def _reader(site: ServedFiles) -> PageReader:
+def _reader(site: ServedFiles) -> PageParser:
     scope = ScopeConfig(hosts=tuple(dict.fromkeys(site_of(prefix) for prefix in (site.origin, *site.own))))
     limits = ParseLimits(text=site.text)
-    return PageReader(ParserConfig(CanonicalRules(), scope, (), limits, documents=site.rules))
+    return PageParser(ParserConfig(CanonicalRules(), scope, (), limits, documents=site.rules))
 
 
 def _of_parsed(site: ServedFiles, url: str, parsed: Parsed) -> Answer:

@@ -29,7 +29,7 @@ _GIVEN_UP = 600.0
 T = TypeVar("T")
 
 
-class SharedReader:
+class SharedConnection:
     """Answers questions from the frontier database of a data folder, for any thread."""
 
     def __init__(self, where: Where, wait: float = _WAIT) -> None:
