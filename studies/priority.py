@@ -7,7 +7,7 @@ true rank; it must find them by links like everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -16,7 +16,7 @@ from gossamer.lab.parallel import each
 from gossamer.lab.simulation.simulator import simulate
 from gossamer.lab.tables import Cell, Table
 from gossamer.lab.webs.web import Floats, RecordedWeb
-from gossamer.priority.earlier import EarlierOrParent, Omniscient
+from gossamer.priority.earlier import Earlier, EarlierOrParent
 from gossamer.priority.product import Product
 from studies.measures import area, mean_rank
 from studies.one_pass import one_pass
@@ -42,6 +42,20 @@ class Course(msgspec.Struct, frozen=True):
     strategy: str
     curve: Floats
     """Mean rank of the first 1, 2, … pages."""
+
+
+class Oracle(Earlier):
+    """Known pages by their earlier rank, the others by their true one."""
+
+    def __init__(self, ranks: Mapping[int, float], truth: Mapping[int, float]) -> None:
+        super().__init__({**truth, **ranks})
+
+
+class Omniscient(Earlier):
+    """All pages by their true rank."""
+
+    def __init__(self, truth: Mapping[int, float]) -> None:
+        super().__init__(truth)
 
 
 def run(options: Options) -> Report:

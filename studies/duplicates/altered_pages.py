@@ -12,7 +12,8 @@ from random import Random
 import msgspec
 
 from gossamer.dedup.near.contract import OVERLAP, NearMethod
-from gossamer.dedup.near.runs import jaccard, runs
+from gossamer.dedup.near.runs import runs
+from studies.duplicates.methods.shingles import jaccard
 from studies.duplicates.near_duplicates import (
     ALMOST,
     UNRELATED,

@@ -20,7 +20,8 @@ import numpy as np
 
 from gossamer.dedup.exact import content_hash
 from gossamer.dedup.near.contract import OVERLAP, NearMethod, same
-from gossamer.dedup.near.runs import Numbers, jaccard, runs
+from gossamer.dedup.near.runs import Numbers, runs
+from studies.duplicates.methods.shingles import jaccard
 
 ALMOST = 0.8
 """Overlap below which calling two texts the same is wrong without doubt."""

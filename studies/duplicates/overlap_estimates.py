@@ -12,8 +12,9 @@ from random import Random
 import numpy as np
 
 from gossamer.dedup.near.minhash import multipliers, odd_sketch, smallest
-from gossamer.dedup.near.runs import Numbers, jaccard, runs
+from gossamer.dedup.near.runs import Numbers, runs
 from studies.duplicates.altered_pages import altered
+from studies.duplicates.methods.shingles import jaccard
 
 ESTIMATES = (
     "64 smallest values of 32 bits",

@@ -1,9 +1,8 @@
 """Ranks of an earlier crawl: what mattered then is fetched first now (S4.4).
 
 The ranks are those that `gossamer rank` left in the data folder, or those of a file: they know the pages of the
-last time. For the others there are four ways: by the links of the pages that lead to them (`parent`), by lot from the
-known ranks (`random`), after all known pages (`zero`), and in simulations by their true rank (`Oracle`). `Omniscient`
-knows all true ranks from the start: no strategy that must find its pages by links can be better informed.
+last time. For the others there are three ways: by the links of the pages that lead to them (`parent`), by lot from the
+known ranks (`random`), and after all known pages (`zero`). Two more, in `studies/priority.py`, know the true ranks.
 
 Ranks may have any scale (PageRank sums to 1, or has a mean of 1). The score follows the logarithm of the rank,
 since ranks are spread over many orders of magnitude: the highest rank has level 0, the lowest level `LOWEST`,
@@ -83,20 +82,6 @@ class Earlier:
         if self._by_lot:
             ranks = np.where(ranks > 0, ranks, self._known[(lots(found) * len(self._known)).astype(np.int64)])
         return self._scale.scores(ranks)
-
-
-class Oracle(Earlier):
-    """Known pages by their earlier rank, the others by their true one; for simulations."""
-
-    def __init__(self, ranks: Mapping[int, float], truth: Mapping[int, float]) -> None:
-        super().__init__({**truth, **ranks})
-
-
-class Omniscient(Earlier):
-    """All pages by their true rank; for simulations."""
-
-    def __init__(self, truth: Mapping[int, float]) -> None:
-        super().__init__(truth)
 
 
 class EarlierOrParent:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gossamer.dedup.near.contract import OVERLAP
 from gossamer.dedup.near.minhash import BANDS, band_keys, smallest
-from gossamer.dedup.near.runs import jaccard, runs
+from gossamer.dedup.near.runs import Numbers, distinct, runs
 
 
 class Shingles:
@@ -37,3 +37,11 @@ class Shingles:
     def similarity(self, left: bytes, right: bytes) -> float:
         """The Jaccard overlap."""
         return jaccard(np.frombuffer(left, "<u8"), np.frombuffer(right, "<u8"))
+
+
+def jaccard(left: Numbers, right: Numbers) -> float:
+    """The share of common numbers in all numbers of two ascending sets."""
+    if not len(left) or not len(right):
+        return 0.0
+    together = len(distinct(np.concatenate((left, right))))
+    return (len(left) + len(right) - together) / together

@@ -13,13 +13,13 @@ from near_kit import SCRIPTS, naive_overlap, replaced, some_words, statistics, t
 from gossamer.dedup.near.contract import same
 from gossamer.dedup.near.minhash import BANDS, ROWS, MinHash
 from gossamer.dedup.near.registry import near_method
-from gossamer.dedup.near.runs import jaccard, runs
+from gossamer.dedup.near.runs import runs
 from gossamer.dedup.near.supershingles import SuperShingles
 from gossamer.dedup.words import MAX_TOKENS, word_hashes
 from studies.duplicates.methods import method_of
 from studies.duplicates.methods import statistics as statistics_module
 from studies.duplicates.methods.imatch_lexicons import LEXICONS, membership
-from studies.duplicates.methods.shingles import Shingles
+from studies.duplicates.methods.shingles import Shingles, jaccard
 from studies.duplicates.methods.statistics import gather
 
 STATISTICS = statistics()

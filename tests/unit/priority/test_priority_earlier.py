@@ -15,9 +15,10 @@ from gossamer.model.records import Discovered, Via
 from gossamer.model.site import key64
 from gossamer.priority.chance import RandomOrder
 from gossamer.priority.config import PriorityConfig
-from gossamer.priority.earlier import Earlier, EarlierOrParent, KeyedRanks, Omniscient, Oracle, earlier
+from gossamer.priority.earlier import Earlier, EarlierOrParent, KeyedRanks, earlier
 from gossamer.priority.levels import levels_of
 from gossamer.priority.strategy import Context, LinkStrategy, Strategy
+from studies.priority import Omniscient, Oracle
 
 
 def keyed(ranks: dict[str, float]) -> dict[int, float]:

@@ -44,11 +44,3 @@ def distinct(numbers: Numbers) -> Numbers:
     first[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return ordered[first]
-
-
-def jaccard(left: Numbers, right: Numbers) -> float:
-    """The share of common numbers in all numbers of two ascending sets."""
-    if not len(left) or not len(right):
-        return 0.0
-    together = len(distinct(np.concatenate((left, right))))
-    return (len(left) + len(right) - together) / together
