@@ -61,7 +61,7 @@ def test_the_second_page_shows_other_results(open_page: OpenPage, scripts: bool)
     expect(page.locator("[aria-current=page]")).to_have_text("Page 2")
     second = titles(page).all_text_contents()
     assert len(first) == len(second) == 10 and not set(first) & set(second)
-    page.get_by_role("link", name="Back", exact=True).click()
+    page.get_by_role("link", name="Previous", exact=True).click()
     expect(titles(page)).to_have_text(first)
 
 

@@ -252,7 +252,7 @@ def test_cached_text_tells_its_date_marks_the_words_and_is_not_indexed(site: htt
     assert texts(tree, ".card time") == ["21 Sep 2026, 14:13 UTC"]
     assert set(texts(tree, "article mark")) == {"rocket"}
     assert tree.select("article p")[1].text.startswith("The rocket began")
-    assert link(tree, "Open the original page") == "https://www.example.org/rockets/history"
+    assert link(tree, "Open original") == "https://www.example.org/rockets/history"
     assert site.get(path).headers["x-robots-tag"] == "noindex"
     assert tree.select("meta[name=robots][content=noindex]")
 

@@ -66,7 +66,7 @@ def test_a_port_that_is_taken_is_named() -> None:
     with serving() as address:
         port = int(address.rpartition(":")[2])
         taken = msgspec.structs.replace(SETTINGS, port=port)
-        with pytest.raises(OperationError, match=rf"127\.0\.0\.1:{port}: another program listens there"):
+        with pytest.raises(OperationError, match=rf"127\.0\.0\.1:{port}: another program uses this port"):
             WebServer(create_app(MemoryService(), taken), taken)
 
 
