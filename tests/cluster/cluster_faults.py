@@ -205,7 +205,7 @@ def test_what_cannot_work_says_why_in_one_line(slow_crawl: Crawl, server: Postgr
     assert "the segments at s3://crawls/elsewhere are not those of this crawl" in said
     nowhere = "postgresql://gossamer:secret@127.0.0.1:1/nowhere"
     said = refused(1, "work", "--database", nowhere, "--segments", place)
-    assert "127.0.0.1:1/nowhere cannot be reached" in said
+    assert "cannot reach" in said and "127.0.0.1:1/nowhere" in said
     assert "secret" not in said
     said = refused(2, "work", "--database", server.database(), "--segments", place)
     assert f"no crawl in {server.url('postgres')} yet: start one" in said

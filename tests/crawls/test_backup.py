@@ -468,8 +468,8 @@ def test_places_that_would_be_spoilt_are_refused(data: Path, tmp_path: Path) -> 
     other.mkdir()
     (other / "cat.jpg").write_bytes(b"meow")
     for place, said in (
-        (data, "itself"),
-        (data / "segments" / "x", "itself"),
+        (data, "inside"),
+        (data / "segments" / "x", "inside"),
         (other, "other files"),
         (other / "cat.jpg", "is a file"),
     ):
@@ -564,7 +564,7 @@ def test_what_is_secret_in_a_backup_is_its_owner_s_also_where_the_place_was_ther
 def test_two_backups_to_one_place_take_turns(data: Path, tmp_path: Path) -> None:
     place = tmp_path / "backup"
     back_up(DataFolder(data), place, FakeClock(NOW))
-    with backup_module._only_one(place), pytest.raises(BusyError, match="under way"):
+    with backup_module._only_one(place), pytest.raises(BusyError, match="is running"):
         back_up(DataFolder(data), place, FakeClock(NOW))
 
 

@@ -89,7 +89,7 @@ def test_the_plan_covers_every_url_and_keeps_its_promises(web: FakeWeb, crawled:
 def test_a_site_nobody_knows_is_sampled_first(web: FakeWeb, tmp_path: Path) -> None:
     data = tmp_path / "data"
     write_settings(data, settings_of(web))
-    fails(gossamer("partition", "plan", web.url(OTHER), data=data), 2, "nothing is stored", "--sample")
+    fails(gossamer("partition", "plan", web.url(OTHER), data=data), 2, "is stored: crawl it first", "--sample")
     before = len(web.log())
     done = gossamer("partition", "plan", web.url(OTHER), "--sample", "30", "--json", data=data)
     assert done.code == 0, done.err
@@ -167,5 +167,5 @@ def test_an_operator_splits_a_site_and_takes_it_back_and_no_page_is_lost_or_fetc
 def test_a_number_of_parts_that_is_none_is_refused(web: FakeWeb, crawled: Path, tmp_path: Path) -> None:
     for wrong in ("0", "11", "many"):
         fails(gossamer("partition", "set", site_name(web), wrong, data=crawled), 2, "is not a number of parts")
-    fails(gossamer("partition", "set", site_name(web, OTHER), "2", data=crawled), 2, "nothing is stored")
+    fails(gossamer("partition", "set", site_name(web, OTHER), "2", data=crawled), 2, "is stored: crawl it first")
     fails(gossamer("partition", "set", site_name(web), "2", data=tmp_path / "none"), 2, "no crawl")

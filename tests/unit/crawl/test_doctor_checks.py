@@ -387,7 +387,7 @@ def test_a_database_on_a_server_is_examined_too(tmp_path: Path) -> None:
     finally:
         server.stop()
     found = only(tmp_path, doctor_crawl.database)
-    assert found.state == "bad" and "cannot be reached" in found.sentence
+    assert found.state == "bad" and "cannot reach" in found.sentence
 
 
 # -- the verb -------------------------------------------------------------------------------------
