@@ -222,7 +222,7 @@ def _fetched(data: Path) -> int:
     with contextlib.suppress(Exception):
         db = read_database(data / "frontier.db")
         try:
-            return int(db.execute("SELECT COALESCE(SUM(pages), 0) FROM segments")[0][0])
+            return int(db.execute("SELECT COALESCE(SUM(pages), 0) FROM segments WHERE merged_into IS NULL")[0][0])
         finally:
             db.close()
     return 0

@@ -76,7 +76,7 @@ def test_an_operator_saves_pauses_resumes_and_removes_a_query(console: ConsoleUn
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"name": "x", "query": " "}, "something to look for"),
+        ({"name": "x", "query": " "}, "query is empty"),
         ({"name": "", "query": "x"}, "needs a name"),
         ({"name": "x", "query": "x", "mail": "me@a.test"}, "alerts.smtp_host"),
         ({"name": "x", "query": "x", "webhook": "https://a.test/"}, "alerts.secret"),

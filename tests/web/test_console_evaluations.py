@@ -134,4 +134,4 @@ def test_an_evaluation_is_not_lost_because_it_cannot_be_kept(
     db.close()
     assert main(["evaluate", str(queries_file(tmp_path, url)), "--data", str(data)]) == 0
     said = capsys.readouterr()
-    assert "0.5000" in said.out and "not kept" in said.err
+    assert "0.5000" in said.out and "not stored" in said.err

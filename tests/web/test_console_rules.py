@@ -76,7 +76,7 @@ def test_a_rule_is_tried_on_stored_pages_and_nothing_is_saved(console: ConsoleUn
     page = tried(console, RULE)
     assert "Pages that fit: 5" in page
     assert "Pages that do not fit: 2" in page
-    assert "rule alpha.test page takes it" in page
+    assert "rule alpha.test page applies" in page
     title = re.search(r"<dt>Title</dt><dd>(.*?)</dd>", page)
     assert title and re.fullmatch(r".+ \(\d\)", title[1])
     assert "This is page" in page, "the text that is cut out"

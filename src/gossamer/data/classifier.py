@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from gossamer.categories.model import SOURCE, Model, model_of
 from gossamer.data.folder import DataFolder
 from gossamer.errors import CorruptError, StorageError, UsageError
-from gossamer.store.durable import storing, sync_file, sync_folder
+from gossamer.store.durable import replace_file, storing
 
 
 def model_bytes(folder: DataFolder) -> bytes:
@@ -36,16 +35,9 @@ def load_model(folder: DataFolder) -> Model:
 
 def save_model(folder: DataFolder, model: Model) -> None:
     """Replace the classifier; a power cut leaves the old or the new one."""
-    partial = folder.categories.with_name(f"{folder.categories.name}.{os.getpid()}.part")
     folder.create()
     with storing(folder.categories):
-        try:
-            partial.write_bytes(model.to_bytes())
-            sync_file(partial)
-            partial.replace(folder.categories)
-            sync_folder(folder.root)
-        finally:
-            partial.unlink(missing_ok=True)
+        replace_file(folder.categories, model.to_bytes())
 
 
 def categoriser(folder: DataFolder) -> Callable[[str, str], tuple[str, str]]:

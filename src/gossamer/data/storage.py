@@ -9,7 +9,7 @@ import msgspec
 from gossamer.errors import UsageError
 from gossamer.settings import load
 from gossamer.store.config import StorageConfig
-from gossamer.store.durable import storing
+from gossamer.store.durable import replace_file, storing
 
 _STORAGE = "storage.json"
 
@@ -35,7 +35,11 @@ def remember_storage(root: Path, database: str | None, segments: str | None) -> 
     storage.check()
     with storing(root):
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = root / _STORAGE
-        path.touch(0o600)  # it may hold the database's password
-        path.write_bytes(msgspec.json.encode(storage))
+    write_storage(root, storage)
     return storage
+
+
+def write_storage(root: Path, storage: StorageConfig) -> None:
+    """Keep where database and segments are; the file may hold the database's password."""
+    with storing(root):
+        replace_file(root / _STORAGE, msgspec.json.encode(storage))

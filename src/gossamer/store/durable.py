@@ -132,6 +132,19 @@ def write_new(path: Path, data: bytes | memoryview) -> int:
         return file.write(data)
 
 
+def replace_file(path: Path, data: bytes) -> None:
+    """Writes a file that only its owner reads; others see the old one or the new one, also after a power cut."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        partial.touch(0o600)
+        partial.write_bytes(data)
+        sync_file(partial)
+        partial.replace(path)
+        sync_folder(path.parent)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
 def sync_file(path: Path) -> None:
     """Waits until a file's bytes and length are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -32,6 +32,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gossamer.model.counts import counted
 from gossamer.model.records import Link, PageRow, Response
 from gossamer.store import archive, layout, schema
 from gossamer.store.archive import Place, StoredResponse
@@ -156,7 +157,7 @@ class TableFile:
     def page(self, row: int) -> PageRow:
         """One row of a `pages` file."""
         if not 0 <= row < self.rows:
-            raise corrupt(self.path, f"there is no row {row}, only {self.rows} rows")
+            raise corrupt(self.path, f"there is no row {row}, only {counted(self.rows, 'row')}")
         group = bisect_right(self.starts, row) - 1
         with reading(self.path):
             return schema.page_row(self.read_group(group), row - self.starts[group])

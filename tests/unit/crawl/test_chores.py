@@ -33,7 +33,7 @@ def took(chore: Chore, caplog: pytest.LogCaptureFixture) -> bool:
     chore.tick()
     if "started" not in caplog.text:
         return False
-    _until(lambda: (chore.tick(), "is done" in caplog.text or "stopped" in caplog.text)[1])
+    _until(lambda: (chore.tick(), "is done" in caplog.text or "failed" in caplog.text)[1])
     return True
 
 

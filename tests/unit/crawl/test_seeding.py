@@ -24,7 +24,7 @@ def test_the_line_of_the_file_allows_the_address_and_what_was_allowed_before(
         check_addresses(LOOPBACK, Settings(network=NetworkSettings(allow=allowed)), folder)
     line, _, rest = str(told.value).partition("to crawl it, write ")[2].partition(" under [network] in ")
     networks = tomllib.loads(line)["allow"]
-    assert networks == [*allowed, "127.0.0.0/8"] and rest.startswith(f"{folder}/gossamer.toml. A crawl that is running")
+    assert networks == [*allowed, "127.0.0.0/8"] and rest.startswith(f"{folder}/gossamer.toml. If a crawl is running")
     check_addresses(LOOPBACK, Settings(network=NetworkSettings(allow=tuple(networks))), folder)
 
 

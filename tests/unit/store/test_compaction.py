@@ -118,7 +118,7 @@ def test_damage_is_not_merged(root, segments, page, segment, name, gone):
 
 def test_the_new_id_must_be_free(segments, page, segment):
     ids = [segment(segments, n, [page()]) for n in range(2)]
-    with pytest.raises(Exception, match="exists already"):
+    with pytest.raises(Exception, match="already exists"):
         compact(segments, ids, ids[0])
     assert check_segment(segments, ids[0]).pages == 1
 

@@ -154,3 +154,26 @@ def test_discard_says_whether_it_worked(root, segments, segment, page, monkeypat
     monkeypatch.setattr(durable.shutil, "rmtree", lambda *_, **__: None)
     assert not durable.discard(root, kept)
     assert delete_segments(segments, [kept]) == []
+
+
+def test_others_see_the_old_file_until_the_new_one_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, seen = tmp_path / "storage.json", []
+    path.write_bytes(b"old")
+    sync = durable.sync_file
+    monkeypatch.setattr(durable, "sync_file", lambda partial: (seen.append(path.read_bytes()), sync(partial))[1])
+    durable.replace_file(path, b"new")
+    assert (seen, path.read_bytes()) == ([b"old"], b"new")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_cannot_be_replaced_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "storage.json"
+    path.write_bytes(b"old")
+
+    def full(partial: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(durable, "sync_file", full)
+    with pytest.raises(OSError, match="No space"):
+        durable.replace_file(path, b"new")
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("storage.json", b"old")]

@@ -10,11 +10,10 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
-import msgspec
-
 from gossamer.clock import Clock
 from gossamer.data.folder import DataFolder
 from gossamer.data.opening import mark_segments, open_frontier
+from gossamer.data.storage import write_storage
 from gossamer.database.snapshots import fill_database
 from gossamer.errors import CorruptError, UsageError
 from gossamer.frontier.views.vitals import workers
@@ -74,11 +73,7 @@ class _Restore:
         """Restore."""
         self._copy_moment()
         self._copy_segments()
-        with durable.storing(self._root):
-            # Always written: the settings of the backup may name the original's database.
-            path = self._root / "storage.json"
-            path.touch(0o600)
-            path.write_bytes(msgspec.json.encode(self._storage))
+        write_storage(self._root, self._storage)  # always: the settings of the backup may name the original's database
         if self._folder.is_shared:
             own = self._root / files.DATABASE
             fill_database(self._folder.database, own)

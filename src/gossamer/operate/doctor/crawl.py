@@ -255,9 +255,9 @@ def seeds(patient: Patient) -> Iterator[Finding]:
     )
     failed = verdict.failed
     for seed in failed[:_SEEDS]:
-        yield bad("seeds", f"{seed.url} brought nothing: {seed.cause}", next_step(seed))
+        yield bad("seeds", f"{seed.url} failed: {seed.cause}", next_step(seed))
     if len(failed) > _SEEDS:
-        yield bad("seeds", f"{len(failed) - _SEEDS} more brought nothing", "`gossamer status --json` lists all of them")
+        yield bad("seeds", f"{len(failed) - _SEEDS} more seeds failed", "`gossamer status --json` lists all of them")
     elif not failed and verdict.seeds:
         kept = sum(seed.state == "kept" for seed in verdict.seeds)
         yield ok("seeds", f"{kept} of {len(verdict.seeds)} brought pages, none failed")
