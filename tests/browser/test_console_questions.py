@@ -208,7 +208,7 @@ def test_how_fresh_are_we(newcomer: Page, console: ConsoleUnderTest) -> None:
 def test_what_was_filtered_automatically_and_was_it_right(newcomer: Page, world: World) -> None:
     shop = world.names["shop.test"]
     go(newcomer, "Filters")
-    short = section(newcomer, "In short")
+    short = section(newcomer, "Summary")
     expect(short).to_contain_text(re.compile(r"Active filters refuse \d+ known URLs\."))
     expect(short).to_contain_text(
         re.compile(r"During their trials, filters would have refused \d+ URLs, 0 of them useful")
@@ -220,7 +220,7 @@ def test_what_was_filtered_automatically_and_was_it_right(newcomer: Page, world:
     expect(told).to_contain_text(re.compile(r"\d+ URLs known, none useful, while 26 of the site's \d+ are"))
     expect(told).to_contain_text("All 26 useful pages stay reachable without it")
     expect(told).to_contain_text(re.compile(r"Trial: would have refused \d+, 0 of them useful"))
-    expect(told.get_by_role("heading", name="URLs that it refuses")).to_be_visible()
+    expect(told.get_by_role("heading", name="Refused URLs")).to_be_visible()
     picture(newcomer, "d-filter")
     told.get_by_role("link", name=re.compile("word")).first.click()
     expect(newcomer.get_by_text("Readers cannot find this page:")).to_contain_text("an automatic filter refuses")
