@@ -196,7 +196,7 @@ def test_a_missing_shard_is_noticed_and_the_others_answer(cluster: Cluster, tmp_
 def test_without_any_shard_the_page_says_that_search_is_not_available(tmp_path: Path) -> None:
     with serving("--shards", "http://127.0.0.1:9", data=front_folder(tmp_path / "front")) as server:
         page = shown(server, "/search", q="spider")
-        assert page.status_code == 503 and "The operator can find the reason in the log" in page.text
+        assert page.status_code == 503 and "The operator can find the cause in the log" in page.text
         assert "127.0.0.1" not in page.text, "readers need not know where the shards are"
         assert shown(server, "/api/v1/search", q="spider").status_code == 503
         assert shown(server, "/readyz").status_code == 503
@@ -234,7 +234,7 @@ def test_a_wrong_list_of_shards_is_named_and_not_answered_wrongly(cluster: Clust
         assert "This node is shard 3/3, not 2/3" in answer["shards"]["problems"][0]
     with front(tmp_path, [first, second]) as server:
         page = shown(server, "/search", q="spider")
-        assert page.status_code == 503 and "The operator can find the reason in the log" in page.text
+        assert page.status_code == 503 and "The operator can find the cause in the log" in page.text
     said = run("search", "spider", "--shards", listed([first, second]), data=tmp_path / "front")
     assert said.returncode == 1 and "This node is shard 1/3, not 1/2" in said.stderr
 

@@ -173,7 +173,7 @@ def test_a_new_index_of_old_pages_tells_nothing(watched: Watched) -> None:
 def test_what_cannot_be_an_alert_is_refused_with_a_sentence(watched: Watched) -> None:
     data = watched.data
     fails(gossamer("alerts", "add", "told", "x", data=data), 2, "already")
-    fails(gossamer("alerts", "add", "empty", "", data=data), 2, "something to look for")
+    fails(gossamer("alerts", "add", "empty", "", data=data), 2, "query is empty")
     fails(gossamer("alerts", "add", "wrong", "x", "--mail", "nobody", data=data), 2, "not a mail address")
     fails(gossamer("alerts", "add", "wrong", "x", "--webhook", "ftp://a.test/", data=data), 2, "webhook")
     fails(gossamer("alerts", "hits", "missing", data=data), 2, "no alert")
