@@ -121,7 +121,7 @@ def _field(name: str, label: str, settings: Settings, tables: Mapping[str, Any])
     one = _DESCRIBED[name]
     value = getattr(getattr(settings, one.section), one.name)
     is_said = one.name in tables.get(one.section, {})
-    in_words = one.sentence.startswith("Seconds") and isinstance(value, (int, float)) and value >= 120
+    in_words = "seconds" in one.sentence.lower() and isinstance(value, (int, float)) and value >= 120
     return Field(
         name, label, _widget(one), _text(value) if is_said else "",
         _text(one.default) if one.default not in (None, (), "") else "", one.sentence, _choices(one),
