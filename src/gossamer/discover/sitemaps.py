@@ -7,8 +7,7 @@ How a stranger's XML is read at bounded cost is said in `xml_entries`; here read
 limits of the protocol (50,000 entries, 50 MB unpacked).
 
 Nothing here raises: what was read before an error counts, and `problem` says what went wrong.
-A sitemap speaks for its own host only, unless robots.txt of another host names it; the caller
-asks `is_own` about each entry.
+A sitemap may name URLs of other hosts: the scope decides about them like about links.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ import msgspec
 from gossamer.discover.dates import epoch as epoch
 from gossamer.discover.xml_entries import MAX_GAP, TOO_FAR, EntryReader, Stop, local, looks_like_xml, pieces
 from gossamer.model.counts import counted
-from gossamer.model.site import site_of
 
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
 
@@ -80,11 +78,6 @@ def parse_sitemap(body: bytes, limits: SitemapLimits | None = None) -> Sitemap:
     except zlib.error as error:
         sitemap.problem = f"damaged gzip data: {error}"[:200]
     return sitemap
-
-
-def is_own(sitemap_url: str, entry_url: str) -> bool:
-    """Whether a sitemap may speak for a URL: same host and port. Both are canonical URLs."""
-    return site_of(sitemap_url) == site_of(entry_url)
 
 
 class _Collector:

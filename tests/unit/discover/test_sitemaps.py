@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.discover.sitemaps import Sitemap, SitemapEntry, SitemapLimits, epoch, is_own, parse_sitemap
+from gossamer.discover.sitemaps import Sitemap, SitemapEntry, SitemapLimits, epoch, parse_sitemap
 
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
@@ -174,14 +174,6 @@ def test_priority_is_between_0_and_1(text: str, expected: float) -> None:
 
 def test_an_unknown_frequency_is_dropped() -> None:
     assert parse_sitemap(urlset("<loc>x</loc><changefreq>often</changefreq>")).entries[0].changefreq == ""
-
-
-def test_a_sitemap_speaks_for_its_own_host() -> None:
-    sitemap = "https://a.example/maps/s.xml"
-    assert is_own(sitemap, "http://a.example/1")
-    assert not is_own(sitemap, "https://b.example/1")
-    assert not is_own(sitemap, "https://a.example:8443/1")
-    assert not is_own(sitemap, "https://a.example.evil.example/1")
 
 
 # --- broken ------------------------------------------------------------------------------------------
