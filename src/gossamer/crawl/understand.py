@@ -148,7 +148,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
     if rules.follow_feeds:
         _offer_feeds(result, parsed, rules)
     _remember_refusals(result, parsed)
-    if parsed.canonical:
+    if parsed.canonical and not _is_translation(task.url, parsed):
         _join_canonical(result, parsed.canonical, rules)
 
 
@@ -184,6 +184,17 @@ def _offer_feeds(result: Result, parsed: Parsed, rules: Rules) -> None:
         # Before the links: most pages link to their feed as well, and the first sighting counts.
         result.found = [*feeds, *result.found]
         result.found_keys = [*(key64(feed.url) for feed in feeds), *result.found_keys]
+
+
+def _is_translation(url: str, parsed: Parsed) -> bool:
+    """Whether a page lists itself and its canonical page as versions in different languages (hreflang). Many sites name
+    the English page in every translation, which would take all others away from readers."""
+    languages = {target: language for language, target in parsed.alternates if language != "x-default"}
+    own, canonical = languages.get(url), languages.get(parsed.canonical)
+    if own is None or canonical is None or own == canonical:
+        return False
+    # English of two countries is one text; Chinese is written in two scripts.
+    return own.partition("-")[0] != canonical.partition("-")[0] or own.startswith("zh")
 
 
 def _join_canonical(result: Result, canonical: str, rules: Rules) -> None:

@@ -160,6 +160,27 @@ def test_a_canonical_link_counts_inside_the_scope(canonical: str, joined: bool) 
     assert [item.via for item in result.found] == ([Via.CANONICAL] if joined else [])
 
 
+@pytest.mark.parametrize(
+    ("own", "other", "joined"),
+    [
+        ("de", "en", False),
+        ("zh-tw", "zh-cn", False),
+        ("en-gb", "en-us", True),
+        ("de", "de", True),
+        ("", "en", True),
+        ("x-default", "en", True),
+    ],
+)
+def test_a_translation_is_a_page_of_its_own_though_its_canonical_link_names_another_language(
+    own: str, other: str, joined: bool
+) -> None:
+    canonical = "http://a.test/other"
+    alternates = [(language, url) for language, url in ((own, URL), (other, canonical)) if language]
+    parsed = page(canonical=canonical, alternates=alternates)
+    result = of_page(Place(SITE), task(), response(Outcome.DOCUMENT), parsed, RULES)
+    assert result.visit.canonical == (canonical if joined else "")
+
+
 def test_a_meta_refresh_is_a_redirect_and_one_to_itself_is_none() -> None:
     away = of_page(Place(SITE), task(), response(Outcome.DOCUMENT), page(refresh="http://a.test/b"), RULES)
     assert (away.visit.outcome, away.visit.target) == (Outcome.REDIRECT, "http://a.test/b")
