@@ -103,7 +103,7 @@ WHY_NOT = {
     "gone": "its last visit failed: gone: status 404: the server says there is no such page.",
     "removed": f"it was taken down: {COMPLAINT} (",
     "paused": f"it has not been fetched yet, and {{quiet}} is paused: {MAINTENANCE}.",
-    "filtered": "because an automatic filter refuses the prefix /tag/: ",
+    "filtered": "an automatic filter refuses the prefix /tag/: ",
 }
 """What the page says after `Readers cannot find this page:`."""
 
