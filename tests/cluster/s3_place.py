@@ -75,8 +75,8 @@ class TestOpening:
             (Answer(400, "AuthorizationHeaderMalformed"), "AWS_REGION"),
             (Answer(404, "NoSuchBucket"), "no such bucket"),
             (Answer(501, "NotImplemented"), "If-None-Match"),
-            (Answer(500, "InternalError"), "answers 500"),
-            (Answer(503, "SlowDown"), "answers 503"),
+            (Answer(500, "InternalError"), "answered 500"),
+            (Answer(503, "SlowDown"), "answered 503"),
             (Answer(0), "cannot reach http://127.0.0.1"),
         ],
     )
@@ -188,13 +188,13 @@ class TestFaults:
     def test_a_download_that_breaks_off_leaves_no_copy(self, store: Store, place: ObjectPlace, tmp_path: Path) -> None:
         place.put("x", os.urandom(LARGE))
         store.fault = lambda asked: Answer(500) if asked.range.startswith(f"bytes={PART}-") else None
-        with pytest.raises(StorageError, match="answers 500"):
+        with pytest.raises(StorageError, match="answered 500"):
             place.path("x")
         assert list((tmp_path / "cache" / "copies").iterdir()) == []
 
     def test_patience_ends(self, store: Store, tmp_path: Path) -> None:
         store.fault = lambda asked: Answer(500)
-        with pytest.raises(StorageError, match="answers 500"):
+        with pytest.raises(StorageError, match="answered 500"):
             store.place("x", tmp_path, patience=Patience(retries=2, first=0.01, longest=0.02)).put("x", b"")
         assert len(store.asked) == 3
 

@@ -216,7 +216,7 @@ def test_what_cannot_even_be_removed_is_an_orphan(store: Store, machine: Callabl
     segments = machine()
     writer, rows = begin(segments, 1, ["https://a.example/"])
     store.fault = lambda asked: Answer(500)
-    with pytest.raises(StorageError, match="answers 500"):
+    with pytest.raises(StorageError, match="answered 500"):
         writer.write_pages(rows)
         writer.sync()
     store.good_again()
@@ -230,7 +230,7 @@ def test_a_merge_that_fails_leaves_the_old_segments(store: Store, machine: Calla
     segments = machine()
     ids = [write(segments, n, [f"https://a.example/{n}"]) for n in range(3)]
     store.fault = lambda asked: Answer(500) if asked.method == "PUT" and PAGES in asked.path else None
-    with pytest.raises(StorageError, match="answers 500"):
+    with pytest.raises(StorageError, match="answered 500"):
         compact(segments, ids, MERGED)
     store.good_again()
     assert survey(segments) == (ids, [])
