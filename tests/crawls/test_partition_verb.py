@@ -151,7 +151,7 @@ def test_an_operator_splits_a_site_and_takes_it_back_and_no_page_is_lost_or_fetc
     crawl(web, data, [web.url(HOST)], "--pages", "20")
     assert "No site is split." in gossamer("partition", "show", data=data).out
     assert "3 parts" in gossamer("partition", "set", name, "3", data=data).out
-    assert "a new plan waits" in gossamer("partition", "show", name, data=data).out
+    assert "a new plan takes effect when" in gossamer("partition", "show", name, data=data).out
     crawl(web, data, [], "--pages", "40")
     (shown,) = gossamer("partition", "show", name, "--json", data=data).json
     assert (shown["site"], shown["plan"]["parts"], shown["waiting"]) == (name, 3, False)
