@@ -61,7 +61,7 @@ def test_a_page_without_a_date_stands_at_the_day_it_was_seen(site: httpx.Client)
 
 def test_a_page_alone_has_no_link_to_others(site: httpx.Client) -> None:
     tree = page(site, "/cached?url=https://blog.example.net/spiders")
-    assert "Also published" not in tree.text and link(tree, "Versions")
+    assert "similar page" not in tree.text and link(tree, "Versions")
 
 
 def test_the_cached_page_leads_to_its_versions_and_what_changed(site: httpx.Client) -> None:
@@ -106,7 +106,7 @@ def test_these_pages_are_not_for_search_engines(site: httpx.Client) -> None:
 def test_an_index_without_a_crawl_is_served_without_these_links() -> None:
     with client() as http:
         tree = page(http, f"/cached?url={ENGINE}")
-        assert "Versions" not in tree.text and "Also published" not in tree.text
+        assert "Versions" not in tree.text and "similar page" not in tree.text
         for path in ("/story", "/history"):
             assert "no crawl" in texts(page(http, f"{path}?url={ENGINE}", 404), ".lead")[0]
 
