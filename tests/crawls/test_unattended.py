@@ -418,7 +418,7 @@ def test_what_runs_always_is_started_anew_where_somebody_asks_for_it(crawled: tu
     with running(data) as process:
         wait_until(lambda: child(process, "serve"))
         before = child(process, "serve")
-        assert "starts page anew" in run("schedules", "now", "page", data=data).stdout
+        assert "restarts page" in run("schedules", "now", "page", data=data).stdout
         wait_until(lambda: child(process, "serve") not in (0, before))
 
 
