@@ -36,6 +36,7 @@ from gossamer.parse.rules.cutting import cut
 from gossamer.parse.sniff import Parser, choose_parser, media_type
 from gossamer.parse.structured import read_structured, trusted_body, visible_text
 from gossamer.parse.text import main_text
+from gossamer.site.view import PageView
 
 Decide = Callable[[Sequence[str], float], tuple[list[str], list[tuple[str, Decision]]]]
 """The scope's batch decision: URLs and the time → allowed URLs, refused URLs with the reason."""
@@ -57,6 +58,8 @@ class ParseContext(msgspec.Struct, frozen=True):
     """What references meant on earlier pages; None: each page works its own out."""
     rules: RuleBook | None = None
     """The operator's document rules."""
+    view: PageView | None = None
+    """The page as whoever knows its site sees it."""
     agent: str = "gossamer"
     """The name, lower case, under which pages may address us in robots directives."""
 
@@ -128,7 +131,7 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     base_url = resolve_base(job.url, base.attr("href") if base else None)
     resolve = Resolver(context.canonicalizer, base_url, context.memory)
     structured = read_structured(tree, job.url)
-    data = read_metadata(tree, resolve, job.url, context.agent, structured)
+    data = read_metadata(tree, resolve, job.url, context.agent, structured, context.view)
     dates = find_dates(tree, data.metas, structured, job.url, data.claimed_language, context.now, data.title)
     _take_dates(parsed, dates)
     links = collect_links(tree, resolve, limits.max_links)
@@ -140,7 +143,7 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     _decide_targets(parsed, context)
     if not _cut_by_rule(parsed, tree, context):
         shown = visible_text(tree) if structured.body else ""
-        found = main_text(tree, job.url, limits.max_text_chars, structured.types, limits.text)
+        found = main_text(tree, job.url, limits.max_text_chars, structured.types, limits.text, context.view)
         parsed.text, parsed.method, parsed.page_type = found.text, found.method, parsed.page_type or found.page_type
         if body := trusted_body(structured, shown, parsed.text):
             parsed.text, parsed.method = body[: limits.max_text_chars], "json-ld"

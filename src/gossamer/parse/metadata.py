@@ -21,8 +21,9 @@ from gossamer.parse.links import Resolver, rel_words
 from gossamer.parse.script_redirect import script_target
 from gossamer.parse.structured import ARTICLE, Structured
 from gossamer.parse.structured import NOTHING as NO_STRUCTURE
-from gossamer.parse.title import Names, Site, own_title, site_part
+from gossamer.parse.title import Names, Site, own_title, shared_names, site_part
 from gossamer.parse.wishes import NOTHING, RobotsMeta, combine, parse_header, parse_meta
+from gossamer.site.view import PageView
 
 TITLE_CHARS = 300
 DESCRIPTION_CHARS = 1000
@@ -76,9 +77,10 @@ class Metadata(msgspec.Struct):
 
 
 def read_metadata(
-    tree: Tree, resolve: Resolver, own_url: str, agent: str, structured: Structured = NO_STRUCTURE
-) -> Metadata:
-    """Everything but the text, the links and the dates."""
+    tree: Tree, resolve: Resolver, own_url: str, agent: str, structured: Structured = NO_STRUCTURE,
+    view: PageView | None = None,
+) -> Metadata:  # fmt: skip
+    """Everything but the text, the links and the dates. `view`: by whoever knows the site."""
     data = Metadata()
     _read_metas(tree, data, resolve, own_url, agent)
     _read_link_elements(tree, data, resolve)
@@ -89,8 +91,12 @@ def read_metadata(
     language = _LANGUAGE_TAG.match((tree.language or data.metas.get("content-language", "")).strip())
     data.claimed_language = language[0].lower() if language else ""
     site = Site(
-        _first_line(data.metas, _SITE_METAS) or structured.site_name, host_of(site_of(own_url)).removeprefix("www.")
+        _first_line(data.metas, _SITE_METAS) or structured.site_name,
+        host_of(site_of(own_url)).removeprefix("www."),
+        view.site_names if view is not None else (),
     )
+    if view is not None:
+        view.name(shared_names(names))
     data.title, data.site_name = own_title(names, site), site.name or site_part(names.title, site)
     data.author = find_author(tree, data.metas, structured.authors, structured.headline or data.title)
     data.image = _image(data.metas, structured, resolve)

@@ -34,6 +34,7 @@ _CONTAINED = 10
 """Letters from which on a name that another one contains resembles it."""
 _NAMES = 8
 """Headings that are looked at."""
+_SHARED_HEADINGS = 3
 
 
 class Names(msgspec.Struct, frozen=True):
@@ -104,6 +105,16 @@ def names_site(part: str, site: Site) -> bool:
     if name and (said == name or (len(said) > 3 and (said in name or name in said) and len(said) <= 1.6 * len(name))):
         return True
     return len(domain) > 4 and domain in said and len(said) <= 2.2 * len(domain)
+
+
+def shared_names(names: Names) -> list[str]:
+    """`letters` of all that other pages of the site may be called as well: titles and headings, whole, and the parts at
+    their ends."""
+    found = []
+    for name in (names.title, names.open_graph, *names.headings[:_SHARED_HEADINGS]):
+        parts = [name[slice(*border)] for border in _parts(name)]
+        found += [letters(one) for one in (name, parts[0], parts[-1])]
+    return found
 
 
 def letters(text: str) -> str:

@@ -23,6 +23,7 @@ from gossamer.parse.text.furniture import text_without_furniture
 from gossamer.parse.text.model import PageFacts, text_model
 from gossamer.parse.text.page_type import PAGE_TYPES
 from gossamer.parse.text.token_range import densest_text
+from gossamer.site.view import PageView
 
 __all__ = ["METHODS", "PAGE_TYPES", "MainText", "main_text", "page_facts"]
 
@@ -43,11 +44,12 @@ class MainText(msgspec.Struct, frozen=True):
 
 
 def main_text(
-    tree: Tree, url: str, max_chars: int, schema_types: Collection[str] = (), method: str = "model"
-) -> MainText:
-    """The main text by one of `METHODS`; consumes the tree."""
+    tree: Tree, url: str, max_chars: int, schema_types: Collection[str] = (), method: str = "model",
+    view: PageView | None = None,
+) -> MainText:  # fmt: skip
+    """The main text by one of `METHODS`; consumes the tree. `view`: by whoever knows the site; the model asks it."""
     if method == "model":
-        found = _by_model(tree, url, max_chars, schema_types)
+        found = _by_model(tree, url, max_chars, schema_types, view)
     elif method == "token-range":
         found = MainText(clean_text(densest_text(tree.body_markup())[:max_chars]), method)
     elif method == "furniture":
@@ -69,7 +71,7 @@ def page_facts(tree: Tree, url: str, schema_types: Collection[str]) -> PageFacts
     return PageFacts(url, title.text if title else "", said, " ".join(names), schema_types)
 
 
-def _by_model(tree: Tree, url: str, max_chars: int, schema_types: Collection[str]) -> MainText:
+def _by_model(tree: Tree, url: str, max_chars: int, schema_types: Collection[str], view: PageView | None) -> MainText:
     facts = page_facts(tree, url, schema_types)
     model = text_model()
     body = tree.lean_body()
@@ -78,7 +80,7 @@ def _by_model(tree: Tree, url: str, max_chars: int, schema_types: Collection[str
     page = model.read(body)
     if len(page.texts) < _FEW_BLOCKS or sum(map(len, page.texts)) < _FEW_CHARS:
         return MainText(clean_text(text_without_furniture(tree)[:max_chars]), "furniture")
-    verdict = model.judge(page, facts)
+    verdict = model.judge(page, facts, view)
     text = clean_text("\n".join(verdict.texts)[:max_chars])
     return MainText(text, "model", verdict.page_type, verdict.type_confidence)
 

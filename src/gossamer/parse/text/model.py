@@ -26,9 +26,11 @@ from gossamer.parse.text.forest import Forest, sigmoid, softmax
 from gossamer.parse.text.measures import Floats, Measures
 from gossamer.parse.text.page_type import PAGE_TYPES, SHAPE, page_claims, page_shape
 from gossamer.parse.text.tags import NAME_NUMBERS, TagReader
+from gossamer.site.view import PageView
 
 MAX_BLOCKS = 20_000
 _FILE = "main_text.npz"
+_LABEL_WORDS, _MOSTLY_LINK, _LIKELY = 12, 0.5, 0.3
 _REPEATED_CHARS = 20
 """A block of so many characters or more is taken once, however often the page repeats it."""
 
@@ -67,10 +69,12 @@ class TextModel:
         """The blocks of a body."""
         return read_blocks(body, self._reader, MAX_BLOCKS)
 
-    def judge(self, page: Page, facts: PageFacts) -> Verdict:
-        """The verdict about a page that has at least one block."""
+    def judge(self, page: Page, facts: PageFacts, view: PageView | None = None) -> Verdict:
+        """The verdict about a page that has at least one block; `view`: by whoever knows its site."""
         measures = Measures(page)
         probabilities, types = self.probabilities(measures, facts)
+        if view is not None:
+            _leave_out_furniture(probabilities, measures, view)
         best = int(types.argmax())
         texts = [page.texts[index] for index in chosen(page, measures.words, probabilities)]
         return Verdict(texts, PAGE_TYPES[best], float(types[best]))
@@ -134,6 +138,16 @@ def _take_code(page: Page, taken: npt.NDArray[np.bool_]) -> None:
     for index in np.flatnonzero(code[page.holders] & ~taken).tolist():
         around = page.parents[page.holders[index]]
         taken[index] = taken[page.first[around] : page.end[around]].any()
+
+
+def _leave_out_furniture(probabilities: Floats, measures: Measures, view: PageView) -> None:
+    """What the site repeats is no page's text, however likely it looked."""
+    short = (measures.words < _LABEL_WORDS) | (measures.density > _MOSTLY_LINK)
+    furniture = view.furniture(
+        measures.texts, measures.looks[measures.holders], measures.heading_levels > 0, short, probabilities > _LIKELY
+    )
+    if furniture is not None:
+        probabilities[furniture] = 0
 
 
 @cache

@@ -19,6 +19,7 @@ from threading import Lock
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
 INLINE, LINK, BREAK, RULE, BLOCK = range(5)
 """Kinds of elements; from RULE on they end a block of text."""
@@ -136,7 +137,7 @@ class TagReader(dict[Names | Look, int]):
 
     def __missing__(self, names: Names | Look) -> int:
         number = len(self._tags)
-        tag = self._read(names) if len(names) > 2 else Tag(names[0], look=hash(names))
+        tag = self._read(names) if len(names) > 2 else Tag(names[0], look=_look(names))
         self._tags.append(tag)
         self._scores.extend((tag.score, tag.low, tag.high))
         self._facts.extend((NAME_NUMBERS.get(tag.name, 0), tag.bits, tag.look))
@@ -155,7 +156,7 @@ class TagReader(dict[Names | Look, int]):
                 score += worth[0]
                 low = worth[1] if worth[1] < low else low
                 high = worth[2] if worth[2] > high else high
-        return Tag(name, _facts(names), score, low, high, hash(names[:2]))
+        return Tag(name, _facts(names), score, low, high, _look(names))
 
     def _weigh(self, token: str) -> tuple[float, float, float]:
         get = self._word_scores.get
@@ -163,6 +164,13 @@ class TagReader(dict[Names | Look, int]):
         worth = (sum(found), min(found), max(found)) if found else _WORTHLESS
         self._tokens[token] = worth
         return worth
+
+
+def _look(names: Names | Look) -> int:
+    """The same in every process and on every machine: what is learned of a site's elements is stored. Digits do not
+    count: `post-17` and `post-18` are two posts of one kind."""
+    data = f"{names[0]} {names[1] or ''}".encode("utf-8", "replace")[:_NAME_CHARS].translate(None, b"0123456789")
+    return xxhash.xxh3_64_intdigest(data) >> 1
 
 
 def naming_tokens(names: Names) -> list[str]:

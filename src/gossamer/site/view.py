@@ -1,0 +1,94 @@
+"""A page seen by somebody who knows its site: which of its blocks are furniture, and what the page adds to that.
+
+A block that repeats is not always furniture: "Parameters" is a heading of every page of a manual, and a page of
+documentation may share a warning with ten others. So a repeated block stays where it is part of the page's own text:
+one or two of them between own blocks, and a heading right above one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.site.facts import Facts, unpacked
+from gossamer.site.sketch import Marks, Sketch, marks_of, places_of, sketch_of
+
+Booleans = npt.NDArray[np.bool_]
+
+_SINGLE = 2
+"""Repeated blocks in a row that may stand between own ones."""
+
+
+class KnownSite:
+    """The facts about a site, ready for its pages."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.names = frozenset(facts.names)
+        self._lines, self._places = unpacked(facts.lines), unpacked(facts.places)
+
+    def is_furniture(self, marks: Marks) -> tuple[Booleans, Booleans]:
+        """For each block whether its line repeats there, and whether its place is furniture."""
+        return _among(marks, self._lines), _among(places_of(marks), self._places)
+
+
+class PageView:
+    """One page of a site: judges its blocks, and remembers what they show."""
+
+    def __init__(self, site: KnownSite | None = None) -> None:
+        self.site = site
+        self._marks: Marks = np.empty(0, np.uint64)
+        self._names: Sequence[str] = ()
+
+    @property
+    def site_names(self) -> frozenset[str]:
+        """What the titles of many pages of the site share."""
+        return self.site.names if self.site is not None else frozenset()
+
+    def name(self, names: Sequence[str]) -> None:
+        """What the page calls itself, as letters only."""
+        self._names = names
+
+    def furniture(
+        self, texts: Sequence[str], looks: Marks, headings: Booleans, short: Booleans, likely: Booleans
+    ) -> Booleans | None:
+        """Which blocks are furniture; None if nothing is known, or no likely block would be left.
+
+        `headings`: which blocks are headings; `short`: which are labels or links rather than sentences; `likely`: which
+        are main text if one knows only the page."""
+        self._marks = marks_of(texts, looks)
+        if self.site is None or not self.site.facts:
+            return None
+        lines, places = self.site.is_furniture(self._marks)
+        candidates = lines | (places & short & ~headings)
+        found = candidates & ~_between_own(candidates, likely & ~candidates, headings)
+        return found if found.any() and (likely & ~found).any() else None
+
+    def sketch(self, language: str, page_type: str) -> Sketch | None:
+        """What the page shows of its site; None if it has no blocks."""
+        return sketch_of(self._marks, self._names, language, page_type) if len(self._marks) else None
+
+
+def _among(values: Marks, known: Marks) -> Booleans:
+    """Which values are in a sorted array."""
+    if not len(known):
+        return np.zeros(len(values), bool)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    found: Booleans = known[at] == values
+    return found
+
+
+def _between_own(candidates: Booleans, own: Booleans, headings: Booleans) -> Booleans:
+    """Candidates that are part of the page's own text: few in a row between own blocks, or a heading above one."""
+    stays = np.zeros(len(candidates), bool)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], candidates, [False]]).astype(np.int8)))
+    for start, end in edges.reshape(-1, 2).tolist():
+        if end == len(own) or not own[end]:
+            continue
+        if end - start <= _SINGLE and start > 0 and own[start - 1]:
+            stays[start:end] = True
+        elif headings[end - 1]:
+            stays[end - 1] = True
+    return stays
