@@ -212,6 +212,14 @@ class DedupSettings(msgspec.Struct, frozen=True):
     accepted."""
 
 
+class SiteSettings(msgspec.Struct, frozen=True):
+    """How the crawl judges a page by its whole site."""
+
+    learn: bool = True
+    """Whether to learn which lines, elements and parts of titles the pages of a site share, and leave them out of each
+    page's text and title; false: judge each page alone."""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings, a section each."""
 
@@ -231,6 +239,7 @@ class Settings(msgspec.Struct, frozen=True):
     fetch: FetchConfig = FetchConfig()
     parse: ParseLimits = ParseLimits()
     dedup: DedupSettings = DedupSettings()
+    site: SiteSettings = SiteSettings()
     network: NetworkSettings = NetworkSettings()
     rank: RankConfig = RankConfig()
     search: RankingConfig = RankingConfig()

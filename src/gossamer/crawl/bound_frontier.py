@@ -5,11 +5,11 @@ The frontier belongs to one thread, so the event loop never waits for the databa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from gossamer.crawl.life import Life
 from gossamer.crawl.seams import Runs
-from gossamer.frontier.contract import Directions, Frontier, Lease, Place, SiteReport
+from gossamer.frontier.contract import Directions, Frontier, KnownFacts, Lease, Place, SiteReport
 from gossamer.frontier.guidance import Guidance
 from gossamer.model.records import Task
 
@@ -70,6 +70,10 @@ class BoundFrontier:
     async def robots(self, origin: str) -> bytes | None:
         """The stored state of an origin's robots.txt."""
         return await self._thread.run(self._frontier.robots, origin)
+
+    async def facts_since(self, known: Mapping[str, int]) -> dict[str, KnownFacts]:
+        """What is known of sites by now, where it is newer than the versions given."""
+        return await self._thread.run(self._frontier.facts_since, known)
 
     async def guide(self, guidance: Guidance) -> None:
         """Use other guidance from now on."""

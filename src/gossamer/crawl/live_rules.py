@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from gossamer.crawl.bound_frontier import BoundFrontier
 from gossamer.crawl.held_site import HeldSites
 from gossamer.crawl.life import Life
@@ -10,6 +12,7 @@ from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.seams import Parses, Runs
 from gossamer.crawl.understand import Rules
 from gossamer.data.guidance import guidance_of
+from gossamer.frontier.contract import KnownFacts
 from gossamer.settings import Settings
 
 
@@ -24,6 +27,8 @@ class LiveRules:
         self._thread, self._frontier, self._parsers = thread, frontier, parsers
         self._sites, self._robots, self._clock = sites, robots, life.clock
         self._read_at = 0.0
+        self._known: dict[str, int] = {}
+        """Sites → versions of the facts that the parsers have."""
 
     async def refresh(self, since: float) -> None:
         """Read new seeds, removals, rules and mirrors, unless that was done since."""
@@ -37,7 +42,24 @@ class LiveRules:
                 await self._frontier.guide(guidance_of(self._settings, self._scope.documents))
             self._parsers.configure(self._scope.parser_config())
         await self._heed_operator()
+        await self.know(self._sites.names)
         self._read_at = started
+
+    async def know(self, sites: Collection[str]) -> None:
+        """Tell the parsers what is known of these sites by now, and let them forget sites that are not held."""
+        if not self._settings.site.learn:
+            return
+        wanted = {*sites, *self._sites.names}
+        for site in [site for site in self._known if site not in wanted]:
+            del self._known[site]
+            self._parsers.know(site, KnownFacts())
+        self.learned(await self._frontier.facts_since({site: self._known.get(site, 0) for site in sites}))
+
+    def learned(self, news: Mapping[str, KnownFacts]) -> None:
+        """Tell the parsers what was learned about sites."""
+        for site, known in news.items():
+            self._known[site] = known.version
+            self._parsers.know(site, known)
 
     async def _heed_operator(self) -> None:
         """Give back sites that are paused or about to be split anew, and apply operators' delays."""

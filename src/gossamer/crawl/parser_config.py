@@ -16,7 +16,7 @@ from gossamer.plugins import RULES
 from gossamer.scope.automatic import Fits
 from gossamer.scope.chain import Chain, ScopeConfig, build_chain
 
-CONFIG, JOB = b"C", b"J"
+CONFIG, JOB, KNOW = b"C", b"J", b"K"
 """Types of messages."""
 
 
@@ -38,6 +38,18 @@ class ParserConfig(msgspec.Struct, frozen=True):
     """The stored classifier of categories; empty if there is none."""
     mirrors: dict[str, str] = {}
     """Sites and the origins that represent them."""
+    learn: bool = True
+    """Whether pages tell what they show of their sites."""
+
+
+class SiteKnown(msgspec.Struct, frozen=True, array_like=True):
+    """What is known of a site, for a parser."""
+
+    site: str
+    version: int
+    """0: forget it."""
+    facts: bytes
+    """Encoded `site.facts.Facts`."""
 
 
 def full_chain(config: ScopeConfig, rules: Sequence[str], fits: Fits) -> Chain:

@@ -4,7 +4,8 @@ Parsing is nine tenths of a page's cost and the part that strangers attack. In a
 worker's event loop, uses another core, has a memory limit, and can be killed if a page keeps it busy for too long.
 
 The worker speaks first: frames of 4 bytes length and one byte type, `C` for a `ParserConfig` and `J` for a `ParseJob`,
-both msgpack. The parser answers each job with one frame, a `Parsed`. End of input ends the process.
+both msgpack; `K` says what is known of a site (`SiteKnown`). The parser answers each job with one frame, a `Parsed`.
+End of input ends the process.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import BinaryIO
 import msgspec
 
 from gossamer import logs
-from gossamer.crawl.parser_config import CONFIG, ParserConfig
+from gossamer.crawl.parser_config import CONFIG, KNOW, ParserConfig, SiteKnown
 from gossamer.crawl.reading import PageParser
 from gossamer.model.records import Parsed, ParseJob
 from gossamer.parse.clean import clean_line
@@ -51,6 +52,7 @@ def main() -> None:
 def _serve(source: BinaryIO, sink: BinaryIO) -> None:
     configs = msgspec.msgpack.Decoder(ParserConfig)
     jobs = msgspec.msgpack.Decoder(ParseJob)
+    known = msgspec.msgpack.Decoder(SiteKnown)
     encoder = msgspec.msgpack.Encoder()
     reader: PageParser | None = None
     while head := source.read(5):
@@ -58,7 +60,11 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
         if head[4:] == CONFIG:
             config = configs.decode(payload)
             _limit_memory(config.memory)
-            reader = PageParser(config)
+            reader = PageParser(config, reader.known if reader is not None else None)
+            continue
+        if head[4:] == KNOW:
+            if reader is not None:
+                reader.know(known.decode(payload))
             continue
         job = jobs.decode(payload)
         answer = encoder.encode(_read(reader, job))

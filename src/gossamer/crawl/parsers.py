@@ -18,14 +18,15 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self, cast
 
 import msgspec
 
-from gossamer.crawl.parser_config import CONFIG, JOB, ParserConfig, frame
+from gossamer.crawl.parser_config import CONFIG, JOB, KNOW, ParserConfig, SiteKnown, frame
+from gossamer.frontier.contract import KnownFacts
 from gossamer.model.records import Parsed, ParseJob
 
 log = logging.getLogger(__name__)
@@ -76,9 +77,10 @@ class _Conversation(asyncio.SubprocessProtocol):
 class _Parser:
     """A parser process and its jobs."""
 
-    def __init__(self, config: bytes, timeout: float) -> None:
+    def __init__(self, config: bytes, timeout: float, known: Mapping[str, bytes] = MappingProxyType({})) -> None:
+        """`known`: what is known of sites, for the next process; its owner adds to it."""
         self.line: deque[_Waiting] = deque()
-        self._config = config
+        self._config, self._known = config, known
         self._timeout = timeout
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Parsed)
@@ -99,6 +101,8 @@ class _Parser:
         )
         self._input = cast(asyncio.WriteTransport, self._process.get_pipe_transport(0))
         self._send(CONFIG, self._config)
+        for known in self._known.values():
+            self._send(KNOW, known)
         for waiting in self.line:
             self._send(JOB, self._encoder.encode(waiting.job))
         return self._conversation
@@ -107,6 +111,10 @@ class _Parser:
         """Use another configuration from the next job on."""
         self._config = config
         self._send(CONFIG, config)
+
+    def know(self, payload: bytes) -> None:
+        """Tell what is known of a site."""
+        self._send(KNOW, payload)
 
     def parse(self, job: ParseJob) -> asyncio.Future[Parsed]:
         """Put a job at the end of the line."""
@@ -210,7 +218,8 @@ class ParserPool:
 
     def __init__(self, config: ParserConfig, parsers: int, timeout: float) -> None:
         self._encoder = msgspec.msgpack.Encoder()
-        self._parsers = [_Parser(self._encoder.encode(config), timeout) for _ in range(parsers)]
+        self._known: dict[str, bytes] = {}
+        self._parsers = [_Parser(self._encoder.encode(config), timeout, self._known) for _ in range(parsers)]
 
     async def __aenter__(self) -> Self:
         for parser in self._parsers:
@@ -226,6 +235,15 @@ class ParserPool:
         """Use another configuration from the next job on."""
         for parser in self._parsers:
             parser.configure(self._encoder.encode(config))
+
+    def know(self, site: str, known: KnownFacts) -> None:
+        """Judge the pages of a site by this from the next job on; version 0: by nothing."""
+        payload = self._encoder.encode(SiteKnown(site, known.version, known.facts))
+        self._known.pop(site, None)
+        if known.version:
+            self._known[site] = payload
+        for parser in self._parsers:
+            parser.know(payload)
 
     async def parse(self, job: ParseJob) -> Parsed:
         """Parse a body, with the parser that has the shortest line."""

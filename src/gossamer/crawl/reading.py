@@ -9,8 +9,10 @@ import time
 from collections.abc import Sequence
 from urllib.parse import urljoin
 
+import msgspec
+
 from gossamer.categories.model import SOURCE, model_of
-from gossamer.crawl.parser_config import ParserConfig, full_chain
+from gossamer.crawl.parser_config import ParserConfig, SiteKnown, full_chain
 from gossamer.dedup.exact import content_hash
 from gossamer.dedup.near.registry import near_method
 from gossamer.dedup.simhash import simhash
@@ -20,13 +22,15 @@ from gossamer.discover.websub import hub_and_topic
 from gossamer.model.counts import counted
 from gossamer.model.decision import Decision
 from gossamer.model.records import Entry, Kind, Parsed, ParseJob
-from gossamer.model.site import key64
+from gossamer.model.site import key64, site_of
 from gossamer.model.url import Base, Canonicalizer, resolve_base
 from gossamer.parse.document import ParseContext, complete, parse_document
 from gossamer.parse.links import ReferenceMemory
 from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
 from gossamer.plugins import MISSING, PARSERS
+from gossamer.site.facts import Facts
+from gossamer.site.view import KnownSite, PageView
 
 _REMEMBERED = 200_000
 """Keys of URLs kept; about 40 MB."""
@@ -43,7 +47,11 @@ class _Keys(dict[str, int]):
 class PageParser:
     """Reads pages and sitemaps by one configuration."""
 
-    def __init__(self, config: ParserConfig) -> None:
+    def __init__(self, config: ParserConfig, known: dict[str, tuple[int, KnownSite]] | None = None) -> None:
+        """`known`: what an earlier configuration knew of sites."""
+        self.known = known if known is not None else {}
+        """Site → what is known of it, and its version."""
+        self._learns = config.learn
         self._canonicalizer = Canonicalizer(config.urls, config.mirrors)
         self._own = set(PARSERS.names())
         self._limits = config.limits
@@ -54,6 +62,13 @@ class PageParser:
         self._categories = model_of(config.categories)
         self._memory = ReferenceMemory()
         self._keys = _Keys()
+
+    def know(self, known: SiteKnown) -> None:
+        """Judge the pages of a site by this from now on."""
+        self.known.pop(known.site, None)
+        if known.version:
+            facts = msgspec.msgpack.decode(known.facts, type=Facts)
+            self.known[known.site] = known.version, KnownSite(facts)
 
     def read(self, job: ParseJob) -> Parsed:
         """Everything the frontier and the segment need to know of a body."""
@@ -73,9 +88,11 @@ class PageParser:
         return parsed
 
     def _read_page(self, job: ParseJob, now: float) -> Parsed:
+        version, site = self.known.get(site_of(job.url), (0, None))
+        view = PageView(site) if self._learns else None
         context = ParseContext(
             canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,
-            content_hash=content_hash, simhash=self._simhash, memory=self._memory, rules=self._rules,
+            content_hash=content_hash, simhash=self._simhash, memory=self._memory, rules=self._rules, view=view,
         )  # fmt: skip
         media = true_type(media_type(job.content_type), job.body) if job.kind is Kind.PAGE else ""
         own = media in self._own
@@ -85,6 +102,10 @@ class PageParser:
         if self._categories is not None and parsed.ok and not parsed.category:
             parsed.category, _ = self._categories.predict(parsed.title, parsed.text)
             parsed.category_source = SOURCE if parsed.category else ""
+        if view is not None:
+            parsed.site_version = version
+            sketch = view.sketch(parsed.language, parsed.page_type)
+            parsed.sketch = msgspec.msgpack.encode(sketch) if sketch is not None else b""
         return parsed
 
     def _read_feed(self, job: ParseJob, now: float) -> Parsed:

@@ -107,4 +107,5 @@ class LiveScope:
             documents=self.documents,
             categories=self._categories,
             mirrors=self.mirrors,
+            learn=settings.site.learn,
         )

@@ -14,7 +14,7 @@ from gossamer.crawl.pending import Pending
 from gossamer.fetch.browser import FetchSub, Rendered
 from gossamer.fetch.limits import Trouble
 from gossamer.fetch.request import Request
-from gossamer.frontier.contract import SiteReport, Verdict
+from gossamer.frontier.contract import KnownFacts, SiteReport, Verdict
 from gossamer.model.records import Parsed, ParseJob, Response
 
 P = ParamSpec("P")
@@ -49,6 +49,9 @@ class Parses(Protocol):
 
     def configure(self, config: ParserConfig) -> None:
         """Use another configuration from the next job on."""
+
+    def know(self, site: str, known: KnownFacts) -> None:
+        """Judge the pages of a site by this from the next job on; version 0: by nothing."""
 
 
 class Renders(Protocol):

@@ -184,6 +184,8 @@ class Session:
             room = min(step, self._settings.crawl.sites - len(self._sites))
             wanted = room > 0 and not self._backlog.is_long
             leases = await self._frontier.take(room, self._settings.budget.batch) if wanted else []
+            if leases:
+                await self._live.know({lease.site for lease in leases})
             for lease in leases:
                 self._start(lease)
             step = min(step * 2, _MOST_SITES) if len(leases) == room else _FIRST_SITES
@@ -206,6 +208,7 @@ class Session:
         while True:
             await self._commits.due()
             await self._commits.commit()
+            self._live.learned(self._tools.frontier.learned)
             done = [held for held in self._sites if held.is_done]
             for held in done:
                 assert held.job is not None

@@ -104,7 +104,7 @@ def of_page(place: Place, task: Task, response: Response, parsed: Parsed, rules:
         _from_source(result, parsed, rules)
     elif parsed.refresh and parsed.refresh != task.url:
         _follow_redirect(result, parsed.refresh, Via.REFRESH, rules)
-        _fill_row(row, parsed)
+        fill_row(row, parsed)
     else:
         _from_page(result, parsed, rules, response.body)
     row.outcome, row.reason = visit.outcome.value, visit.reason
@@ -122,7 +122,7 @@ def _incomplete(parsed: Parsed) -> str:
 def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> None:
     visit, task = result.visit, result.visit.task
     assert result.row is not None
-    _fill_row(result.row, parsed)
+    fill_row(result.row, parsed)
     if parsed.method.startswith(RENDERED):
         # The same shell may show another text: without validators it is fetched again, scripts and all.
         visit.etag = visit.last_modified = ""
@@ -130,6 +130,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
     visit.fingerprint, visit.near_keys = parsed.fingerprint, parsed.near_keys
     visit.published = parsed.date if parsed.date_confidence >= MIN_CONFIDENCE else ""
     visit.page_type, visit.characters = parsed.page_type, len(parsed.text.strip())
+    visit.sketch, visit.site_version = parsed.sketch, parsed.site_version
     if task.depth == 0 and not parsed.noindex:
         visit.reason = _lack(parsed, body)
     if parsed.noindex:
@@ -301,7 +302,8 @@ def _row(site: str, task: Task, response: Response, worker: str) -> PageRow:
     )  # fmt: skip
 
 
-def _fill_row(row: PageRow, parsed: Parsed) -> None:
+def fill_row(row: PageRow, parsed: Parsed) -> None:
+    """What was read in a page, into its row."""
     row.title, row.description, row.headings = parsed.title, parsed.description, parsed.headings
     row.text, row.method = parsed.text, parsed.method
     row.lang, row.claimed_lang = parsed.language or None, parsed.claimed_language or None

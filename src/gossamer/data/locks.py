@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gossamer.data.folder import DataFolder
-from gossamer.data.machine import MERGER, THINNER
+from gossamer.data.machine import MERGER, REREADER, THINNER
 from gossamer.errors import BusyError, StorageError
 
 _LOOKS = 20
@@ -79,6 +79,13 @@ def thinning_lock(folder: DataFolder) -> Iterator[None]:
 def merging_lock(folder: DataFolder) -> Iterator[None]:
     """Held while segments are merged, likewise."""
     with _alone(folder, MERGER, f"another process is already merging segments of {folder.root}"):
+        yield
+
+
+@contextmanager
+def rereading_lock(folder: DataFolder) -> Iterator[None]:
+    """Held while stored pages are judged again, likewise."""
+    with _alone(folder, REREADER, f"another process is already judging stored pages of {folder.root} again"):
         yield
 
 

@@ -12,6 +12,8 @@ THINNER = "thin"
 """Writes segments anew without superseded visits: part of their names, and the name of its lock."""
 MERGER = "merge"
 """Merges segments, likewise."""
+REREADER = "reread"
+"""Stores pages that were judged again, likewise."""
 
 
 def machine_name(folder: DataFolder) -> str:
@@ -35,6 +37,6 @@ def machine_name(folder: DataFolder) -> str:
 
 
 def helper_name(folder: DataFolder, role: str) -> str:
-    """A name for the writer of segments in a role (`THINNER`, `MERGER`); different on each machine."""
+    """A name for the writer of segments in a role (`THINNER`, `MERGER`, `REREADER`); different on each machine."""
     token = machine_name(folder).rpartition("-")[2]
     return f"{role}-{token}" if token else role

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gossamer.data.folder import DataFolder
 from gossamer.data.locks import drop_lock, is_locked
-from gossamer.data.machine import MERGER, THINNER, helper_name, machine_name
+from gossamer.data.machine import MERGER, REREADER, THINNER, helper_name, machine_name
 from gossamer.database import meta
 from gossamer.errors import ClockError
 from gossamer.frontier.contract import CrawlFrontier
@@ -18,7 +18,7 @@ _ORPHAN_AGE = 6 * 3600.0
 """Seconds for which an unclaimed segment is left alone if other machines may be writing it: a merge is no worker and
 takes minutes, and clocks are sometimes wrong by an hour.
 """
-_HELPERS = (THINNER, MERGER)
+_HELPERS = (THINNER, MERGER, REREADER)
 
 
 def recover(folder: DataFolder, frontier: CrawlFrontier, now: float) -> list[str]:

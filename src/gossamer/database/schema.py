@@ -20,11 +20,14 @@ For operators: `sites.paused` says why a site is paused, `least_delay` and `most
 by minute and by hour (`span`, seconds); `asked` counts queries, and nothing of who asked. `messages` is an outbox: a
 row
 leaves when its channel has accepted it.
+
+`site_pages` is a sample of each site's documents, `site_facts` what was learned from it; `urls.site_version` is the
+version of the facts by which a page's text was cut.
 """
 
 from __future__ import annotations
 
-VERSION = 6
+VERSION = 7
 
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
@@ -132,6 +135,7 @@ CREATE TABLE urls (
     clicks INTEGER NOT NULL DEFAULT 0,
     announced_at DOUBLE PRECISION,
     searchable_at DOUBLE PRECISION,
+    site_version INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site_id, key)
 );
 CREATE INDEX urls_refused ON urls (site_id, key) WHERE state = 3;
@@ -494,7 +498,24 @@ CREATE TABLE scripted (
     requests BIGINT NOT NULL DEFAULT 0,
     in_vain BIGINT NOT NULL DEFAULT 0,
     rest_until INTEGER NOT NULL DEFAULT 0
-)
+);
+CREATE TABLE site_pages (
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    sketch BYTEA NOT NULL,
+    at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (site_id, key)
+) {clustered};
+CREATE TABLE site_facts (
+    site_id BIGINT PRIMARY KEY,
+    version BIGINT NOT NULL,
+    pages BIGINT NOT NULL,
+    news BIGINT NOT NULL,
+    learned_at DOUBLE PRECISION NOT NULL,
+    facts BYTEA NOT NULL,
+    reread BIGINT
+);
+CREATE INDEX site_facts_reread ON site_facts (site_id) WHERE reread IS NOT NULL
 """
 
 
@@ -599,6 +620,12 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         "CREATE INDEX alert_hits_at ON alert_hits (alert, at)",
         "CREATE INDEX extraction_day ON extraction (day)",
         "CREATE INDEX messages_due ON messages (due_at) WHERE due_at IS NOT NULL",
+    ),
+    6: (
+        "ALTER TABLE urls ADD COLUMN site_version INTEGER NOT NULL DEFAULT 0",
+        _create("site_pages"),
+        _create("site_facts"),
+        "CREATE INDEX site_facts_reread ON site_facts (site_id) WHERE reread IS NOT NULL",
     ),
 }
 """The statements from each version to the next."""

@@ -27,7 +27,7 @@ Laws, checked by `tests/contract/test_frontier.py` for each implementation:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
@@ -134,6 +134,10 @@ class Visit(msgspec.Struct):
     """For a feed: its hub and the hub's name for it."""
     size: int = 0
     """Bytes that the server sent for it, compressed as they came; 0 if it sent no document."""
+    sketch: bytes = b""
+    """What the page shows of its site (`site.sketch`); empty if it was not looked at for that."""
+    site_version: int = 0
+    """The version of the site's facts by which it was read."""
 
     @property
     def site(self) -> str:
@@ -219,6 +223,15 @@ class Seen(Protocol):
     def knows(self, key: int, depth: int) -> bool:
         """Whether a key is surely in the table, at this depth or a smaller one; safe from any thread."""
         ...
+
+
+class KnownFacts(msgspec.Struct, frozen=True):
+    """What is known of a site."""
+
+    version: int = 0
+    """0: nothing yet."""
+    facts: bytes = b""
+    """Encoded `site.facts.Facts`."""
 
 
 WritePages = Callable[[list[Verdict]], None]
@@ -308,6 +321,15 @@ class Frontier(Protocol):
     @property
     def best_new(self) -> dict[int, int]:
         """The best level into which the last report put new URLs, by the key of their site."""
+        ...
+
+    def facts_since(self, known: Mapping[str, int]) -> dict[str, KnownFacts]:
+        """What is known of sites by now, where it is newer than the versions given."""
+        ...
+
+    @property
+    def learned(self) -> dict[str, KnownFacts]:
+        """Sites that the last report learned something about."""
         ...
 
     def block_until(self, site: str, until: float, reason: str) -> None:

@@ -24,7 +24,7 @@ _UPDATE_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, outcome = 
     fetched_at = COALESCE(?, fetched_at), target = ?, etag = ?, last_modified = ?, content_hash = ?, cluster = ?,
     joined = ?, keep_alias = ?, segment = COALESCE(?, segment), segment_row = COALESCE(?, segment_row),
     checked_at = COALESCE(?, checked_at), change_a = COALESCE(?, change_a), change_b = COALESCE(?, change_b),
-    bucket = COALESCE(?, bucket) WHERE site_id = ? AND key = ?"""
+    bucket = COALESCE(?, bucket), site_version = ? WHERE site_id = ? AND key = ?"""
 _KEEP_URL = """UPDATE urls SET state = ?, attempts = ?, due_at = ?, reason = CASE WHEN ? = 1 AND
     status BETWEEN 200 AND 399 AND reason <> '' AND substr(reason, 1, 10) <> 'status 304' THEN reason ELSE ? END,
     status = ?, fetched_at = COALESCE(?, fetched_at), checked_at = COALESCE(?, checked_at),
@@ -107,7 +107,7 @@ def record_visits(
         [(site_id, v.place.part, v.retry_at, v.task.key) for v, _, site_id in judged_by_key if v.retry_at is not None],
     )
     _pass_depth_on(db, judged_by_key)
-    _join(db, [one for one in judged_by_key if one[1].outcome.meaning.joined and one[1].target])
+    join(db, [one for one in judged_by_key if one[1].outcome.meaning.joined and one[1].target])
     _tally(db, judged)
     _wake_aliases(db, judged, now)
     return departed
@@ -172,6 +172,7 @@ def _url_values(visit: Visit, verdict: Verdict, site_id: int, segment: str, plan
         None if retry or visit.row is None else segment,
         None if retry else visit.row,
         *plan[1:],
+        visit.site_version,
         site_id,
         task.key,
     )
@@ -181,7 +182,8 @@ def _attempts(visit: Visit) -> int:
     return 0 if visit.retry_at is None else visit.task.attempts + 1
 
 
-def _join(db: Database, joined: Sequence[tuple[Visit, Verdict, int]]) -> None:
+def join(db: Database, joined: Sequence[tuple[Visit, Verdict, int]]) -> None:
+    """Note which pages represent aliases, redirects and duplicates."""
     db.many(
         "INSERT INTO aliases (target_site, target_key, site_id, key, outcome) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (target_site, target_key, site_id, key) DO UPDATE SET outcome = excluded.outcome",

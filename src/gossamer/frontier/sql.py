@@ -22,6 +22,7 @@ from gossamer.frontier.contract import (
     Batch,
     Budgets,
     Directions,
+    KnownFacts,
     Lease,
     Place,
     SiteReport,
@@ -36,6 +37,7 @@ from gossamer.frontier.extraction import Extraction
 from gossamer.frontier.freshness import NOT_COUNTED, Planned
 from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.intake import Intake
+from gossamer.frontier.knowledge import Knowledge, facts_since
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes
 from gossamer.frontier.queueing import Queue, queue_of
@@ -84,6 +86,7 @@ class SqlFrontier:
     ) -> None:
         """`mirrors`: whether to look for them; `guidance`: by default breadth first and the usual revisits; `machine`:
         the machine of the workers that register here."""
+        self._knowledge = Knowledge(database)
         self.db = database
         self._mirrors = mirrors
         self._machine = machine
@@ -284,6 +287,7 @@ class SqlFrontier:
             find_mirrors(self.db, batch.visits, verdicts, now)
         recording.record_sites(self.db, batch)
         self._extraction.count(batch.visits, now)
+        self._knowledge.take_in(judged, now)
         note_hubs(self.db, batch.visits, now)
         stored = sum(visit.row is not None for visit in batch.visits)
         if stored or departed:
@@ -435,6 +439,15 @@ class SqlFrontier:
         """The stored state of an origin's robots.txt."""
         row = self.db.execute("SELECT state FROM robots WHERE origin = ?", (origin,))
         return bytes(row[0][0]) if row else None
+
+    def facts_since(self, known: Mapping[str, int]) -> dict[str, KnownFacts]:
+        """What is known of sites by now, where it is newer than the versions given."""
+        return facts_since(self.db, known)
+
+    @property
+    def learned(self) -> dict[str, KnownFacts]:
+        """Sites that the last report learned something about."""
+        return self._knowledge.learned
 
     @property
     def best_new(self) -> dict[int, int]:

@@ -241,6 +241,10 @@ class Parsed(msgspec.Struct):
     """Of a feed: its hub, and what the hub calls it."""
     nested: list[str] = []
     """Of a sitemap index: further sitemaps."""
+    sketch: bytes = b""
+    """What the page shows of its site (`site.sketch`), encoded."""
+    site_version: int = 0
+    """The version of what was known of its site."""
 
 
 class PageRow(msgspec.Struct):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.model.records import PageRow
+from gossamer.store.layout import time_of
 from gossamer.store.segment_folder import Segments
 from gossamer.store.segments import TableFile, open_pages
 
@@ -27,12 +28,14 @@ class Version(msgspec.Struct, frozen=True):
 
 
 def versions(segments: Segments, ids: Iterable[str], url: str) -> list[Version]:
-    """All visits of a canonical URL in these segments, newest first."""
-    found = []
+    """All visits of a canonical URL in these segments, newest first. A visit whose page was judged again is stored more
+    than once: the last time counts."""
+    found: list[Version] = []
     for segment_id in ids:
         pages = open_pages(segments, segment_id)
         found += [Version(segment_id, row, pages.page(row)) for row in _rows_of(pages, url)]
-    return sorted(found, key=lambda version: (version.page.fetched_at, version.segment, version.row), reverse=True)
+    found.sort(key=lambda version: (version.page.fetched_at, time_of(version.segment), version.row))
+    return list({version.page.fetched_at: version for version in found}.values())[::-1]
 
 
 def _rows_of(pages: TableFile, url: str) -> list[int]:

@@ -31,11 +31,13 @@ class Chore:
     """Starts a process when the chore is due; a crawl calls `tick` now and then, and `kill` at its end."""
 
     def __init__(
-        self, title: str, name: str, folder: DataFolder, every: float, needed: Callable[[], bool] = _always
-    ) -> None:
-        """`title`: for messages. `name`: one of `upkeep.process.CHORES`. `every`: seconds between two starts; 0: never.
-        `needed`: asked when it is due."""
-        self._title, self._name, self._folder, self._every, self._needed = title, name, folder, every, needed
+        self, title: str, name: str, folder: DataFolder, every: float, needed: Callable[[], bool] = _always,
+        command: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        """`title`: for messages. `name`: one of `upkeep.process.CHORES`, unless there is a `command`: the module of
+        another process. `every`: seconds between two starts; 0: never. `needed`: asked when it is due."""
+        self._command = command or (PROCESS, name)
+        self._title, self._folder, self._every, self._needed = title, folder, every, needed
         self._note = f"{name}.chore"
         self._environment = environment_with_clock()
         self._child: Child | None = None
@@ -68,8 +70,8 @@ class Chore:
             self._next = time.monotonic() + self._every
             if self._needed():
                 self._begun(SystemClock().now())
-                arguments = [self._name, str(self._folder.root)]
-                self._child = Child(self._title, PROCESS, arguments, environment=self._environment)
+                module, *arguments = *self._command, str(self._folder.root)
+                self._child = Child(self._title, module, arguments, environment=self._environment)
                 self._child.watch()
 
     def kill(self) -> None:

@@ -22,6 +22,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.data.recovery import recover
 from gossamer.errors import GossamerError, OperationError, StorageError
 from gossamer.frontier.contract import CrawlFrontier
+from gossamer.frontier.knowledge import learn_the_rest, sites_to_judge_again
 from gossamer.frontier.politeness import LONGEST_PACE
 from gossamer.frontier.sources import only_polls_until
 from gossamer.frontier.views.inspect import Status, is_paced, next_due_where_answered, status
@@ -42,6 +43,9 @@ _TICK = 0.1
 _LONGEST_PAUSE = 5.0
 """Seconds between two looks at most: one look may have waited for a database that was away."""
 _CHECK_EVERY = 5.0
+_REREADING = "gossamer.crawl.again.process"
+_REREAD_EVERY = 60.0
+"""Seconds between two looks for sites that are known better than when their first pages were read."""
 SPLIT_EVERY = 30.0
 """Seconds between two looks for sites that are worth splitting, or have become uneven."""
 _DEATHS = 50
@@ -119,6 +123,7 @@ class Supervisor:
             Chore("merging of segments", "merge", folder, MERGE_EVERY, self._merging_is_due),
             Chore("thinning out", "thin", folder, thinning),
             Chore("forgetting of old changes", "forget", folder, FORGET_EVERY),
+            Chore("judging of pages again", "reread", folder, _REREAD_EVERY, self._rereading_is_due, (_REREADING,)),
             Chore("ranking", "rank", folder, settings.rank.every),
         ]
 
@@ -155,6 +160,7 @@ class Supervisor:
                 self._crew.start()
             self._loop(until, watch)
             self._crew.stop(lambda: self._is_waited_for(watch))
+            self._judge_again(watch)
         finally:
             self._crew.kill()
             for chore in self._chores:
@@ -240,6 +246,23 @@ class Supervisor:
             self._clock_wrong_by = wrong
             words = "the system clock is %+.0f s off the clock of this crawl, which keeps its own until you restart it"
             log.warning(words, wrong, extra={"seconds": round(wrong)})
+
+    def _rereading_is_due(self) -> bool:
+        return bool(sites_to_judge_again(self._frontier.db))
+
+    def _judge_again(self, watch: Watcher | None) -> None:
+        """Let the first pages be as good as the last. Whoever stops a crawl waits for nothing that can wait."""
+        if self._stops or not self._settings.site.learn:
+            return
+        for chore in self._chores:
+            chore.kill()  # one that judges pages again, too, would be in the way
+        learn_the_rest(self._frontier.db, self._clock.now())
+        if self._rereading_is_due():
+            rereading = Child("judging of pages again", _REREADING, [str(self._folder.root)])
+            rereading.watch()
+            while rereading.is_running and not self._stops:
+                self._wait(watch)
+            rereading.wait(0 if self._stops else None)
 
     def _merging_is_due(self) -> bool:
         return merging_is_due(self._folder, self._frontier.db, self._clock.now())

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gossamer.data.folder import DataFolder
-from gossamer.data.locks import crawl_lock, merging_lock, thinning_lock
-from gossamer.data.machine import MERGER, THINNER
+from gossamer.data.locks import crawl_lock, merging_lock, rereading_lock, thinning_lock
+from gossamer.data.machine import MERGER, REREADER, THINNER
 from gossamer.database.database import Database
 from gossamer.errors import BusyError
 from gossamer.frontier.steering.removals import Covered
@@ -25,7 +25,7 @@ from gossamer.store.segment_folder import delete_segments
 from gossamer.upkeep.compacting import COMPACTOR, replace
 
 _WORKER = "erase"
-_COPYING = (_WORKER, COMPACTOR, MERGER, THINNER)
+_COPYING = (_WORKER, COMPACTOR, MERGER, THINNER, REREADER)
 """The worker's name in rewritten segments."""
 
 Told = Callable[[int, int], None]
@@ -74,7 +74,11 @@ def _alone(folder: DataFolder, db: Database) -> Iterator[None]:
     try:
         if not db.only_one("crawl"):
             raise BusyError(why)
-        with merging_lock(folder), thinning_lock(folder):  # workers may outlive a crawl that was killed
+        with (
+            merging_lock(folder),
+            thinning_lock(folder),
+            rereading_lock(folder),
+        ):  # workers may outlive a crawl that was killed
             yield
     finally:
         lock.__exit__(None, None, None)

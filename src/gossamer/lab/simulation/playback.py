@@ -16,7 +16,7 @@ from gossamer.crawl.reading import notable
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.fetch.limits import Trouble
 from gossamer.fetch.request import Request
-from gossamer.frontier.contract import Batch, Frontier, Verdict
+from gossamer.frontier.contract import Batch, Frontier, KnownFacts, Verdict
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
 from gossamer.model.outcome import VALIDATED, Outcome
 from gossamer.model.records import Entry, Parsed, ParseJob, Response
@@ -139,6 +139,9 @@ class RecordedPages:
         """Use another scope from the next page on."""
         self._chain = full_chain(config.scope, config.rules, RuleBook(config.documents).fits)
         self._has_near = config.near != "none"
+
+    def know(self, site: str, known: KnownFacts) -> None:
+        """Nothing: a recorded page has been read."""
 
     async def parse(self, job: ParseJob) -> Parsed:
         """The recorded content of a page."""

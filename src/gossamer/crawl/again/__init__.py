@@ -1,0 +1,1 @@
+"""Judges stored pages again when more is known of their sites."""

@@ -1,0 +1,189 @@
+"""Reads stored responses once more, so that the first pages of a crawl are as good as the last.
+
+A page is parsed when it comes in, by what is known of its site at that moment. When more is known, documents that were
+read before are read again from the archive, without a request. Those that say something else now are stored anew, in a
+segment of their own, as the visit that they were.
+
+Left alone: pages without a stored response (`crawl.archive`, noarchive), and pages whose scripts were run, since what
+is stored of those is the shell.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from gossamer.crawl.parser_config import SiteKnown
+from gossamer.crawl.reading import PageParser
+from gossamer.crawl.render.choice import RENDERED
+from gossamer.crawl.understand import fill_row
+from gossamer.data.folder import DataFolder
+from gossamer.data.machine import REREADER, helper_name
+from gossamer.database.database import Database
+from gossamer.dedup.clusters import MIN_CONFIDENCE
+from gossamer.dedup.near.contract import NearMethod
+from gossamer.errors import DatabaseError, GossamerError
+from gossamer.fetch.decode import decode
+from gossamer.fetch.limits import Trouble
+from gossamer.frontier import rereading
+from gossamer.frontier.contract import Verdict, Visit
+from gossamer.frontier.knowledge import learning_of, sites_to_judge_again
+from gossamer.frontier.rereading import Again, Judged, Stale
+from gossamer.frontier.views.inspect import place_of
+from gossamer.model.outcome import Outcome
+from gossamer.model.records import Kind, PageRow, Parsed, ParseJob, Response
+from gossamer.store.archive import StoredResponse
+from gossamer.store.durable import SegmentMissingError
+from gossamer.store.layout import new_segment_id
+from gossamer.store.segments import SegmentWriter, open_pages, read_response
+
+log = logging.getLogger(__name__)
+
+_BATCH = 100
+"""Pages read for one transaction."""
+
+
+class _Read(msgspec.Struct):
+    """A stored page, read again."""
+
+    stale: Stale
+    row: PageRow
+    response: StoredResponse
+    parsed: Parsed
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it says something else than before."""
+        old, new = self.row, self.parsed
+        return (old.text, old.title, old.page_type, old.lang) != (
+            new.text, new.title, new.page_type or None, new.language or None,
+        )  # fmt: skip
+
+
+class Rereader:
+    """Judges the pages of a data folder again; one process at a time (`data.locks.rereading_lock`)."""
+
+    def __init__(
+        self, folder: DataFolder, db: Database, near: NearMethod, parser: PageParser, max_bytes: int,
+        now: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self._folder, self._db, self._near, self._parser = folder, db, near, parser
+        self._max_bytes, self._now = max_bytes, now
+        self._worker, self._count = helper_name(folder, REREADER), 0
+
+    def run(self) -> int:
+        """Judge again whatever is stale; returns how many pages were stored anew."""
+        return sum(self._site(site_id) for site_id in sites_to_judge_again(self._db))
+
+    def _site(self, site_id: int) -> int:
+        """All stale pages of a site; one that is learned anew meanwhile waits for the next time."""
+        learning, site = learning_of(self._db, site_id), rereading.site_name(self._db, site_id)
+        self._parser.know(SiteKnown(site, learning.version, learning.facts))
+        written, after = 0, learning.reread
+        while after is not None and learning_of(self._db, site_id).version == learning.version:
+            stale = rereading.stale_pages(self._db, site_id, learning.version, after, _BATCH)
+            written += self._batch(site, learning.version, stale)
+            after = stale[-1].task.key if stale else None
+        self._parser.know(SiteKnown(site, 0, b""))
+        if written:
+            log.info("judged pages of %s again", site, extra={"site": site, "pages": written})
+        return written
+
+    def _batch(self, site: str, version: int, stale: Sequence[Stale]) -> int:
+        changed = [read for read in self._read_all(stale) if read.is_changed]
+        again = Again(site, version, list(stale), [(read.stale, _visit(read, site)) for read in changed])
+        if not changed:
+            return self._db.patiently(
+                lambda: rereading.record_again(self._db, self._near, again, self._now(), lambda _: None)
+            )
+        again.segment, again.worker = new_segment_id(self._worker, self._now(), self._count), self._worker
+        self._count += 1
+        return self._store(again, {read.stale.task.key: read for read in changed})
+
+    def _store(self, again: Again, read: dict[int, _Read]) -> int:
+        """First the raw responses, then one transaction with the rows."""
+        writer = SegmentWriter(self._folder.segments, again.segment)
+        try:
+            responses = [_response(one) for one in read.values()]
+            places = dict(zip(read, writer.write_archive(responses, self._now()), strict=True))
+            writer.write_links(())
+
+            def write_pages(judged: Sequence[Judged]) -> None:
+                writer.write_pages([_row(read[visit.task.key], verdict, places) for visit, verdict in judged])
+                writer.sync()
+                again.bytes_stored = writer.bytes
+
+            written = self._db.patiently(
+                lambda: rereading.record_again(self._db, self._near, again, self._now(), write_pages)
+            )
+        except DatabaseError:
+            raise  # it may have been committed: only recovery, which asks the database, may delete it
+        except BaseException:
+            writer.abandon()
+            raise
+        if not written:
+            writer.abandon()
+        return written
+
+    def _read_all(self, stale: Sequence[Stale]) -> Iterator[_Read]:
+        for one in stale:
+            try:
+                if (read := self._read(one)) is not None:
+                    yield read
+            except (SegmentMissingError, Trouble):
+                continue  # merged at this moment, or not to be decoded any more: it stays as it is
+            except GossamerError as error:
+                log.warning("cannot read a stored page again: %s", error)
+
+    def _read(self, stale: Stale) -> _Read | None:
+        place = place_of(self._db, stale.segment, stale.row)
+        if place is None:
+            return None
+        row = open_pages(self._folder.segments, place[0]).page(place[1])
+        if row.url != stale.task.url or row.warc_offset is None or (row.method or "").startswith(RENDERED):
+            return None
+        response = read_response(self._folder.segments, place[0], row.warc_offset, row.warc_length)
+        parsed = self._parser.read(self._job(stale, response))
+        return _Read(stale, row, response, parsed) if parsed.ok and not parsed.noindex else None
+
+    def _job(self, stale: Stale, response: StoredResponse) -> ParseJob:
+        named = [(name.lower(), value) for name, value in response.headers]
+        encodings = [value for name, value in named if name == "content-encoding"]
+        return ParseJob(
+            stale.task.url, Kind.PAGE, response.header("content-type"),
+            decode(response.wire_body, encodings, self._max_bytes, partial=True),
+            [value for name, value in named if name == "x-robots-tag"],
+            [value for name, value in named if name == "link"],
+        )  # fmt: skip
+
+
+def _visit(read: _Read, site: str) -> Visit:
+    visit, parsed = rereading.visit_again(read.stale, site), read.parsed
+    visit.at, visit.status = read.row.fetched_at, read.row.status
+    visit.content_hash, visit.fingerprint, visit.near_keys = parsed.content_hash, parsed.fingerprint, parsed.near_keys
+    visit.published = parsed.date if parsed.date_confidence >= MIN_CONFIDENCE else ""
+    return visit
+
+
+def _row(read: _Read, verdict: Verdict, places: dict[int, tuple[int, int] | None]) -> PageRow:
+    """The row of the visit, with what is read in it now."""
+    row = msgspec.structs.replace(
+        read.row, outcome=verdict.outcome.value, target=verdict.target or None, cluster=verdict.cluster,
+        joined=verdict.joined,
+    )  # fmt: skip
+    fill_row(row, read.parsed)
+    row.warc_offset, row.warc_length = places[read.stale.task.key] or (None, None)
+    if verdict.outcome.meaning.forgets:
+        row.text = row.headings = row.description = None
+    return row
+
+
+def _response(read: _Read) -> Response:
+    """The stored response, to be stored once more beside its new row."""
+    at, stored = read.row.fetched_at, read.response
+    return Response(
+        stored.url, Outcome.DOCUMENT, at, at, at, stored.status, headers=stored.headers, wire_body=stored.wire_body,
+        address=read.row.address,
+    )  # fmt: skip
