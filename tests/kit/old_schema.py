@@ -7,8 +7,8 @@ from gossamer.database.database import Database
 
 
 def back_to_version_5(db: Database) -> None:
-    """Take out of the tables what the upgrade from version 5 brings."""
-    upgrade = schema.UPGRADES[5]
+    """Take out of the tables what the upgrades from version 5 on bring."""
+    upgrade = [text for version in range(5, schema.VERSION) for text in schema.UPGRADES[version]]
     tables = [text.split()[2] for text in upgrade if text.startswith("CREATE TABLE")]
     indexes = [text.split() for text in upgrade if text.startswith("CREATE INDEX")]
     columns = [text.split() for text in upgrade if "ADD COLUMN" in text]

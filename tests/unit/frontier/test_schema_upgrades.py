@@ -28,6 +28,7 @@ _ADDED = {
             "messages", "alarms", "schedule_runs", "schedule_pauses", "schedule_entries", "evaluations", "scripted",
         ),
     ),
+    6: (("urls.site_version",), ("site_pages", "site_facts")),
 }  # fmt: skip
 """Columns and tables that the version after this one brought."""
 
@@ -52,7 +53,7 @@ def older(path: Path, version: int) -> None:
             for name in added_columns:
                 table, column = name.split(".")
                 db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    for name in ("segments_merged", "segments_counting"):  # of version 6
+    for name in ("segments_merged", "segments_counting") if version < 6 else ():
         db.execute(f"DROP INDEX {name}")
     db.execute(
         "INSERT INTO urls (site_id, key, url, part, state, kind, via, level, depth, hops, found_at, outcome) "
