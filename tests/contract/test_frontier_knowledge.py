@@ -1,0 +1,218 @@
+"""What is known of a site: the same whatever order its pages came in, on both databases, and never a page's change."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from frontier_kit import LEASE, NEAR, SQL_MAKERS, Crew, Hand, dump_tables, page, prints
+
+from gossamer.database.schema import QUEUED
+from gossamer.frontier.contract import Budgets, Verdict
+from gossamer.frontier.knowledge import FIRST_KEY, facts_of, learn_the_rest, learning_of, sites_to_judge_again
+from gossamer.frontier.rereading import Again, Stale, record_again, stale_pages, visit_again
+from gossamer.frontier.sql import SqlFrontier
+from gossamer.model.outcome import Outcome
+from gossamer.model.site import key64
+from gossamer.site.sketch import SAMPLE, marks_of, sketch_of
+
+SITE = "one.org"
+MENU = ("Home", "News", "About us")
+
+
+@pytest.fixture(params=SQL_MAKERS, ids=["sqlite", "postgres"])
+def crew(request: pytest.FixtureRequest, tmp_path: Path) -> Crew:
+    return Crew(request.param(tmp_path, Budgets(lease=LEASE, per_site=10_000)))
+
+
+def sql(crew: Crew) -> SqlFrontier:
+    assert isinstance(crew.frontier, SqlFrontier)
+    return crew.frontier
+
+
+def url(number: int) -> str:
+    return f"https://{SITE}/{number}"
+
+
+def shown(number: int, lines: Sequence[str] = MENU) -> bytes:
+    """What a page with these lines beside its own shows of its site."""
+    texts = [f"own {number}", *lines]
+    looks = np.array([1, *[2] * len(lines)], np.uint64)
+    return msgspec.msgpack.encode(sketch_of(marks_of(texts, looks), [f"title{number}", "thesite"], "en", "article"))
+
+
+def started(crew: Crew, pages: int) -> Hand:
+    crew.add(*(page(url(number)) for number in range(pages)))
+    hand = crew.worker("hand")
+    hand.take(urls=10_000)
+    return hand
+
+
+def visited(hand: Hand, numbers: Sequence[int], lines: Sequence[str] = MENU, **fields: Any) -> list[Verdict]:
+    tasks = hand.tasks(*map(url, numbers))
+    visits = [
+        hand.visit(task, sketch=shown(number, lines), content_hash=f"hash{number}", row=row, **fields)
+        for row, (task, number) in enumerate(zip(tasks, numbers, strict=True))
+    ]
+    return hand.report(*visits, segment=f"s{numbers[0]}")
+
+
+def sampled(crew: Crew) -> list[tuple[int, bytes]]:
+    rows = sql(crew).db.execute("SELECT key, sketch FROM site_pages ORDER BY key")
+    return [(key, bytes(sketch)) for key, sketch in rows]
+
+
+def test_a_site_is_known_from_eight_documents_on(crew: Crew) -> None:
+    hand = started(crew, 8)
+    visited(hand, range(7))
+    assert not facts_of(sql(crew).db, SITE) and sql(crew).learned == {}
+    visited(hand, [7])
+    facts = facts_of(sql(crew).db, SITE)
+    assert facts.pages == 8 and facts.names == ("thesite",) and len(facts.lines) == 8 * len(MENU)
+    assert sql(crew).learned[SITE].version == 1
+
+
+def test_the_sample_is_the_same_whatever_order_the_pages_came_in(crew: Crew) -> None:
+    pages = 3 * SAMPLE
+    order = list(range(pages))
+    random.Random(7).shuffle(order)
+    hand = started(crew, pages)
+    for start in range(0, pages, 100):
+        visited(hand, order[start : start + 100])
+    smallest = sorted((key64(url(number)), shown(number)) for number in range(pages))[:SAMPLE]
+    assert sampled(crew) == smallest
+
+
+def test_copies_and_pages_that_are_no_documents_say_nothing_about_the_site(crew: Crew) -> None:
+    hand = started(crew, 4)
+    tasks = hand.tasks(*map(url, range(4)))
+    hand.report(
+        hand.visit(tasks[0], sketch=shown(0), content_hash="t1", **prints("t1")),
+        hand.visit(tasks[1], sketch=shown(1), content_hash="t1", **prints("t1")),
+        hand.visit(tasks[2], sketch=shown(2), content_hash="t1b", **prints("t1b")),
+        hand.visit(tasks[3], Outcome.NOINDEX, sketch=shown(3)),
+    )
+    assert [key for key, _ in sampled(crew)] == [key64(url(0))]
+
+
+def test_little_news_makes_no_new_version(crew: Crew) -> None:
+    """Each version makes the crawl judge pages again."""
+    hand = started(crew, 40)
+    visited(hand, range(16))
+    version = learning_of(sql(crew).db, key64(SITE)).version
+    visited(hand, range(16, 40))
+    learning = learning_of(sql(crew).db, key64(SITE))
+    assert (learning.version, learning.pages) == (version, 40)
+
+
+def test_a_site_that_is_redesigned_is_learned_anew(crew: Crew) -> None:
+    hand = started(crew, 80)
+    visited(hand, range(16))
+    before = learning_of(sql(crew).db, key64(SITE)).version
+    visited(hand, range(16, 80), lines=("Start", "Shop", "Cookies"))
+    assert learning_of(sql(crew).db, key64(SITE)).version > before
+
+
+def test_the_end_of_a_crawl_learns_from_the_last_pages_too(crew: Crew) -> None:
+    hand = started(crew, 15)
+    visited(hand, range(8))
+    visited(hand, range(8, 15), lines=(*MENU, "Jobs"))
+    assert len(facts_of(sql(crew).db, SITE).lines) == 8 * len(MENU)
+    learn_the_rest(sql(crew).db, crew.now)
+    assert len(facts_of(sql(crew).db, SITE).lines) == 8 * (len(MENU) + 1)
+    assert sites_to_judge_again(sql(crew).db) == [key64(SITE)]
+
+
+def test_a_worker_hears_of_what_others_learned(crew: Crew) -> None:
+    hand = started(crew, 8)
+    visited(hand, range(8))
+    news = sql(crew).facts_since({SITE: 0, "two.org": 0})
+    assert news == {SITE: sql(crew).learned[SITE]}
+    assert sql(crew).facts_since({SITE: 1}) == {}
+
+
+# -- judging again ------------------------------------------------------------------------------
+
+
+def known_site(crew: Crew) -> tuple[Hand, list[Stale]]:
+    """Eight documents, read before their site was known."""
+    hand = started(crew, 8)
+    visited(hand, range(8))
+    learning = learning_of(sql(crew).db, key64(SITE))
+    assert learning.reread == FIRST_KEY
+    return hand, stale_pages(sql(crew).db, key64(SITE), learning.version, FIRST_KEY, 100)
+
+
+def judged_again(crew: Crew, stale: Sequence[Stale], texts: dict[str, str], segment: str = "again") -> list[Verdict]:
+    """Read pages again: those in `texts` have another text now."""
+    written: list[Verdict] = []
+    changed = []
+    for one in stale:
+        if one.task.url in texts:
+            visit = visit_again(one, SITE)
+            visit.content_hash = texts[one.task.url]
+            changed.append((one, visit))
+    again = Again(SITE, 1, list(stale), changed, segment, "reread")
+    record_again(sql(crew).db, NEAR, again, crew.now, lambda judged: written.extend(verdict for _, verdict in judged))
+    return written
+
+
+def rows(crew: Crew) -> dict[str, tuple[Any, ...]]:
+    found = sql(crew).db.execute("SELECT url, outcome, content_hash, segment, segment_row, site_version FROM urls")
+    return {row[0]: tuple(row[1:]) for row in found}
+
+
+def plans(crew: Crew) -> dict[str, list[tuple[Any, ...]]]:
+    tables = dump_tables(sql(crew).db)
+    columns = "state, due_at, checked_at, change_a, change_b, bucket, fetched_at, level, part"
+    kept = {name: tables[name] for name in ("revisits", "freshness", "change_classes", "queue", "levels", "schedule")}
+    return {**kept, "urls": sorted(sql(crew).db.execute(f"SELECT key, {columns} FROM urls"))}
+
+
+def test_pages_judged_again_have_their_new_text_and_their_old_plan(crew: Crew) -> None:
+    _, stale = known_site(crew)
+    before = plans(crew)
+    assert {one.task.url for one in stale} == {url(number) for number in range(8)}
+    assert [one.outcome for one in judged_again(crew, stale, {url(3): "new3"})] == [Outcome.DOCUMENT]
+    assert rows(crew)[url(3)] == ("document", "new3", "again", 0, 1)
+    assert rows(crew)[url(4)][:2] == ("document", "hash4") and rows(crew)[url(4)][4] == 1
+    assert plans(crew) == before
+    assert stale_pages(sql(crew).db, key64(SITE), 1, FIRST_KEY, 100) == []
+
+
+def test_a_page_whose_new_text_another_page_has_becomes_its_duplicate(crew: Crew) -> None:
+    _, stale = known_site(crew)
+    verdicts = judged_again(crew, stale, {url(3): "hash5"})
+    assert [(one.outcome, one.target) for one in verdicts] == [(Outcome.DUPLICATE, url(5))]
+    tally = dict(sql(crew).db.execute("SELECT outcome, urls FROM outcomes WHERE urls > 0"))
+    assert tally == {"document": 7, "duplicate": 1}
+    departed = sql(crew).db.execute("SELECT key FROM departures")
+    assert [key for (key,) in departed] == [key64(url(3))]
+
+
+def test_a_page_that_was_queued_meanwhile_is_left_to_its_visit(crew: Crew) -> None:
+    _, stale = known_site(crew)
+    sql(crew).db.execute("UPDATE urls SET state = ? WHERE url = ?", (QUEUED, url(3)))
+    assert judged_again(crew, stale, {url(3): "new3"}) == []
+    assert rows(crew)[url(3)][1] == "hash3"
+
+
+def test_a_text_that_a_page_gave_up_when_judged_again_is_free(crew: Crew) -> None:
+    hand, stale = known_site(crew)
+    judged_again(crew, stale, {url(3): "new3"})
+    crew.add(page(url(100)))
+    [verdict] = hand.report(hand.visit(hand.tasks(url(100))[0], content_hash="hash3"), segment="later")
+    assert verdict.outcome is Outcome.DOCUMENT
+
+
+def test_judging_again_begins_anew_when_more_was_learned_meanwhile(crew: Crew) -> None:
+    _, stale = known_site(crew)
+    sql(crew).db.execute("UPDATE site_facts SET version = 2, reread = ?", (FIRST_KEY,))
+    judged_again(crew, stale, {})
+    assert learning_of(sql(crew).db, key64(SITE)).reread == FIRST_KEY
+    assert len(stale_pages(sql(crew).db, key64(SITE), 2, FIRST_KEY, 100)) == 8

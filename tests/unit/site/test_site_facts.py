@@ -1,0 +1,96 @@
+"""What a sample of a site's pages says: furniture and names that they share, and nothing that is a page's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gossamer.site.facts import FEWEST, Facts, difference, learn, unpacked
+from gossamer.site.sketch import MOST_LINES, MOST_NAMES, Marks, Sketch, lines_of, marks_of, sketch_of
+
+MAIN, ASIDE, FOOT = 11, 22, 33
+"""Looks of three places."""
+
+
+def marks(*blocks: tuple[str, int]) -> Marks:
+    return marks_of([text for text, _ in blocks], np.array([look for _, look in blocks], np.uint64))
+
+
+def page(number: int, *more: tuple[str, int], name: str = "") -> Sketch:
+    """A page with a text of its own, a menu and a footer."""
+    blocks = [(f"Own text {number}", MAIN), ("Home", ASIDE), ("About us", ASIDE), ("Imprint", FOOT), *more]
+    return sketch_of(marks(*blocks), [name or f"title{number}", "thedailyweb"], "en", "article")
+
+
+def furniture(facts: Facts) -> set[int]:
+    return set(unpacked(facts.lines).tolist())
+
+
+def test_lines_of_many_pages_are_furniture_and_a_pages_own_are_not() -> None:
+    facts = learn([page(number) for number in range(20)])
+    assert furniture(facts) == set(marks(("Home", ASIDE), ("About us", ASIDE), ("Imprint", FOOT)).tolist())
+    assert (facts.pages, facts.languages, facts.page_types) == (20, {"en": 20}, {"article": 20})
+
+
+def test_the_same_words_in_another_place_are_another_line() -> None:
+    """A teaser that many lists repeat does not take the sentence away from its own page."""
+    lists = [page(number, ("Own text 0", ASIDE)) for number in range(1, 20)]
+    facts = learn([page(0), *lists])
+    assert int(marks(("Own text 0", ASIDE))[0]) in furniture(facts)
+    assert int(marks(("Own text 0", MAIN))[0]) not in furniture(facts)
+
+
+def test_digits_count() -> None:
+    """ "Price: 12" and "Price: 15" are facts of two pages."""
+    facts = learn([page(number, (f"Price: {number}", MAIN)) for number in range(20)])
+    assert len(furniture(facts)) == 3
+
+
+@pytest.mark.parametrize(("pages", "least"), [(10, 3), (60, 3), (100, 5), (128, 7)])
+def test_a_line_is_furniture_from_5_percent_and_three_pages_on(pages: int, least: int) -> None:
+    for times in (least - 1, least):
+        sample = [page(number, *([("Shared", MAIN)] if number < times else [])) for number in range(pages)]
+        is_furniture = int(marks(("Shared", MAIN))[0]) in furniture(learn(sample))
+        assert is_furniture == (times == least)
+
+
+def test_a_place_whose_lines_mostly_repeat_is_furniture() -> None:
+    facts = learn([page(number, (f"New post {number}", ASIDE)) for number in range(20)])
+    places = set(unpacked(facts.places).tolist())
+    assert places == {ASIDE, FOOT}  # two of three lines beside the text repeat; none in it does
+
+
+def test_few_pages_say_nothing_about_their_site() -> None:
+    assert not learn([page(number) for number in range(FEWEST - 1)])
+    assert learn([page(number) for number in range(FEWEST)])
+
+
+def test_names_that_a_fifth_of_the_pages_share_are_the_sites() -> None:
+    sample = [page(number, name="series" if number < 2 else "") for number in range(20)]
+    assert learn(sample).names == ("thedailyweb",)
+    sample = [page(number, name="welcome" if number < 4 else "") for number in range(20)]
+    assert learn(sample).names == ("thedailyweb", "welcome")
+
+
+def test_the_order_of_the_pages_does_not_matter() -> None:
+    sample = [page(number) for number in range(20)]
+    assert learn(sample) == learn(sample[::-1])
+
+
+def test_a_sketch_is_bounded_and_two_pages_agree_on_what_is_left_out() -> None:
+    blocks = [(f"line {number}", MAIN) for number in range(5 * MOST_LINES)]
+    names = [f"name{number}" for number in range(5 * MOST_NAMES)]
+    one = sketch_of(marks(*blocks), names, "", "")
+    other = sketch_of(marks(*blocks[::-1]), names, "", "")
+    assert len(lines_of(one)) == MOST_LINES and len(one.names) == MOST_NAMES
+    assert one.lines == other.lines
+
+
+def test_facts_differ_as_much_as_their_furniture() -> None:
+    one = learn([page(number) for number in range(20)])
+    assert difference(one, one) == 0
+    assert difference(Facts(), one) == difference(one, Facts()) == 1
+    other = learn([page(number, ("Cookies", FOOT)) for number in range(20)])
+    assert difference(one, other) == pytest.approx(1 / 4)
+    renamed = learn([page(number, name="welcome") for number in range(20)])
+    assert difference(one, renamed) == 1

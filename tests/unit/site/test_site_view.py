@@ -1,0 +1,90 @@
+"""A page seen by somebody who knows its site: what is left out of its text, and what never is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gossamer.site.facts import learn
+from gossamer.site.sketch import sketch_of
+from gossamer.site.view import KnownSite, PageView
+
+MAIN, HEADING, ASIDE = 11, 22, 33
+Block = tuple[str, int]
+
+MENU: list[Block] = [("Home", ASIDE), ("News", ASIDE), ("About us", ASIDE), ("Contact", ASIDE)]
+
+
+def looked_at(view: PageView, blocks: list[Block], unlikely: tuple[str, ...] = ()) -> list[str] | None:
+    """The furniture among the blocks of a page."""
+    texts, looks = [text for text, _ in blocks], np.array([look for _, look in blocks], np.uint64)
+    headings, short = looks == HEADING, np.array([len(text.split()) < 5 for text in texts])
+    found = view.furniture(texts, looks, headings, short, np.array([text not in unlikely for text in texts]))
+    return None if found is None else [text for text, out in zip(texts, found.tolist(), strict=True) if out]
+
+
+def known(*shared: Block) -> KnownSite:
+    """A site whose pages share these blocks and a menu."""
+    sketches = []
+    for number in range(20):
+        view = PageView()
+        looked_at(view, [*MENU, (f"The text of page {number} and nothing else", MAIN), *shared])
+        sketch = view.sketch("en", "article")
+        assert sketch is not None
+        sketches.append(sketch)
+    return KnownSite(learn(sketches))
+
+
+def own(number: int) -> Block:
+    return f"Own sentence number {number} of this page", MAIN
+
+
+def test_what_the_site_repeats_is_no_pages_text() -> None:
+    assert looked_at(PageView(known()), [*MENU, own(1), own(2)]) == [text for text, _ in MENU]
+
+
+def test_without_a_known_site_nothing_is_left_out() -> None:
+    assert looked_at(PageView(), [*MENU, own(1)]) is None
+    assert looked_at(PageView(KnownSite(learn([]))), [*MENU, own(1)]) is None
+
+
+def test_a_page_that_is_all_furniture_keeps_its_text() -> None:
+    """Better a menu than nothing: a page is never lost to the index."""
+    assert looked_at(PageView(known()), MENU) is None
+    assert looked_at(PageView(known()), [*MENU, own(1)], unlikely=(own(1)[0],)) is None
+
+
+def test_a_repeated_line_between_own_lines_stays() -> None:
+    site = known(("Do not do this at home, please", MAIN))
+    blocks = [own(1), ("Do not do this at home, please", MAIN), own(2), *MENU]
+    assert looked_at(PageView(site), blocks) == [text for text, _ in MENU]
+    at_the_end = [own(1), own(2), ("Do not do this at home, please", MAIN), *MENU]
+    assert looked_at(PageView(site), at_the_end) == ["Do not do this at home, please", *(text for text, _ in MENU)]
+
+
+def test_a_heading_of_every_page_stays_above_own_text() -> None:
+    """A manual's pages all have a chapter "Parameters"."""
+    site = known(("Parameters", HEADING))
+    assert looked_at(PageView(site), [*MENU, ("Parameters", HEADING), own(1)]) == [text for text, _ in MENU]
+    assert looked_at(PageView(site), [own(1), ("Parameters", HEADING), *MENU]) == ["Parameters", *(t for t, _ in MENU)]
+
+
+def test_a_new_label_in_a_place_of_furniture_is_furniture_and_a_sentence_is_not() -> None:
+    blocks = [own(1), *MENU, ("Jobs", ASIDE), ("This box has a whole sentence of news today", ASIDE)]
+    assert looked_at(PageView(known()), blocks) == [*(text for text, _ in MENU), "Jobs"]
+
+
+def test_a_page_shows_its_names_and_lines_in_its_sketch() -> None:
+    view = PageView()
+    view.name(["thedailyweb", "ownname"])
+    looked_at(view, [own(1)])
+    sketch = view.sketch("de", "listing")
+    assert sketch is not None and sketch.names == ("thedailyweb", "ownname")
+    assert (sketch.language, sketch.page_type, len(sketch.lines)) == ("de", "listing", 8)
+    assert PageView().sketch("de", "") is None
+
+
+def test_a_sketch_does_not_depend_on_what_is_known() -> None:
+    views = [PageView(), PageView(known())]
+    for view in views:
+        looked_at(view, [*MENU, own(1)])
+    assert views[0].sketch("", "") == views[1].sketch("", "") == sketch_of(views[0]._marks, (), "", "")
