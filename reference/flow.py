@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 CORE = (
     "categories", "crawl", "database", "dedup", "discover", "engine", "fetch", "frontier", "graph", "index", "indexer",
-    "jobs", "parse", "partition", "priority", "revisit", "robots", "scope", "search", "store", "supervise", "upkeep",
-    "web",
+    "jobs", "parse", "partition", "priority", "revisit", "robots", "scope", "search", "site", "store", "supervise",
+    "upkeep", "web",
 )  # fmt: skip
 """The rooms that a URL passes through."""
 
@@ -134,6 +134,13 @@ FLOW: tuple[Step, ...] = (
         "the segment under the next **change** number. A URL leaves the queue only in this transaction.",
         ("frontier/recording.py", "frontier/copies/", "frontier/changes.py", "frontier/extraction.py",
          "frontier/prefixes.py"),
+    ),
+    Step(
+        "know the site",
+        "The same transaction **learns the site**: it keeps a sample of the site's documents, and from time to time "
+        "works out which lines, elements and parts of titles they share. Parsers leave these out of the next pages. "
+        "Pages that were read before are judged again from their stored responses, without a request.",
+        ("site/", "frontier/knowledge.py", "frontier/rereading.py", "crawl/again/"),
     ),
     Step(
         "next visit",

@@ -19,6 +19,7 @@ from gossamer.frontier.steering.controls import why_it_rests
 from gossamer.frontier.steering.removals import Removal, removal_of
 from gossamer.frontier.views import site_view
 from gossamer.frontier.views.inspect import stored_robots
+from gossamer.frontier.views.known_site import SiteKnowledge, site_knowledge
 from gossamer.frontier.views.site_view import Example, Site
 from gossamer.model.site import key64, site_of
 from gossamer.parse.rules import DocumentRule
@@ -103,6 +104,8 @@ class SitePage(msgspec.Struct, frozen=True):
     rules: tuple[DocumentRule, ...]
     filters: list[filters.StoredFilter]
     asks_javascript: str
+    known: SiteKnowledge | None
+    """What was learned from its pages."""
 
 
 def site_page(db: Database, settings: Settings, name: str, now: float) -> SitePage | None:
@@ -131,6 +134,7 @@ def site_page(db: Database, settings: Settings, name: str, now: float) -> SitePa
         rules=rules_for(db, f"https://{name}/"),
         filters=filters.list_filters(db, name),
         asks_javascript=str(getattr(access, "javascript", "") or ""),
+        known=site_knowledge(db, name) if settings.site.learn else None,
     )
 
 

@@ -21,6 +21,8 @@ FEWEST = 8
 """Pages from which something can be said about their site."""
 _SHARE = 0.05
 _LEAST = 3
+_SURE_SHARE = 0.2
+"""Share of the pages from which a line is furniture even between own lines."""
 _PLACE_SHARE = 0.6
 """Share of the lines in a place that are furniture, from which the place is."""
 _NAME_SHARE = 0.2
@@ -41,6 +43,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     """Marks of lines that are furniture, sorted: 64-bit integers, little-endian."""
     places: bytes = b""
     """Places that are furniture, likewise."""
+    sure: bytes = b""
+    """Marks of those lines that very many pages have."""
     names: tuple[str, ...] = ()
     """What the titles or first headings of many pages share, as letters only."""
     languages: dict[str, int] = {}
@@ -67,7 +71,8 @@ def learn(sample: Sequence[Sketch]) -> Facts:
     names = Counter(name for sketch in sample for name in sketch.names)
     shared = [name for name, count in names.most_common(_MOST_NAMES) if count >= max(_LEAST, _NAME_SHARE * pages)]
     return Facts(
-        pages, _packed(repeated), _packed(_furniture_places(sample, lines, repeated, least)), tuple(sorted(shared)),
+        pages, _packed(repeated), _packed(_furniture_places(sample, lines, repeated, least)),
+        _packed(marks[counts >= max(_LEAST, _SURE_SHARE * pages)][:MOST_LINES]), tuple(sorted(shared)),
         _counted([sketch.language for sketch in sample]), _counted([sketch.page_type for sketch in sample]),
     )  # fmt: skip
 

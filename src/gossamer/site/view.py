@@ -2,7 +2,7 @@
 
 A block that repeats is not always furniture: "Parameters" is a heading of every page of a manual, and a page of
 documentation may share a warning with ten others. So a repeated block stays where it is part of the page's own text:
-one or two of them between own blocks, and a heading right above one.
+one or two of them between own blocks, unless a fifth of all pages have it, and a heading right above one.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ class KnownSite:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.names = frozenset(facts.names)
-        self._lines, self._places = unpacked(facts.lines), unpacked(facts.places)
+        self._lines, self._places, self._sure = (unpacked(one) for one in (facts.lines, facts.places, facts.sure))
 
-    def is_furniture(self, marks: Marks) -> tuple[Booleans, Booleans]:
-        """For each block whether its line repeats there, and whether its place is furniture."""
-        return _among(marks, self._lines), _among(places_of(marks), self._places)
+    def is_furniture(self, marks: Marks) -> tuple[Booleans, Booleans, Booleans]:
+        """For each block whether its line repeats there, whether its place is furniture, and whether its line repeats
+        on very many pages."""
+        return _among(marks, self._lines), _among(places_of(marks), self._places), _among(marks, self._sure)
 
 
 class PageView:
@@ -61,9 +62,9 @@ class PageView:
         self._marks = marks_of(texts, looks)
         if self.site is None or not self.site.facts:
             return None
-        lines, places = self.site.is_furniture(self._marks)
+        lines, places, sure = self.site.is_furniture(self._marks)
         candidates = lines | (places & short & ~headings)
-        found = candidates & ~_between_own(candidates, likely & ~candidates, headings)
+        found = candidates & ~(_between_own(candidates, likely & ~candidates, headings) & (headings | ~sure))
         return found if found.any() and (likely & ~found).any() else None
 
     def sketch(self, language: str, page_type: str) -> Sketch | None:

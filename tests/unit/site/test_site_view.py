@@ -22,12 +22,14 @@ def looked_at(view: PageView, blocks: list[Block], unlikely: tuple[str, ...] = (
     return None if found is None else [text for text, out in zip(texts, found.tolist(), strict=True) if out]
 
 
-def known(*shared: Block) -> KnownSite:
-    """A site whose pages share these blocks and a menu."""
+def known(*shared: Block, pages: int = 20) -> KnownSite:
+    """A site whose pages share a menu, and this many of 20 also these blocks."""
     sketches = []
     for number in range(20):
         view = PageView()
-        looked_at(view, [*MENU, (f"The text of page {number} and nothing else", MAIN), *shared])
+        looked_at(
+            view, [*MENU, (f"The text of page {number} and nothing else", MAIN), *(shared if number < pages else ())]
+        )
         sketch = view.sketch("en", "article")
         assert sketch is not None
         sketches.append(sketch)
@@ -54,11 +56,17 @@ def test_a_page_that_is_all_furniture_keeps_its_text() -> None:
 
 
 def test_a_repeated_line_between_own_lines_stays() -> None:
-    site = known(("Do not do this at home, please", MAIN))
+    site = known(("Do not do this at home, please", MAIN), pages=3)
     blocks = [own(1), ("Do not do this at home, please", MAIN), own(2), *MENU]
     assert looked_at(PageView(site), blocks) == [text for text, _ in MENU]
     at_the_end = [own(1), own(2), ("Do not do this at home, please", MAIN), *MENU]
     assert looked_at(PageView(site), at_the_end) == ["Do not do this at home, please", *(text for text, _ in MENU)]
+
+
+def test_a_line_of_very_many_pages_goes_even_between_own_lines() -> None:
+    site = known(("Advertisement: read on below this line", MAIN), pages=4)
+    blocks = [own(1), ("Advertisement: read on below this line", MAIN), own(2)]
+    assert looked_at(PageView(site), blocks) == ["Advertisement: read on below this line"]
 
 
 def test_a_heading_of_every_page_stays_above_own_text() -> None:

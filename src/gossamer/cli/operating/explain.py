@@ -30,7 +30,8 @@ def _print(answer: Explanation) -> None:
     rows = [("state", answer.state), ("reason", answer.reason), ("robots", answer.robots), ("index", answer.index)]
     rows.append(("document", answer.document_rule))
     more = (
-        ("copies", answer.copies), ("cluster", answer.cluster), ("removed", answer.removal), ("rests", answer.rests),
+        ("site", answer.known_site), ("copies", answer.copies), ("cluster", answer.cluster),
+        ("removed", answer.removal), ("rests", answer.rests),
         *(("filter", one) for one in answer.filters),
     )  # fmt: skip
     rows += [row for row in more if row[1]]

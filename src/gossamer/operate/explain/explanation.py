@@ -28,6 +28,8 @@ class Explanation(msgspec.Struct):
     """Whether readers can find it."""
     document_rule: str = ""
     """The document rule that the URL fits, and by which pattern."""
+    known_site: str = ""
+    """What is known of the URL's site, by which its pages are judged."""
     copies: str = ""
     """Counts of copies among pages of the URL's shape, and the effect on its priority."""
     cluster: str = ""

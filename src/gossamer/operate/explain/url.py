@@ -23,6 +23,7 @@ from gossamer.frontier.steering.filters import list_filters
 from gossamer.frontier.steering.removals import removal_of, words_of
 from gossamer.frontier.views import inspect
 from gossamer.frontier.views.inspect import UrlRecord
+from gossamer.frontier.views.known_site import site_knowledge
 from gossamer.frontier.views.stories import cluster_of
 from gossamer.index.folder import IndexFolder
 from gossamer.model.counts import counted, noun
@@ -48,6 +49,8 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
     """Explain a URL; with the folder, also whether readers can find it."""
     answer = _explain(db, settings, canonical_or_error(text, settings), now)
     answer.document_rule = _document_rule(db, answer.url)
+    known = site_knowledge(db, site_of(answer.url)) if settings.site.learn else None
+    answer.known_site = known.sentence if known is not None else ""
     _add_copies(db, answer)
     if answer.record is not None:
         guidance = guidance_of(settings, load_rules(db))
