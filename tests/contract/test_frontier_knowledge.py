@@ -17,6 +17,7 @@ from gossamer.frontier.contract import Budgets, Verdict
 from gossamer.frontier.knowledge import FIRST_KEY, facts_of, learn_the_rest, learning_of, sites_to_judge_again
 from gossamer.frontier.rereading import Again, Stale, record_again, stale_pages, visit_again
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering.removing import remove
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.site.sketch import SAMPLE, marks_of, sketch_of
@@ -128,6 +129,13 @@ def test_the_end_of_a_crawl_learns_from_the_last_pages_too(crew: Crew) -> None:
     assert sites_to_judge_again(sql(crew).db) == [key64(SITE)]
 
 
+def test_a_page_that_is_taken_down_leaves_the_sample_too(crew: Crew) -> None:
+    hand = started(crew, 3)
+    visited(hand, range(3))
+    remove(sql(crew).db, url(1), "its author asked for it", crew.now)
+    assert {key for key, _ in sampled(crew)} == {key64(url(0)), key64(url(2))}
+
+
 def test_a_worker_hears_of_what_others_learned(crew: Crew) -> None:
     hand = started(crew, 8)
     visited(hand, range(8))
@@ -189,6 +197,8 @@ def test_a_page_whose_new_text_another_page_has_becomes_its_duplicate(crew: Crew
     _, stale = known_site(crew)
     verdicts = judged_again(crew, stale, {url(3): "hash5"})
     assert [(one.outcome, one.target) for one in verdicts] == [(Outcome.DUPLICATE, url(5))]
+    counted = sql(crew).db.execute("SELECT SUM(documents), SUM(duplicates), SUM(visited) FROM prefixes")
+    assert [tuple(map(int, row)) for row in counted] == [(7, 1, 8)]
     tally = dict(sql(crew).db.execute("SELECT outcome, urls FROM outcomes WHERE urls > 0"))
     assert tally == {"document": 7, "duplicate": 1}
     departed = sql(crew).db.execute("SELECT key FROM departures")

@@ -19,9 +19,11 @@ from gossamer.dedup.near.contract import NearMethod
 from gossamer.frontier import changes, recording
 from gossamer.frontier.contract import Place, Verdict, Visit
 from gossamer.frontier.copies import clusters, duplicates
+from gossamer.frontier.prefixes import count_prefixes
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, Task
 from gossamer.model.site import key64
+from gossamer.scope.shape import path_shape
 
 _UPDATE = """UPDATE urls SET outcome = ?, target = ?, content_hash = ?, cluster = ?, joined = ?, segment = ?,
     segment_row = ? WHERE site_id = ? AND key = ?"""
@@ -137,6 +139,7 @@ def _record(db: Database, site_id: int, judged: Sequence[Judged], again: Again, 
         tally[site_id, verdict.outcome.value] += 1
         tally[site_id, Outcome.DOCUMENT.value] -= 1
     recording.change_tally(db, tally)
+    count_prefixes(db, copies, [path_shape(visit.task.url) for visit, _, _ in copies], recording.keeps_outcome)
     change = changes.next_change(db)
     changes.note_departures(db, change, [(site_id, visit.task.key) for visit, _, _ in copies])
     db.execute(

@@ -46,6 +46,8 @@ _EVENTS = {
     "segments": ("created_at",),
     "clusters": ("seen_at",),
     "members": ("seen_at",),
+    "site_pages": ("at",),
+    "site_facts": ("learned_at",),
 }
 """Times at which something happened: by a right clock none of them is in the future."""
 _STATE_TIMES = ("fetched_at", "expires_at", "retry_at", "good_at", "failing_since")

@@ -144,6 +144,7 @@ def _take_out(
             "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
             [(domain_key(site), row[6], site_id, row[0]) for row in rows if row[6]],
         )
+        db.many("DELETE FROM site_pages WHERE site_id = ? AND key = ?", [(site_id, row[0]) for row in rows])
         leave(db, [((site_id, row[0]), row[7]) for row in rows if row[7] is not None])
         documents = [(site_id, row[0]) for row in rows if row[5] == Outcome.DOCUMENT.value]
         if documents:
