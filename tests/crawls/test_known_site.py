@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 from crawl_kit import crawl, run
+from table_kit import problems
 
 from gossamer.database.database import open_database
+from gossamer.frontier.knowledge import FIRST_KEY
+from gossamer.site.facts import Facts
 from gossamer.testing import FakeWeb, Reply
 
 PAGES = 24
@@ -140,3 +146,45 @@ def test_without_learning_each_page_is_judged_alone(tmp_path: Path) -> None:
     db = open_database(alone.data / "frontier.db")
     assert db.execute("SELECT COUNT(*) FROM site_pages") == [(0,)]
     db.close()
+
+
+def judged_by(data: Path, facts: bytes) -> None:
+    """Let all documents be judged again by these facts."""
+    db = open_database(data / "frontier.db")
+    db.execute("UPDATE site_facts SET version = version + 1, facts = ?, reread = ?", (facts, FIRST_KEY))
+    db.close()
+
+
+def judge_again(data: Path, seconds: float | None = None) -> int:
+    """Run the process that judges pages again; kill it after so long."""
+    process = subprocess.Popen([sys.executable, "-m", "gossamer.crawl.again.process", str(data)])
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def texts(data: Path) -> dict[str, str]:
+    rows = [json.loads(line) for line in run("export", "pages", data=data).stdout.splitlines()]
+    return {row["url"]: row["text"] for row in rows}
+
+
+def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    web, seed = described("127.0.93")
+    with web:
+        data = crawled(web, seed, tmp_path / "data").data
+    before = texts(data)
+    db = open_database(data / "frontier.db")
+    facts = bytes(db.execute("SELECT facts FROM site_facts")[0][0])
+    db.close()
+    judged_by(data, msgspec.msgpack.encode(Facts()))  # as if nothing were known: the sidebar comes back
+    for kill in range(8):
+        judge_again(data, 0.15 * (kill + 1))
+    assert judge_again(data) == 0
+    assert len(furnished({url: {"text": text} for url, text in texts(data).items()})) > PAGES / 2
+    judged_by(data, facts)
+    assert judge_again(data) == 0
+    assert texts(data) == before
+    assert run("crawl", "--for", "1s", data=data).returncode in (0, 1)  # deletes what the killed ones left behind
+    assert problems(data, unfinished=True) == []
