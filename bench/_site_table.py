@@ -7,9 +7,9 @@ as copies of its start page, and the one of itw66.ru has cut texts only.
 | site | text | not part of it |
 |---|---|---|
 | mircsgo (WordPress) | `.entry-content` of the article | a box of teasers in the middle, tags, advertisements (`.g`) |
-| itw66 (Jekyll) | `.post-content` of the post; side panel and search box have the class, too | |
+| itw66 (Jekyll) | `.post-content` of the post; side panel and search box have the class, too | line numbers |
 | learning (WordPress) | `.entry-content` of the article; comments follow outside of it | buttons, "Related" |
-| linuxcn (Hexo) | `.post-content` | line numbers beside code |
+| linuxcn (Hexo) | `.post-content` | line numbers |
 | openoffice (Autodoc) | `#adc-idlref`, the reference of the programming interface | its three menus and the copyright |
 """
 
@@ -69,7 +69,7 @@ SITES = (
         name="itw66",
         host="itw66.ru",
         text="#core-wrapper .post > .post-content",
-        without="",
+        without=".rouge-gutter",
         title="#core-wrapper .post > h1",
         articles=r"/blog/[^/]+/\d+\.html",
         lists=r"/|/(tags|categories|archives|posts)/.*|/page\d+/",

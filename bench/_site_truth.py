@@ -56,7 +56,7 @@ def read_article(site: Site, path: str, html: bytes) -> Article | None:
     found, titles = document.select(site.text), document.select(site.title)
     if len(found) != 1 or not titles:
         return None
-    for part in found[0].select(f"{_SILENT},{site.without}".rstrip(",")):
+    for part in found[0].select(f"{_SILENT},{site.without}"):
         part.extract()
     text = found[0].to_text().strip()
     if len(text) < SHORTEST:
