@@ -23,25 +23,30 @@ Search = Callable[[str, int], list[str]]
 
 
 class ListHits(msgspec.Struct, frozen=True):
-    """Lists among the hits of title queries, as shares of the queries."""
+    """Lists among the hits of title queries."""
 
     queries: int = 0
+    among: float = 0.0
+    """Share of lists among the first ten hits of all queries."""
     first: float = 0.0
-    """The first hit is a list."""
+    """Share of the queries whose first hit is a list."""
     before: float = 0.0
-    """A list is before the article, or the first ten hits have lists and not the article."""
+    """Share with a list before the article, or with lists and without the article among the first ten hits."""
     found: float = 0.0
-    """The article is the first hit."""
+    """Share whose first hit is the article."""
 
 
 def ask_titles(site: Site, articles: Sequence[Article], search: Search) -> ListHits:
     """Asks for each article by its title."""
-    first = before = found = 0
+    hits_of_all = lists = first = before = found = 0
     for article in articles:
         hits = search(" ".join(_WORD.findall(article.title)), FIRST)
-        ahead = hits[: hits.index(article.path)] if article.path in hits else hits
-        first += bool(hits) and site.kind(hits[0]) == "list"
-        before += any(site.kind(path) == "list" for path in ahead)
-        found += bool(hits) and hits[0] == article.path
+        is_list = [site.kind(path) == "list" for path in hits]
+        place = hits.index(article.path) if article.path in hits else len(hits)
+        hits_of_all += len(hits)
+        lists += sum(is_list)
+        first += any(is_list[:1])
+        before += any(is_list[:place])
+        found += hits[:1] == [article.path]
     count = max(len(articles), 1)
-    return ListHits(len(articles), first / count, before / count, found / count)
+    return ListHits(len(articles), lists / max(hits_of_all, 1), first / count, before / count, found / count)

@@ -68,6 +68,7 @@ def site_rows(group: Sequence[SiteResult], final: bool) -> list[Row]:
         Row("pages with repeating lines", [100 * r.repeats.pages for r in group], 1, " %", -1),
         *_closeness_rows(f"{first.closeness.pages} pages", [r.closeness for r in group]),
         *(_closeness_rows(f"{first.kept_back.pages} pages looked at once", kept) if final else ()),
+        Row("lists among the first ten hits", [100 * r.lists.among for r in group], 1, " %", -1),
         Row("a list is the first hit", [100 * r.lists.first for r in group], 0, " %", -1),
         Row("a list is before the article", [100 * r.lists.before for r in group], 0, " %", -1),
         Row("the article is the first hit", [100 * r.lists.found for r in group], 0, " %", 1),

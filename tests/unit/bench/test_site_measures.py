@@ -178,6 +178,7 @@ def test_lists_count_where_they_come_before_the_article() -> None:
     articles = [article(f"/post/{number}/", title, "t") for number, title in enumerate(answers, start=1)]
     found = ask_titles(BLOG, articles, lambda query, size: answers[query][:size])
     assert (found.queries, found.first, found.before, found.found) == (5, 0.2, 0.6, 0.2)
+    assert found.among == pytest.approx(4 / 9)
 
 
 def test_a_title_is_asked_for_by_its_words_so_that_no_sign_is_an_operator() -> None:
