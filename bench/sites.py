@@ -195,8 +195,8 @@ def _crawl(
     data = scratch / f"{name}-{level.replace(' ', '-')}"
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(parents=True)
-    settings = (*SETTINGS, *options.levels[level], *options.set)
-    (data / "gossamer.toml").write_text("".join(f"{setting}\n" for setting in settings))
+    settings = {pair.partition("=")[0]: pair for pair in (*SETTINGS, *options.levels[level], *options.set)}
+    (data / "gossamer.toml").write_text("".join(f"{pair}\n" for pair in settings.values()))
     seeds = data / "seeds.txt"
     seeds.write_text("".join(f"{web.url(host, path)}\n" for host in web.resolve for path in paths or ["/"]))
     command = [*options.gossamer, "crawl", "--seeds", str(seeds), "--data", str(data), "--contact", CONTACT, "--quiet"]
