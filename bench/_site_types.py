@@ -25,4 +25,5 @@ def judge_types(site: Site, pages: Iterable[Stored], kind: Kind) -> Types:
     judged = [page for page in pages if site.kind(page.path) == kind]
     typed = [page for page in judged if page.page_type]
     right = sum(page.page_type in site.types(page.path) for page in typed)
-    return Types(len(judged), right / max(len(typed), 1), 1 - len(typed) / max(len(judged), 1))
+    untyped = len(judged) - len(typed)
+    return Types(len(judged), right / max(len(typed), 1), untyped / max(len(judged), 1))

@@ -198,6 +198,7 @@ def test_types_are_right_among_those_that_are_shown() -> None:
     found = judge_types(BLOG, pages, "article")
     assert (found.pages, found.right, found.untyped) == (3, 0.5, pytest.approx(1 / 3))
     assert judge_types(BLOG, pages, "list").right == 1
+    assert judge_types(BLOG, [], "list").untyped == 0
 
 
 # Two themes
