@@ -32,6 +32,7 @@ class SiteResult(msgspec.Struct, frozen=True):
 class ThemeResult(msgspec.Struct, frozen=True):
     """One crawl of one blog in two themes, measured."""
 
+    name: str
     level: str
     seconds: float
     pages: int
@@ -50,12 +51,13 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def print_report(sites: Sequence[SiteResult], themes: Sequence[ThemeResult], final: bool) -> None:
-    """Prints a table a site, and one of the two themes."""
+    """Prints a table a site, and one a variant of the two themes."""
     for name in dict.fromkeys(result.site for result in sites):
         group = [result for result in sites if result.site == name]
         _print_table(name, [result.level for result in group], site_rows(group, final))
-    if themes:
-        _print_table("one blog in two themes", [result.level for result in themes], theme_rows(themes))
+    for name in dict.fromkeys(result.name for result in themes):
+        pair = [result for result in themes if result.name == name]
+        _print_table(name, [result.level for result in pair], theme_rows(pair))
 
 
 def site_rows(group: Sequence[SiteResult], final: bool) -> list[Row]:

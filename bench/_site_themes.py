@@ -1,14 +1,16 @@
 """One blog, served twice: its articles in two themes on two domains, and how many of the pairs are found.
 
 The themes have nothing in common but the article: other menus, other class names, the sidebar after the text or before
-it, teasers of other articles below it or not. One marks its parts as HTML5 has it, the other uses nothing but `div`.
-Whoever compares the pages must compare the articles, and not what is around them.
+it. One marks its parts as HTML5 has it, the other uses nothing but `div`. Whoever compares the pages must compare the
+articles, and not what is around them. What repeats from page to page can be learnt line by line; a harder variant also
+has teasers of other articles below the text, other ones on each page, which only their place gives away.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -44,9 +46,8 @@ pays me.</div></div><div class="wg"><div class="wt">Newsletter</div><div>One let
 whenever you like. Four thousand colleagues read it with their coffee.</div></div>
 <div class="wg"><div class="wt">Most read</div>{popular}</div><div class="wg"><div class="wt">Topics</div>{topics}</div>
 </div><div id="right"><div class="ttl">{title}</div><div class="by">by C. Ardbox</div><div class="cnt">{body}</div>
-<div class="shr">Tell a friend Print Save for later</div><div class="rel"><div class="wt">You may also like</div>
-{teasers}</div><div class="rsp"><div class="wt">Leave a remark</div>Your address will not be shown. Marked fields must
-be filled in.</div></div></div>
+<div class="shr">Tell a friend Print Save for later</div>{teasers}<div class="rsp"><div class="wt">Leave a remark
+</div>Your address will not be shown. Marked fields must be filled in.</div></div></div>
 <div id="btm">Card Box is kept by one person in spare hours. Some rights reserved. Cookies are used to count
 visits and for nothing else; go on reading if that is fine with you. Terms Privacy Accessibility Sitemap</div></div>
 </body></html>"""
@@ -75,10 +76,10 @@ class Pairs(msgspec.Struct, frozen=True):
     """Clusters with pages of different articles."""
 
 
-def write_sites(articles: Sequence[Article], folder: Path) -> list[Path]:
+def write_sites(articles: Sequence[Article], folder: Path, has_teasers: bool) -> list[Path]:
     """Writes the articles as two sites, and returns their folders in the order of `HOSTS`."""
     roots = [folder / host for host in HOSTS]
-    for root, page in zip(roots, (_river, _card), strict=True):
+    for root, page in zip(roots, (_river, partial(_card, has_teasers)), strict=True):
         root.mkdir(parents=True)
         for number in range(len(articles)):
             (root / place(number).lstrip("/")).write_text(page(articles, number))
@@ -123,16 +124,21 @@ def _river(articles: Sequence[Article], number: int) -> str:
     )
 
 
-def _card(articles: Sequence[Article], number: int) -> str:
+def _card(has_teasers: bool, articles: Sequence[Article], number: int) -> str:
     count = len(articles)
-    others = [(number * 7 + step) % count for step in (3, 11, 19)]
     return _CARD.format(
         title=escape(articles[number].title),
         body=articles[number].html,
         popular="".join(f"<div>{_link(articles, other)}</div>" for other in range(count - min(8, count), count)),
         topics=" ".join(f"<span>{topic}</span>" for topic in _TOPICS.split()),
-        teasers="".join(f"<div>{_link(articles, n)} {escape(articles[n].text[:160])} …</div>" for n in others),
+        teasers=_teasers(articles, number) if has_teasers else "",
     )
+
+
+def _teasers(articles: Sequence[Article], number: int) -> str:
+    others = [(number * 7 + step) % len(articles) for step in (3, 11, 19)]
+    teasers = "".join(f"<div>{_link(articles, n)} {escape(articles[n].text[:160])} …</div>" for n in others)
+    return f'<div class="rel"><div class="wt">You may also like</div>{teasers}</div>'
 
 
 def _write_lists(articles: Sequence[Article], root: Path) -> None:

@@ -1,7 +1,7 @@
 """Whole sites, judged page by page and with what the site shows: texts, types, lists in search, copies.
 
     python bench/sites.py                          five archived sites, crawled whole; half an hour
-    python bench/sites.py --quick                  150 pages of two sites, one of them again in two themes; two minutes
+    python bench/sites.py --quick                  100 pages of two sites, one of them again in two themes; a minute
     python bench/sites.py --sites learning --set site.share=0.1 --json results.json
     python bench/sites.py --final                  also the truth pages that no tuning may look at
 
@@ -16,7 +16,8 @@ Everything is measured on what the crawl stored and indexed:
 - *lists*: fifty titles of articles as queries; where do tag pages and archives come (`_site_lists.py`)?
 - *types*: share of the page types that are right, as far as the URL tells, and of pages without one (`_site_types.py`);
 - *pairs*: 200 articles of a blog, rendered with two themes and served as two domains; how many pairs near-duplicate
-  detection finds, and how many clusters have different articles (`_site_themes.py`).
+  detection finds, and how many clusters have different articles (`_site_themes.py`); once more with teasers of other
+  articles below the text.
 
 `--pages N` takes a sample of N pages of each site instead, always the same ones, and follows no links. Seconds are
 those of the whole crawl with its index; they compare levels only if nothing else runs.
@@ -53,6 +54,8 @@ from gossamer.search.results import Request
 
 SWITCH = "site.learn"
 LEVELS = {"page level": "false", "site level": "true"}
+THEMES = {"two themes": False, "two themes with teasers": True}
+"""Whether a theme shows teasers of other articles below the text."""
 TRUTH, TITLES = 100, 50
 LONGEST = 7200.0
 SETTINGS = (
@@ -85,7 +88,7 @@ def main() -> None:
     scratch = Path(options.work or tempfile.mkdtemp(prefix="bench-sites-")).resolve()
     try:
         sites = [result for site in find_sites(options.sites) for result in _measure_site(site, scratch, options)]
-        themes = _measure_themes(find_sites([options.blog])[0], scratch, options) if options.articles else []
+        themes = [result for name in options.themes for result in _measure_themes(name, scratch, options)]
     finally:
         if not options.work:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -98,7 +101,7 @@ def _options() -> argparse.Namespace:
     names = [site.name for site in SITES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="150 pages of itw66 and mircsgo, 40 articles in two themes")
+    add("--quick", action="store_true", help="100 pages of itw66 and mircsgo, 30 articles in two themes")
     add("--sites", type=lambda text: text.split(","), help=f"by comma ({','.join(names)})")
     add("--pages", type=int, help="a sample of so many pages of each site; 0: whole sites")
     add("--blog", help="the site whose articles are rendered in two themes (learning)")
@@ -115,9 +118,10 @@ def _options() -> argparse.Namespace:
     options = parser.parse_args()
     quick = options.quick
     options.sites = options.sites or (["itw66", "mircsgo"] if quick else names)
-    options.pages = (150 if quick else 0) if options.pages is None else options.pages
-    options.articles = (40 if quick else 200) if options.articles is None else options.articles
+    options.pages = (100 if quick else 0) if options.pages is None else options.pages
+    options.articles = (30 if quick else 200) if options.articles is None else options.articles
     options.blog = options.blog or ("itw66" if quick else "learning")
+    options.themes = list(THEMES)[: 1 if quick else None] if options.articles else []
     options.gossamer = options.gossamer.split()
     return options
 
@@ -173,17 +177,18 @@ def _judge(site: Site, crawl: Crawled, articles: Sequence[Article]) -> SiteResul
     )
 
 
-def _measure_themes(blog: Site, scratch: Path, options: argparse.Namespace) -> list[ThemeResult]:
+def _measure_themes(name: str, scratch: Path, options: argparse.Namespace) -> list[ThemeResult]:
     """Serves the articles of a blog with two themes, crawls both sites together, and counts the pairs."""
+    blog = find_sites([options.blog])[0]
     root = site_folder(blog, options.archives, options.cache).root
     articles = list(islice(read_articles(blog, root, page_paths(root)), options.articles))
     served = scratch / "themes"
     shutil.rmtree(served, ignore_errors=True)
-    folders = {host: Folder(root) for host, root in zip(HOSTS, write_sites(articles, served), strict=True)}
-    with FolderWeb(folders) as web:
-        crawls = [_crawl("two-themes", web, level, [], scratch, options) for level in options.levels]
+    roots = write_sites(articles, served, THEMES[name])
+    with FolderWeb(dict(zip(HOSTS, map(Folder, roots), strict=True))) as web:
+        crawls = [_crawl(name.replace(" ", "-"), web, level, [], scratch, options) for level in options.levels]
     return [
-        ThemeResult(crawl.level, crawl.seconds, len(crawl.pages), judge_pairs(articles, crawl.pages))
+        ThemeResult(name, crawl.level, crawl.seconds, len(crawl.pages), judge_pairs(articles, crawl.pages))
         for crawl in crawls
     ]
 

@@ -209,8 +209,9 @@ ARTICLES = [
 ]
 
 
-def test_both_themes_have_every_article_and_share_no_other_line(tmp_path: Path) -> None:
-    roots = write_sites(ARTICLES, tmp_path)
+@pytest.mark.parametrize("has_teasers", [False, True])
+def test_both_themes_have_every_article_and_share_no_other_line(tmp_path: Path, has_teasers: bool) -> None:
+    roots = write_sites(ARTICLES, tmp_path, has_teasers)
     lines = []
     for root in roots:
         assert _reachable(root) == {place(n) for n in range(len(ARTICLES))}
@@ -219,6 +220,7 @@ def test_both_themes_have_every_article_and_share_no_other_line(tmp_path: Path) 
         lines.append({line.strip() for line in body.split("\n") if line.strip()})
     title, text = ARTICLES[7].title, ARTICLES[7].text
     assert all(title in line or text[:40] in line for line in lines[0] & lines[1])
+    assert ("You may also like" in lines[1]) is has_teasers
 
 
 def _reachable(root: Path) -> set[str]:
