@@ -2,7 +2,7 @@
 
     python bench/sites.py                          five archived sites, crawled whole; half an hour
     python bench/sites.py --quick                  100 pages of two sites, one of them again in two themes; a minute
-    python bench/sites.py --sites learning --set site.share=0.1 --json results.json
+    python bench/sites.py --sites learning --pages 1000 --json results.json
     python bench/sites.py --final                  also the truth pages that no tuning may look at
 
 Each site is served whole on loopback under its own name and crawled by `gossamer crawl`, once with `site.learn` off
