@@ -1,6 +1,6 @@
 """Whole sites, judged page by page and with what the site shows: texts, types, lists in search, copies.
 
-    python bench/sites.py                          five archived sites, crawled whole; half an hour
+    python bench/sites.py                          five archived sites, crawled whole; about an hour
     python bench/sites.py --quick                  100 pages of two sites, one of them again in two themes; a minute
     python bench/sites.py --sites learning --pages 1000 --json results.json
     python bench/sites.py --final                  also the truth pages that no tuning may look at
