@@ -78,6 +78,7 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/extraction.py
 	$(BIN)/python bench/dates.py
 	$(BIN)/python bench/useful.py
+	$(BIN)/python bench/sites.py
 	$(BIN)/python bench/qrank.py
 	$(BIN)/python bench/feeds.py
 	$(BIN)/python bench/frontier_cost.py
