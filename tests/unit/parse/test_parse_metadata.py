@@ -112,6 +112,16 @@ def test_alternates_and_feeds():
     assert page.feeds == ["https://site.example/rss", "https://site.example/atom"]
 
 
+@pytest.mark.parametrize("code", ["en us", "all languages", "x", "", "-de", '"><b>'])
+def test_a_language_that_is_no_code_is_none(code):
+    assert _head(f"<link rel=alternate hreflang='{code}' href='/other'>").alternates == []
+
+
+def test_a_language_may_have_a_region_or_script_in_any_spelling():
+    page = _head("<link rel=alternate hreflang=zh-Hant href=/t><link rel=alternate hreflang=en_GB href=/g>")
+    assert page.alternates == [("zh-hant", "https://site.example/t"), ("en-gb", "https://site.example/g")]
+
+
 @pytest.mark.parametrize(
     ("html", "author"),
     [
