@@ -101,3 +101,8 @@ def test_pages_whose_template_names_the_start_page_stay(languages: Languages) ->
     pages = {page["url"] for page in exported("pages", languages.data)}
     assert {f"{languages.blog}{path}" for path in BLOG} <= pages
     assert [hit["url"] for hit in languages.hits("bowline")] == [f"{languages.blog}/knots"]
+
+
+def test_explain_says_why_a_canonical_link_does_not_count(languages: Languages) -> None:
+    told = gossamer("explain", f"{languages.blog}/knots", data=languages.data).out
+    assert "its canonical link names a page with another text" in " ".join(told.split())
