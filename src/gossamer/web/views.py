@@ -64,12 +64,12 @@ class AlsoIn(msgspec.Struct, frozen=True):
     href: str
 
 
-def also_in(alternates: Sequence[Alternate]) -> list[AlsoIn]:
-    """Links to a page in other languages, each under the language's own name; with its region if several have that
-    name, and by its code if it has none here."""
+def also_in(alternates: Sequence[Alternate], own: str | None) -> list[AlsoIn]:
+    """Links to a page in other languages than its `own`, each under the language's own name; with its region if several
+    have that name, and by its code if it has none here."""
     safe = [(one.lang.partition("-"), one) for one in alternates if safe_href(one.url)]
     names = [OWN_NAMES.get(code, one.lang) for (code, _, _), one in safe]
-    times = Counter(names)
+    times = Counter([*names, OWN_NAMES.get((own or "").partition("-")[0], "")])
     return [
         AlsoIn(f"{name} ({rest.upper()})" if rest and times[name] > 1 else name, language_tag(one.lang), one.url)
         for name, ((_, _, rest), one) in zip(names, safe, strict=True)

@@ -71,7 +71,11 @@ def test_shards_answer_as_one_index_does(tmp_path: Path, languages: list[IndexPa
 
 def test_languages_are_named_in_their_own_words_and_by_region_if_there_are_several() -> None:
     listed = [("de", "/de"), ("en-us", "/us"), ("en-gb", "/gb"), ("pt-br", "/br"), ("tlh", "/k"), ("ru", "no address")]
-    links = also_in([Alternate(lang, f"{SITE}{path}" if path[0] == "/" else path) for lang, path in listed])
+    links = also_in([Alternate(lang, f"{SITE}{path}" if path[0] == "/" else path) for lang, path in listed], "pl")
     assert [(link.name, link.tag) for link in links] == [
         ("Deutsch", "de"), ("English (US)", "en-us"), ("English (GB)", "en-gb"), ("Português", "pt-br"), ("tlh", "tlh"),
     ]  # fmt: skip
+
+
+def test_the_language_of_the_page_itself_is_named_by_region() -> None:
+    assert [link.name for link in also_in([Alternate("en-gb", f"{SITE}/gb")], "en")] == ["English (GB)"]
