@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from frontier_kit import LEASE, MAKERS, NAMES, Crew, Hand, Make, page, prints, requeue_all
+from frontier_kit import LEASE, MAKERS, NAMES, SQL_MAKERS, Crew, Hand, Make, page, prints, requeue_all
 
 from gossamer.frontier.contract import Budgets, Verdict
 from gossamer.frontier.copies.canonicals import LONG
 from gossamer.frontier.sql import SqlFrontier
+from gossamer.frontier.steering import operate
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 
@@ -109,3 +111,14 @@ def test_a_page_that_lost_its_canonical_link_waits_for_nothing(crew: Crew) -> No
     assert not waiting(crew, GERMAN)
     read(hand, START, "t1")
     assert queued(hand) == []
+
+
+@pytest.mark.parametrize("make", SQL_MAKERS, ids=NAMES[1:])
+def test_nothing_of_a_page_that_is_taken_down_waits(tmp_path: Path, make: Callable[..., SqlFrontier]) -> None:
+    crew = Crew(make(tmp_path, Budgets(lease=LEASE)))
+    hand = started(crew, GERMAN)
+    read(hand, GERMAN, "t2", canonical=START)
+    assert waiting(crew, GERMAN)
+    assert isinstance(crew.frontier, SqlFrontier)
+    operate.remove(crew.frontier.db, "=" + GERMAN, "asked for", crew.now)
+    assert not waiting(crew, GERMAN)
