@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.frontier.contract import Batch, Lease, Place, SiteReport, Visit
 from gossamer.frontier.copies import duplicates
 from gossamer.index.document import IndexPage, build
@@ -121,7 +122,7 @@ def _check(folder: Path, crawl: Sequence[SiteText], tasks: dict[str, Task]) -> l
         visits = [_visit(page, tasks[page.url]) for page in pages]
         with frontier.db.transaction():
             start = time.process_time()
-            duplicates.judge(frontier.db, visits, (), f"segment-{number}", "worker")
+            duplicates.judge(frontier.db, near_method(DEFAULT), visits, (), f"segment-{number}", "worker")
             spent.append(time.process_time() - start)
     frontier.db.close()
     return spent

@@ -9,12 +9,12 @@ from __future__ import annotations
 import copy
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
 from gossamer.dedup.clusters import Member, choose
-from gossamer.dedup.near.contract import NearMethod
+from gossamer.dedup.near.contract import NearMethod, unlike
 from gossamer.errors import LeaseLost, UsageError
 from gossamer.frontier import politeness
 from gossamer.frontier.contract import (
@@ -95,6 +95,7 @@ class MemoryFrontier:
         self._budgets, self._config, self._shape_of, self._near = budgets, config, shape_of, near
         self._clusters: dict[int, _Cluster] = {}
         self._next_cluster = 1
+        self._waiting: dict[str, bytes] = {}
         self._near_copies: Counter[tuple[str, str]] = Counter()
         self._urls: dict[str, _Url] = {}
         self._sites: dict[str, _Site] = {}
@@ -362,14 +363,17 @@ class MemoryFrontier:
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch, or put everything back as it was."""
         before = copy.deepcopy(
-            (self._urls, self._sites, self._workers, self._addresses, self._texts, self._clusters, self._next_cluster)
-        )
+            (
+                self._urls, self._sites, self._workers, self._addresses, self._texts, self._clusters,
+                self._next_cluster, self._waiting,
+            )
+        )  # fmt: skip
         try:
             return self._report(worker, batch, now, write_pages)
         except BaseException:
             (
                 self._urls, self._sites, self._workers, self._addresses, self._texts, self._clusters,
-                self._next_cluster,
+                self._next_cluster, self._waiting,
             ) = before  # fmt: skip
             raise
 
@@ -391,6 +395,7 @@ class MemoryFrontier:
         for visit, verdict in judged:
             self._wake(visit, verdict, now)
             self._count(visit, verdict)
+        self._wake_strangers(batch.visits, verdicts, now)
         self._set_clocks(batch.sites, batch.addresses)
         return verdicts
 
@@ -405,13 +410,16 @@ class MemoryFrontier:
     def _judge(self, visits: Sequence[Visit]) -> list[Verdict]:
         verdicts: list[Verdict] = []
         joined: dict[str, str] = {}
+        for visit in visits:
+            if visit.task.previous == "alias" and visit.retry_at is None:
+                self._waiting.pop(visit.task.url, None)
         redirects = {visit.task.url: visit.target for visit in visits if visit.outcome is Outcome.REDIRECT}
         for visit in visits:
             verdict = Verdict(visit.outcome, visit.target)
             joins = visit.outcome is Outcome.DOCUMENT and visit.canonical and not visit.task.keep_alias
             if visit.outcome is Outcome.REDIRECT and (loop := self._redirect_loop(visit, redirects)):
                 visit.reason, verdict = loop_reason(loop), Verdict(Outcome.BAD_REDIRECT)
-            elif joins and self._stands(visit.canonical, visit.task.url, joined):
+            elif joins and self._canonical_counts(visit, joined, visits):
                 verdict = Verdict(Outcome.ALIAS, visit.canonical)
             if verdict.outcome.meaning.joined:
                 joined[visit.task.url] = verdict.target
@@ -473,21 +481,62 @@ class MemoryFrontier:
         if cluster.members and cluster.representative == url:
             cluster.representative = self._choose(cluster, cluster.members)
 
-    def _stands(self, target: str, page: str, joined: dict[str, str]) -> bool:
-        """Whether following `target` ends at a page that can stand for `page`."""
+    def _stands(self, target: str, page: str) -> bool:
+        return bool(self._end(target, page, {}))
+
+    def _end(self, target: str, page: str, joined: dict[str, str]) -> str:
+        """The page at which following `target` ends, if it can stand for `page`."""
         for _ in range(5):
             row = self._urls.get(target)
             if target == page or row is None:
-                return False
+                return ""
             if target in joined:
                 target = joined[target]
             elif row.state == "refused" or (row.outcome is not None and not row.outcome.meaning.leads_on):
-                return False
+                return ""
             elif row.outcome is None or not row.outcome.meaning.joined:
-                return True
+                return target
             else:
                 target = row.target
-        return False
+        return ""
+
+    def _canonical_counts(self, visit: Visit, joined: dict[str, str], visits: Sequence[Visit]) -> bool:
+        """Whether a canonical link leads to a page that may have the text; if nobody knows yet, the page waits."""
+        end = self._end(visit.canonical, visit.task.url, joined)
+        if not end:
+            return False
+        row = self._urls[end]
+        now = next((v for v in visits if v.task.url == end and v.outcome is Outcome.DOCUMENT), None)
+        if now is None and row.outcome is not Outcome.DOCUMENT:
+            if visit.fingerprint:
+                self._waiting[visit.task.url] = visit.fingerprint
+            return True
+        cluster = self._clusters.get(row.cluster) if row.cluster is not None else None
+        theirs = now.fingerprint if now else cluster.fingerprint if cluster else b""
+        if visit.content_hash and visit.content_hash == (now.content_hash if now else row.content_hash):
+            return True
+        return not unlike(self._near, visit.fingerprint, theirs) if theirs else True
+
+    def _wake_strangers(self, visits: Sequence[Visit], verdicts: Sequence[Verdict], now: float) -> None:
+        """Queue pages again that waited for one of these and have another text."""
+        found = {}
+        for visit, verdict in zip(visits, verdicts, strict=True):
+            if verdict.outcome in (Outcome.DOCUMENT, Outcome.DUPLICATE) and visit.task.previous != "document":
+                for url in self._naming(visit.task.url, 5):
+                    theirs = self._waiting.pop(url, b"")
+                    if theirs and (not visit.fingerprint or unlike(self._near, theirs, visit.fingerprint)):
+                        found[url] = self._urls[url]
+        for url in sorted(found, key=lambda u: (key64(site_of(u)), key64(u))):
+            found[url].target = ""
+            self._enqueue(self._sites[site_of(url)], found[url], now)
+
+    def _naming(self, target: str, steps: int) -> Iterator[str]:
+        """Finished aliases of a page, also through redirects."""
+        for url, row in self._urls.items() if steps else ():
+            if row.target == target and row.outcome is Outcome.ALIAS and row.state == "done":
+                yield url
+            elif row.target == target and row.outcome is Outcome.REDIRECT:
+                yield from self._naming(url, steps - 1)
 
     def _redirect_loop(self, visit: Visit, redirects: dict[str, str]) -> list[str]:
         def following(url: str) -> str | None:
@@ -521,7 +570,7 @@ class MemoryFrontier:
         if visit.retry_at is not None or _unchanged(visit, verdict):
             return
         url = visit.task.url
-        if verdict.outcome is Outcome.REDIRECT and not self._stands(verdict.target, url, {}):
+        if verdict.outcome is Outcome.REDIRECT and not self._stands(verdict.target, url):
             self._wake_joined(url, Outcome.ALIAS, now, set())
         if not verdict.outcome.meaning.leads_on:
             self._wake_joined(url, Outcome.ALIAS, now, set())

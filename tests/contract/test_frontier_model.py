@@ -332,7 +332,8 @@ class BothFrontiers(RuleBasedStateMachine):
     @invariant()
     def clusters_are_equal(self) -> None:
         rows = self.db.execute(
-            "SELECT c.id, c.pages, u.url FROM clusters c JOIN urls u ON u.site_id = c.site_id AND u.key = c.key"
+            "SELECT c.id, c.pages, u.url FROM clusters c JOIN urls u ON u.site_id = c.site_id AND u.key = c.key "
+            "WHERE c.pages > 0"
         )
         mine = {(n, len(c.members), c.representative) for n, c in self.memory._clusters.items()}
         assert set(rows) == mine
@@ -342,6 +343,13 @@ class BothFrontiers(RuleBasedStateMachine):
         assert all(len(self.memory._clusters[n].members) == count for n, count in listed), "a member is missing"
         keys = set(self.db.execute("SELECT near_key, cluster FROM near_keys"))
         assert keys == {(key, n) for n, c in self.memory._clusters.items() for key in c.near_keys}
+
+    @invariant()
+    def the_same_texts_wait_for_the_page_they_name(self) -> None:
+        rows = self.db.execute(
+            "SELECT u.url, c.fingerprint FROM clusters c JOIN urls u ON u.key = c.id WHERE c.pages = 0"
+        )
+        assert dict(rows) == self.memory._waiting
 
     @invariant()
     def kept_numbers_are_what_counting_gives(self) -> None:

@@ -26,6 +26,7 @@ from gossamer.frontier.views.stories import Cluster, Story, StoryPage
 from gossamer.model.records import PageRow
 from gossamer.search.overview import Outline, overview, phrases
 from gossamer.search.results import (
+    Alternate,
     Count,
     Facets,
     Factor,
@@ -80,13 +81,16 @@ class Doc(msgspec.Struct, frozen=True):
     page_type: str = "article"
     category: str = ""
     author: str = ""
+    alternates: tuple[Alternate, ...] = ()
 
 
 HOSTILE = (
     Doc("https://evil.test/script", "<script>document.title='owned'</script> silk",
         "<script>window.owned = 1</script> silk <b onclick=alert(1)>bold</b> &lt;i&gt; text", "2026-05-01"),
     Doc("https://evil.test/img", '"><img src=x onerror="window.owned=1"> silk',
-        "silk '\"><svg onload=window.owned=1> --><!-- ]]> text", "2026-05-02"),
+        "silk '\"><svg onload=window.owned=1> --><!-- ]]> text", "2026-05-02",
+        alternates=(Alternate("de", "https://evil.test/de"), Alternate('"><script>', "https://evil.test/<b>"),
+                    Alternate("fr", "javascript:window.owned=1"))),
     Doc("javascript:window.owned=1//silk", "A link that is a script: silk", "silk runs here", "2026-05-03"),
     Doc("data:text/html,<script>window.owned=1</script>", "A link that is data: silk", "silk lies here", "2026-05-04"),
     Doc("https://evil.test/bidi", "silk \u202egnp.elif\u202c and \x07 bell \x00 nul", "silk \u202e reversed",
@@ -251,6 +255,7 @@ class MemoryService:
             url=doc.url, title=_mark(doc.title, request.query), excerpt=_mark(doc.text[:2100], request.query),
             score=1.5, site=_site(doc), date=doc.date, lang=doc.lang, fetched_at=1_790_000_000.0, type=doc.type,
             page_type=doc.page_type, category=doc.category, author=doc.author, similar=copies,
+            alternates=doc.alternates,
         )  # fmt: skip
 
     def _closest(self, query: str) -> str:

@@ -317,6 +317,7 @@ def fill_row(row: PageRow, parsed: Parsed) -> None:
     if parsed.category:
         row.category, row.category_source = parsed.category, parsed.category_source
     row.canonical = parsed.canonical or None
+    row.alternates = [f"{language} {url}" for language, url in parsed.alternates] or None
     row.content_hash, row.simhash = parsed.content_hash or None, parsed.simhash or None
     row.links = len(parsed.links)
     row.ai_signals = parsed.ai_signals or None

@@ -11,7 +11,9 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
+from gossamer.dedup.near.contract import NearMethod
 from gossamer.frontier.contract import Batch, Verdict, Visit
+from gossamer.frontier.copies.canonicals import strangers
 from gossamer.frontier.copies.duplicates import lost_its_text, stands
 from gossamer.frontier.freshness import Planned
 from gossamer.frontier.queueing import Queue, count_levels, enqueue, queue_of
@@ -245,12 +247,19 @@ def _wake_aliases(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], no
         if visit.retry_at is not None or keeps_outcome(visit, verdict):
             continue
         task, outcome = visit.task, verdict.outcome
-        if not outcome.meaning.leads_on or (
-            outcome is Outcome.REDIRECT and not stands(db, verdict.target, task.url, {})
-        ):
+        if not outcome.meaning.leads_on or (outcome is Outcome.REDIRECT and not stands(db, verdict.target, task.url)):
             wake(db, site_id, task.key, Outcome.ALIAS.value, now)
         if lost_its_text(visit, verdict):
             wake(db, site_id, task.key, Outcome.DUPLICATE.value, now)
+
+
+def wake_strangers(db: Database, method: NearMethod, judged: Sequence[tuple[Visit, Verdict, int]], now: float) -> None:
+    """Fetch pages again that named a page before it was read, and whose text is another."""
+    texts = (Outcome.DOCUMENT, Outcome.DUPLICATE)
+    read = [v for v, verdict, _ in judged if verdict.outcome in texts and v.task.previous != Outcome.DOCUMENT.value]
+    for (site_id, key), target in strangers(db, method, read):
+        _let_go(db, *target, site_id, key)
+        requeue(db, site_id, [key], now)
 
 
 def wake(

@@ -89,7 +89,7 @@ def record_again(
         visits = [visit for stale, visit in again.changed if stale.task.key in untouched]
         for row, visit in enumerate(visits):
             visit.row = row
-        verdicts = duplicates.judge(db, visits, (), again.segment, again.worker)
+        verdicts = duplicates.judge(db, near, visits, (), again.segment, again.worker)
         before = clusters.current_clusters(db, visits)
         clusters.assign(db, near, visits, verdicts, before)
         judged = list(zip(visits, verdicts, strict=True))

@@ -268,7 +268,7 @@ class SqlFrontier:
         self._intake.add(*self._found(batch), now, gifts)
         raise_known(self.db, strategy, gifts, now)
         removed = recording.removed(self.db, batch.visits)
-        verdicts = duplicates.judge(self.db, batch.visits, removed, batch.segment, worker)
+        verdicts = duplicates.judge(self.db, self._near, batch.visits, removed, batch.segment, worker)
         before = clusters.current_clusters(self.db, batch.visits)
         clusters.assign(self.db, self._near, batch.visits, verdicts, before)
         if write_pages is not None:
@@ -277,6 +277,7 @@ class SqlFrontier:
         shapes = [self._shape_of(visit.task.url) for visit, _, _ in judged]
         planned = self._plan(judged, shapes, now)
         departed = recording.record_visits(self.db, judged, batch.segment, planned, now)
+        recording.wake_strangers(self.db, self._near, judged, now)
         limit = self._guidance.reach.depth
         if limit is not None:
             depths.follow_anew(self.db, depths.came_nearer(self.db, judged, limit), now)

@@ -19,11 +19,13 @@ _encode = msgspec.msgpack.Encoder().encode
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
 MAX_STORED = 100_000
 """Characters of a text that are kept in the index, for excerpts; all of it is searched, and is in the segments."""
+_MAX_ALTERNATES = 50
+"""Other languages of a page that are kept in the index."""
 _MAX_FOLDERS = 12
 """Folders of a path that `site:host/path` can name."""
 ROW_COLUMNS = [
     "url", "title", "headings", "text", "lang", "claimed_lang", "date", "fetched_at", "media_type", "page_type",
-    "category", "author", "cluster", "joined",
+    "category", "author", "cluster", "joined", "alternates",
 ]  # fmt: skip
 """Columns of a stored page that `page_of` reads."""
 _TYPES = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "txt", "application/pdf": "pdf"}
@@ -50,6 +52,8 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     """Pages with the same number are near-duplicates; None: it was not compared."""
     joined: bool = False
     """Whether others were in the cluster before."""
+    alternates: Sequence[str] = ()
+    """The page in other languages: hreflang, a space, URL."""
 
     @property
     def key(self) -> int:
@@ -73,6 +77,7 @@ def page_of(row: Mapping[str, Any]) -> IndexPage:
         author=row["author"] or "",
         cluster=row["cluster"],
         joined=bool(row["joined"]),
+        alternates=row["alternates"] or (),
     )
 
 
@@ -114,10 +119,17 @@ def _build(page: IndexPage, key: int) -> tantivy.Document:
     shown = page.text if len(page.text) <= MAX_STORED else page.text[:MAX_STORED] + "…"
     stored = StoredDocument(
         page.url, page.title, shown, site, page.lang, page.date, page.fetched_at, kind, page.page_type, page.category,
-        page.author,
+        page.author, alternates_of(page),
     )  # fmt: skip
     document.add_bytes(schema.PAGE, _encode(stored))
     return document
+
+
+def alternates_of(page: IndexPage) -> list[tuple[str, str]]:
+    """Language and URL of the page in other languages, each URL once."""
+    pairs = (one.partition(" ") for one in page.alternates)
+    found = {url: language for language, _, url in pairs if language != "x-default" and url != page.url}
+    return [(language, url) for url, language in found.items()][:_MAX_ALTERNATES]
 
 
 def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:

@@ -64,6 +64,8 @@ class StoredDocument(msgspec.Struct, array_like=True):
     page_type: str = ""
     category: str = ""
     author: str = ""
+    alternates: list[tuple[str, str]] = []
+    """Language and URL of the page in other languages."""
 
 
 _decode = msgspec.msgpack.Decoder(StoredDocument).decode

@@ -170,7 +170,8 @@ MEANING: dict[Outcome, Meaning] = {
     ),
     _O.ALIAS: Meaning(
         "its canonical link names another URL, which represents it", Count.ALIASES,
-        f"Readers find the other page. This one is fetched again when that one fails. {_RARELY}",
+        "Readers find the other page. This one is fetched again when that one fails or turns out to have another text. "
+        f"{_RARELY}",
         "`gossamer explain URL` names the other page. If the canonical link is wrong, tell the site's owner.",
         page=True, copy=True, named=True, textless=True, forgets=True,
         absent="it names {} as the page that represents it",

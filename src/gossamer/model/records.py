@@ -280,6 +280,8 @@ class PageRow(msgspec.Struct):
     category: str | None = None
     category_source: str | None = None
     canonical: str | None = None
+    alternates: list[str] | None = None
+    """The page in other languages: hreflang, a space, URL."""
     target: str | None = None
     """Where a redirect, alias or duplicate points."""
     content_hash: str | None = None

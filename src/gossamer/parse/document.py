@@ -108,6 +108,7 @@ def complete(parsed: Parsed, job: ParseJob, context: ParseContext) -> Parsed:
     parsed.noarchive |= data.robots.noarchive
     parsed.ai_signals = sorted({*parsed.ai_signals, *data.robots.ai_signals})
     parsed.canonical = resolve(parsed.canonical) or data.canonical
+    parsed.alternates = parsed.alternates or data.alternates
     found = [(resolve(link.url), link) for link in parsed.links[: limits.max_links]]
     parsed.links = [msgspec.structs.replace(link, url=url) for url, link in found if url]
     parsed.follow = []

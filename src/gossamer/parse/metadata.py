@@ -48,7 +48,12 @@ _SITE_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 _IMAGE_METAS = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
 _FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 _REFRESH = re.compile(r"\s*(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*[;,]?\s*(?:url\s*=\s*)?(.*)", re.I | re.S)
+_LINK_CHARS = 20_000
+"""Characters of a Link header that are read."""
 _LINK_HEADER = re.compile(r"<([^<>]{1,4096})>([^<]{0,1000})")
+_REL_ALTERNATE = re.compile(r";\s*rel\s*=\s*(?:\"[^\"]*\balternate\b[^\"]*\"|alternate\b)", re.I)
+_LINK_LANGUAGE = re.compile(r";\s*hreflang\s*=\s*\"?([\w-]{2,35})", re.I)
+_HREFLANG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}|x-default")
 _REL_CANONICAL = re.compile(r";\s*rel\s*=\s*(?:\"[^\"]*\bcanonical\b[^\"]*\"|canonical\b)", re.I)
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")
 
@@ -120,6 +125,8 @@ def apply_headers(data: Metadata, robots: list[str], links: list[str], resolve: 
     if robots:
         header = parse_header([value[:_WISH_CHARS] for value in robots], agent)
         data.robots = combine([data.robots, header])
+    for value in links:
+        _read_header_alternates(value, data, resolve)
     targets = {url for value in links for url in _header_canonicals(value, resolve)}
     if targets:
         if data.canonical:
@@ -127,8 +134,15 @@ def apply_headers(data: Metadata, robots: list[str], links: list[str], resolve: 
         data.canonical = targets.pop() if len(targets) == 1 else ""
 
 
+def _read_header_alternates(value: str, data: Metadata, resolve: Resolver) -> None:
+    for link in _LINK_HEADER.finditer(value[:_LINK_CHARS]):
+        language = _LINK_LANGUAGE.search(link[2])
+        if language and _REL_ALTERNATE.search(link[2]):
+            _add_alternate(data, language[1], resolve(link[1].strip()))
+
+
 def _header_canonicals(value: str, resolve: Resolver) -> list[str]:
-    found = (resolve(m[1].strip()) for m in _LINK_HEADER.finditer(value[:20_000]) if _REL_CANONICAL.search(m[2]))
+    found = (resolve(m[1].strip()) for m in _LINK_HEADER.finditer(value[:_LINK_CHARS]) if _REL_CANONICAL.search(m[2]))
     return [url for url in found if url]
 
 
@@ -195,10 +209,14 @@ def _read_alternate(element: Element, data: Metadata, resolve: Resolver) -> None
         url = resolve(element.attr("href"))
         if url and url not in data.feeds and len(data.feeds) < MAX_FEEDS:
             data.feeds.append(url)
-    elif hreflang and len(data.alternates) < MAX_ALTERNATES:
-        url = resolve(element.attr("href"))
-        if url:
-            data.alternates.append((clean_line(hreflang, 35).lower(), url))
+    elif hreflang:
+        _add_alternate(data, hreflang, resolve(element.attr("href")))
+
+
+def _add_alternate(data: Metadata, hreflang: str, url: str) -> None:
+    language = hreflang.strip().lower().replace("_", "-")
+    if url and _HREFLANG.fullmatch(language) and len(data.alternates) < MAX_ALTERNATES:
+        data.alternates.append((language, url))
 
 
 def _names(tree: Tree, metas: Mapping[str, str], structured: Structured) -> Names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gossamer.model.site import key64
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.ordering import Candidate
-from gossamer.search.results import Hit, Marked, StoredPage
+from gossamer.search.results import Alternate, Hit, Marked, StoredPage
 from gossamer.search.view import View
 
 _ENOUGH_TEXT = 80
@@ -30,6 +30,7 @@ def make_hit(view: View, hit: Candidate, copies: int, highlighter: Highlighter) 
         category=page.category,
         author=page.author,
         similar=copies,
+        alternates=tuple(Alternate(lang, url) for lang, url in page.alternates),
     )
 
 

@@ -62,6 +62,14 @@ class Marked(msgspec.Struct, frozen=True):
         return "".join(f"<mark>{escape(piece)}</mark>" if hit else escape(piece) for piece, hit in self.pieces())
 
 
+class Alternate(msgspec.Struct, frozen=True):
+    """The same page in another language."""
+
+    lang: str
+    """As the page says: ISO 639-1, maybe with a region or script, lower case."""
+    url: str
+
+
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One result."""
 
@@ -81,6 +89,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     author: str = ""
     similar: int = 0
     """Near copies of this page among the results that are collapsed under it."""
+    alternates: tuple[Alternate, ...] = ()
+    """The page in other languages, as far as they are in the index."""
 
 
 class Count(msgspec.Struct, frozen=True):

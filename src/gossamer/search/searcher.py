@@ -46,6 +46,7 @@ from gossamer.search.results import (
     StoredPage,
 )
 from gossamer.search.suggest import complete
+from gossamer.search.translations import linked
 from gossamer.search.view import View, Views
 
 
@@ -162,10 +163,11 @@ class Searcher:
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(built.needles)
+        hits = [make_hit(view, hit, copies, highlighter) for hit, copies in shown]
         return Results(
             request=request,
             total=total,
-            hits=tuple(make_hit(view, hit, copies, highlighter) for hit, copies in shown),
+            hits=linked(hits, view.held, self._collapses(request)),
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,

@@ -136,6 +136,12 @@ class View:
         hits = self.searcher.search(query, 1, count=False).hits
         return hits[0][1] if hits else None
 
+    def held(self, keys: Sequence[int]) -> list[int]:
+        """Those of some keys whose pages are here."""
+        query = tantivy.Query.term_set_query(self.schema, schema.KEY, list(keys))
+        hits = self.searcher.search(query, len(keys), count=False).hits
+        return self.numbers(schema.KEY, [address for _, address in hits])
+
 
 class Views:
     """The present state of an index folder, whoever writes it."""

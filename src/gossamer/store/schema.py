@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from gossamer.model.records import Link, PageRow
 
-VERSION = 2
+VERSION = 3
 VERSION_KEY = "gossamer.schema"
 
 PAGE_GROUP = 256
@@ -77,6 +77,7 @@ PAGES: tuple[Column, ...] = (
     Column("category", pa.string(), "by the operator's rules or classifier", few=True),
     Column("category_source", pa.string(), "which of the two", few=True),
     Column("canonical", pa.string(), "target of the page's canonical link"),
+    Column("alternates", _WORDS, "the page in other languages, as it lists them: hreflang, a space, URL"),
     Column("target", pa.string(), "where a redirect, alias or duplicate points"),
     Column("content_hash", pa.string(), "hash of the normalised text"),
     Column("simhash", pa.int64(), "SimHash of the text, a signed number, where `dedup.near` is `simhash`"),
@@ -130,7 +131,8 @@ ADDED: dict[int, frozenset[str]] = {
             *("date_confidence", "updated", "updated_source", "updated_confidence", "author", "site_name", "image"),
             *("page_type", "category", "category_source", "cluster", "joined"),
         )
-    )
+    ),
+    3: frozenset(("alternates",)),
 }
 """The columns of `pages` that files of an older version do not have: they are read as null."""
 

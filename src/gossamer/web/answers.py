@@ -11,6 +11,7 @@ from gossamer.frontier.views.stories import Story
 from gossamer.model.moments import timestamp
 from gossamer.model.site import site_of
 from gossamer.search.results import (
+    Alternate,
     Facets,
     Factor,
     Hit,
@@ -48,6 +49,9 @@ class ApiHit(Struct, frozen=True, kw_only=True):
     fetched_at: Annotated[str | None, Meta(description="Time of the visit, RFC 3339, UTC.")]
     similar: Annotated[int, Meta(description="Number of near-duplicates collapsed under this result.")]
     highlights: Highlights
+    alternates: Annotated[
+        tuple[Alternate, ...], Meta(description="The same page in other languages, as far as it is in the index.")
+    ] = ()
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
@@ -148,7 +152,7 @@ def hit_answer(hit: Hit) -> ApiHit:
         url=hit.url, title=hit.title.text, excerpt=hit.excerpt.text, score=hit.score, date=hit.date, lang=hit.lang,
         site=hit.site, type=hit.type, page_type=hit.page_type or None, category=hit.category or None,
         author=hit.author or None, fetched_at=timestamp(hit.fetched_at) or None, similar=hit.similar,
-        highlights=Highlights(hit.title.marks, hit.excerpt.marks),
+        highlights=Highlights(hit.title.marks, hit.excerpt.marks), alternates=hit.alternates,
     )  # fmt: skip
 
 

@@ -48,6 +48,7 @@ class Renderer:
             marked=marked, plain=plain, hit_title=hit_title, took=took, date=views.date, moment=views.moment,
             about=views.about, words_of=views.words_of, value_words=views.value_words, counted=counted, noun=noun,
             timestamp=timestamp, number=views.number, language=views.language, language_tag=views.language_tag,
+            also_in=views.also_in,
             crumbs=views.crumbs, host_name=views.host_name, safe_href=views.safe_href, schema_words=views.schema_words,
         )  # fmt: skip
         # A template that does not compile fails here, not before a reader.

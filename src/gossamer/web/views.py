@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -12,7 +13,7 @@ import msgspec
 
 from gossamer.model.counts import counted
 from gossamer.model.moments import instant
-from gossamer.search.results import Count
+from gossamer.search.results import Alternate, Count
 
 _SAFE = re.compile(r"https?://[^\s/\\?#\x00-\x20]", re.IGNORECASE)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -31,6 +32,16 @@ LANGUAGES = {
     "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek", "vi": "Vietnamese",
     "zh": "Chinese",
 }  # fmt: skip
+OWN_NAMES = {
+    "ar": "العربية", "bg": "Български", "bn": "বাংলা", "ca": "Català", "cs": "Čeština", "da": "Dansk",
+    "de": "Deutsch", "el": "Ελληνικά", "en": "English", "es": "Español", "et": "Eesti", "fa": "فارسی",
+    "fi": "Suomi", "fr": "Français", "he": "עברית", "hi": "हिन्दी", "hr": "Hrvatski", "hu": "Magyar",
+    "id": "Bahasa Indonesia", "it": "Italiano", "ja": "日本語", "ko": "한국어", "lt": "Lietuvių", "lv": "Latviešu",
+    "ms": "Bahasa Melayu", "nb": "Norsk bokmål", "nl": "Nederlands", "no": "Norsk", "pl": "Polski",
+    "pt": "Português", "ro": "Română", "ru": "Русский", "sk": "Slovenčina", "sl": "Slovenščina", "sr": "Српски",
+    "sv": "Svenska", "th": "ไทย", "tr": "Türkçe", "uk": "Українська", "vi": "Tiếng Việt", "zh": "中文",
+}  # fmt: skip
+"""Languages as their readers call them."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -42,6 +53,27 @@ def safe_href(url: str) -> str:
 def language(code: str) -> str:
     """The name of a language; the code itself where it is unknown here."""
     return LANGUAGES.get(code.partition("-")[0].lower(), code)
+
+
+class AlsoIn(msgspec.Struct, frozen=True):
+    """A link to a page in another language."""
+
+    name: str
+    tag: str
+    """For a `lang` attribute."""
+    href: str
+
+
+def also_in(alternates: Sequence[Alternate], own: str | None) -> list[AlsoIn]:
+    """Links to a page in other languages than its `own`, each under the language's own name; with its region if several
+    have that name, and by its code if it has none here."""
+    safe = [(one.lang.partition("-"), one) for one in alternates if safe_href(one.url)]
+    names = [OWN_NAMES.get(code, one.lang) for (code, _, _), one in safe]
+    times = Counter([*names, OWN_NAMES.get((own or "").partition("-")[0], "")])
+    return [
+        AlsoIn(f"{name} ({rest.upper()})" if rest and times[name] > 1 else name, language_tag(one.lang), one.url)
+        for name, ((_, _, rest), one) in zip(names, safe, strict=True)
+    ]
 
 
 def language_tag(code: str | None) -> str:

@@ -24,6 +24,7 @@ class IMatch:
 
     name = "imatch"
     threshold = 1.0
+    unlike = 0.0
 
     def __init__(self, statistics: Statistics) -> None:
         self._lexicon = statistics.lexicon()

@@ -34,6 +34,7 @@ class IMatchLexicons:
 
     name = "imatch-lexicons"
     threshold = ENOUGH / LEXICONS
+    unlike = 0.0
 
     def __init__(self, statistics: Statistics) -> None:
         self._lexicon = statistics.lexicon()

@@ -23,6 +23,7 @@ class Shingles:
 
     name = "shingles"
     threshold = OVERLAP
+    unlike = 0.0
 
     def fingerprint(self, text: str) -> bytes:
         """8 bytes for each different run, ascending."""

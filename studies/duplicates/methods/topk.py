@@ -22,6 +22,7 @@ class TopK:
 
     name = "topk"
     threshold = 1.0
+    unlike = 0.0
 
     def __init__(self, statistics: Statistics) -> None:
         self._statistics = statistics

@@ -181,6 +181,16 @@ def test_a_translation_is_a_page_of_its_own_though_its_canonical_link_names_anot
     assert result.visit.canonical == (canonical if joined else "")
 
 
+def test_the_languages_of_a_page_are_kept_with_their_urls() -> None:
+    parsed = page(alternates=[("de", "http://a.test/de"), ("x-default", URL)])
+    result = of_page(Place(SITE), task(), response(Outcome.DOCUMENT), parsed, RULES)
+    assert result.row is not None
+    assert result.row.alternates == ["de http://a.test/de", f"x-default {URL}"]
+    plain = of_page(Place(SITE), task(), response(Outcome.DOCUMENT), page(), RULES)
+    assert plain.row is not None
+    assert plain.row.alternates is None
+
+
 def test_a_meta_refresh_is_a_redirect_and_one_to_itself_is_none() -> None:
     away = of_page(Place(SITE), task(), response(Outcome.DOCUMENT), page(refresh="http://a.test/b"), RULES)
     assert (away.visit.outcome, away.visit.target) == (Outcome.REDIRECT, "http://a.test/b")

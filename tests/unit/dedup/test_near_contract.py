@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from near_kit import SCRIPTS, replaced, some_words, statistics, text_of
 
-from gossamer.dedup.near.contract import MIN_WORDS, NearMethod, same
+from gossamer.dedup.near.contract import MIN_WORDS, NearMethod, same, unlike
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.dedup.near.registry import METHODS as OF_CRAWLS
 from studies.duplicates.methods import METHODS, method_of
@@ -104,6 +104,23 @@ def test_too_short_a_text_has_no_fingerprint_no_keys_and_resembles_nothing(metho
         assert method.keys(short) == []
         assert method.similarity(short, long) == method.similarity(long, short) == method.similarity(short, short) == 0
         assert not same(method, short, short)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_the_method_of_crawls_tells_clearly_different_texts_from_parts_of_one(script):
+    method = near_method(DEFAULT)
+    words = some_words(7, 400, script)
+    whole, fifth = (method.fingerprint(text_of(some, script)) for some in (words, words[:80]))
+    others = [method.fingerprint(_text(seed, script=script)) for seed in range(8, 28)]
+    assert all(unlike(method, whole, other) for other in others)
+    assert not unlike(method, whole, fifth)
+
+
+def test_nothing_is_clearly_different_from_no_text_or_from_a_fingerprint_of_another_method(method):
+    print_ = method.fingerprint(_text(1))
+    assert not unlike(method, print_, b"")
+    assert not unlike(method, b"", print_)
+    assert not unlike(method, print_, print_ + b"another")
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

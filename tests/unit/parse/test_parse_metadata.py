@@ -112,6 +112,28 @@ def test_alternates_and_feeds():
     assert page.feeds == ["https://site.example/rss", "https://site.example/atom"]
 
 
+def test_languages_stand_in_the_link_header_too():
+    page = _head("", link=('</de>; rel="alternate"; hreflang="de", </fr>; hreflang=fr; rel=alternate, </x>; rel=next',))
+    assert page.alternates == [("de", "https://site.example/de"), ("fr", "https://site.example/fr")]
+
+
+def test_languages_of_a_file_stand_in_its_link_header():
+    page = parse(
+        "Just text.", content_type="text/plain", link=("<https://site.example/de>; rel=alternate; hreflang=de",)
+    )
+    assert page.alternates == [("de", "https://site.example/de")]
+
+
+@pytest.mark.parametrize("code", ["en us", "all languages", "x", "", "-de", '"><b>'])
+def test_a_language_that_is_no_code_is_none(code):
+    assert _head(f"<link rel=alternate hreflang='{code}' href='/other'>").alternates == []
+
+
+def test_a_language_may_have_a_region_or_script_in_any_spelling():
+    page = _head("<link rel=alternate hreflang=zh-Hant href=/t><link rel=alternate hreflang=en_GB href=/g>")
+    assert page.alternates == [("zh-hant", "https://site.example/t"), ("en-gb", "https://site.example/g")]
+
+
 @pytest.mark.parametrize(
     ("html", "author"),
     [

@@ -15,25 +15,25 @@ from gossamer.store.segments import check_segment, iter_pages, read_page
 from gossamer.store.versions import versions
 
 
-def as_version_1(path: Path) -> None:
-    """What the first version of the schema would have written."""
-    table = pq.read_table(path).drop_columns(sorted(schema.ADDED[2]))
-    form = schema.schema_at(1, schema.PAGES_SCHEMA)
+def as_version(path: Path, version: int) -> None:
+    """What an older version of the schema would have written."""
+    form = schema.schema_at(version, schema.PAGES_SCHEMA)
+    table = pq.read_table(path).select(form.names)
     with pq.ParquetWriter(path, form, store_schema=False) as writer:
         writer.write_table(table.cast(form))
-        writer.add_key_value_metadata({schema.VERSION_KEY: "1"})
+        writer.add_key_value_metadata({schema.VERSION_KEY: str(version)})
 
 
-@pytest.fixture
-def old(root, segments, segment, page):
+@pytest.fixture(params=range(1, schema.VERSION))
+def old(request, root, segments, segment, page):
     name = segment(segments, 1, [page(f"https://a.example/{n}", title=f"page {n}") for n in range(3)])
-    as_version_1(root / name / PAGES)
+    as_version(root / name / PAGES, request.param)
     return name
 
 
 def test_an_old_page_is_read_with_nothing_in_the_new_columns(segments, old):
     found = read_page(segments, old, 1)
-    assert (found.title, found.author, found.cluster, found.page_type) == ("page 1", None, None, None)
+    assert (found.title, found.author, found.cluster, found.alternates) == ("page 1", None, None, None)
     assert check_segment(segments, old).pages == 3
 
 

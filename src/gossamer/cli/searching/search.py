@@ -102,7 +102,8 @@ def _show(results: Results) -> None:
         out.print(Text(f"{number}. ", style="dim") + _marked(hit.title, "bold"))
         kind = hit.page_type if hit.page_type != "article" else ""
         copies = f"{hit.similar} similar" if hit.similar else ""
-        details = "  ".join(filter(None, [(hit.date or "")[:10], plain(hit.author), hit.lang, kind, copies]))
+        others = f"also in {', '.join(plain(one.lang) for one in hit.alternates)}" if hit.alternates else ""
+        details = "  ".join(filter(None, [(hit.date or "")[:10], plain(hit.author), hit.lang, kind, copies, others]))
         out.print(Text(f"   {plain(hit.url)}", style="green") + Text(f"  {details}", style="dim"))
         out.print(Text("   ") + _marked(hit.excerpt, ""), soft_wrap=False)
     if results.did_you_mean:

@@ -11,6 +11,10 @@ from typing import Protocol
 
 OVERLAP = 0.9
 """Jaccard overlap of the four-word runs from which on two texts are near duplicates."""
+UNLIKE = 0.1
+"""Overlap below which two texts are clearly not the same. On three sites a text with its lines in another order, cut to
+its first fifth or followed by 1,500 foreign characters stayed above it; of pairs of different pages, 94 and 96 % lay
+below it on two of them, and 7 % on the third, whose pages share a long sidebar."""
 MIN_WORDS = 20
 """Words from which on a text is compared: shorter ones are greetings, errors and forms, alike everywhere."""
 
@@ -26,6 +30,11 @@ class NearMethod(Protocol):
     @property
     def threshold(self) -> float:
         """The similarity from which on two texts count as near duplicates."""
+        ...
+
+    @property
+    def unlike(self) -> float:
+        """The similarity below which two texts are clearly not the same; 0 where the method cannot tell."""
         ...
 
     def fingerprint(self, text: str) -> bytes:
@@ -44,3 +53,8 @@ class NearMethod(Protocol):
 def same(method: NearMethod, left: bytes, right: bytes) -> bool:
     """Whether two fingerprints are of near duplicates."""
     return bool(left and right) and method.similarity(left, right) >= method.threshold
+
+
+def unlike(method: NearMethod, left: bytes, right: bytes) -> bool:
+    """Whether two fingerprints are of clearly different texts; not where they are of different methods."""
+    return 0 < len(left) == len(right) and method.similarity(left, right) < method.unlike

@@ -22,7 +22,7 @@ from struct import unpack_from
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from gossamer.dedup.near.contract import OVERLAP
+from gossamer.dedup.near.contract import OVERLAP, UNLIKE
 from gossamer.dedup.near.runs import Numbers, runs
 
 PERMUTATIONS = 100
@@ -52,6 +52,7 @@ class MinHash:
 
     name = "minhash"
     threshold = OVERLAP
+    unlike = UNLIKE
 
     def fingerprint(self, text: str) -> bytes:
         """Number of runs, keys, a byte of each smallest value, odd sketch."""

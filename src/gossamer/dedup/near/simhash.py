@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from math import cos, pi
 
-from gossamer.dedup.near.contract import MIN_WORDS
+from gossamer.dedup.near.contract import MIN_WORDS, UNLIKE
 from gossamer.dedup.simhash import simhash_of
 from gossamer.dedup.words import word_hashes
 
@@ -29,6 +29,7 @@ class SimHash:
 
     name = "simhash"
     threshold = 0.9
+    unlike = UNLIKE
 
     def fingerprint(self, text: str) -> bytes:
         """8 bytes."""

@@ -28,6 +28,7 @@ class SuperShingles:
 
     name = "supershingles"
     threshold: float = (ENOUGH / GROUPS) ** (1 / ROWS)
+    unlike = 0.0
 
     def fingerprint(self, text: str) -> bytes:
         """8 bytes per super-shingle."""

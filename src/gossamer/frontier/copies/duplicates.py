@@ -5,7 +5,8 @@ atomic, so of two workers with the same text exactly one wins. Claims carry segm
 withdrawn, so are its claims.
 
 A canonical link joins a page to its target, unless that would lose the text: the target is not in the table, was
-refused or removed, failed, or leads back to the page by any chain of aliases, redirects and duplicates.
+refused or removed, failed, has clearly another text (`copies.canonicals`), or leads back to the page by any chain of
+aliases, redirects and duplicates.
 """
 
 from __future__ import annotations
@@ -15,21 +16,24 @@ from functools import lru_cache
 
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
+from gossamer.dedup.near.contract import NearMethod
 from gossamer.frontier.contract import Verdict, Visit
+from gossamer.frontier.copies.canonicals import CHAIN, Canonicals, End
 from gossamer.model.outcome import JOINED, LEADING_ON, Outcome
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
-_CHAIN = 5
-"""Steps followed from a canonical target; a longer chain is not accepted."""
 _LONGEST_LOOP = 10
 """Redirects followed to find out whether they lead back; a longer loop ends at `crawl.max_redirects`."""
 
 
-def judge(db: Database, visits: Sequence[Visit], removed: Collection[int], segment: str, worker: str) -> list[Verdict]:
+def judge(
+    db: Database, method: NearMethod, visits: Sequence[Visit], removed: Collection[int], segment: str, worker: str
+) -> list[Verdict]:
     """Judge each visit, and claim the texts of the documents. `removed`: keys of URLs that were taken out while they
     were fetched; nothing of them is kept."""
     verdicts: list[Verdict] = []
     joined: dict[str, str] = {}
+    canonicals = Canonicals(db, method, [visit for visit in visits if visit.task.key not in removed])
     redirects = {visit.task.url: visit.target for visit in visits if visit.outcome is Outcome.REDIRECT}
     for visit in visits:
         verdict = Verdict(visit.outcome, visit.target)
@@ -38,11 +42,15 @@ def judge(db: Database, visits: Sequence[Visit], removed: Collection[int], segme
         elif visit.outcome is Outcome.REDIRECT and (loop := _redirect_loop(db, visit, redirects)):
             visit.reason = loop_reason(loop)
             verdict = Verdict(Outcome.BAD_REDIRECT)
-        elif points_elsewhere(visit) and stands(db, visit.canonical, visit.task.url, joined):
-            verdict = Verdict(Outcome.ALIAS, visit.canonical)
+        elif points_elsewhere(visit) and (end := _end(db, visit.canonical, visit.task.url, joined)):
+            if canonicals.counts(visit, end):
+                verdict = Verdict(Outcome.ALIAS, visit.canonical)
+            else:
+                visit.reason = visit.reason or f"its canonical link names a page with another text: {end.url[:200]}"
         if verdict.outcome.meaning.joined:
             joined[visit.task.url] = verdict.target
         verdicts.append(verdict)
+    canonicals.write()
     judged = list(zip(visits, verdicts, strict=True))
     _release_old_claims(db, judged)
     _mark_duplicates(
@@ -62,28 +70,33 @@ def domain_key(site: str) -> int:
     return key64(registrable_domain(host_of(site)))
 
 
-def stands(db: Database, target: str, page: str, joined: dict[str, str]) -> bool:
-    """Whether the chain from `target` ends at a page that can represent `page`; `joined`: targets of pages that are
+def stands(db: Database, target: str, page: str) -> bool:
+    """Whether the chain from `target` ends at a page that can represent `page`."""
+    return _end(db, target, page, {}) is not None
+
+
+def _end(db: Database, target: str, page: str, joined: dict[str, str]) -> End | None:
+    """The page at the end of the chain from `target` if it can represent `page`; `joined`: targets of pages that are
     judged and not yet recorded."""
-    for _ in range(_CHAIN):
+    for _ in range(CHAIN):
         if not target or target == page:
-            return False
+            return None
         row = db.execute(
-            "SELECT state, outcome, target FROM urls WHERE site_id = ? AND key = ?",
+            "SELECT state, outcome, target, content_hash, cluster FROM urls WHERE site_id = ? AND key = ?",
             (key64(site_of(target)), key64(target)),
         )
         if not row:
-            return False
-        state, outcome, following = row[0]
+            return None
+        state, outcome, following, content_hash, cluster = row[0]
         if target in joined:
             target = joined[target]
         elif state in (REFUSED, REMOVED) or (outcome is not None and outcome not in LEADING_ON):
-            return False
+            return None
         elif outcome not in JOINED:
-            return True
+            return End(target, outcome, content_hash, cluster)
         else:
             target = following
-    return False
+    return None
 
 
 def _redirect_loop(db: Database, visit: Visit, redirects: dict[str, str]) -> list[str]:

@@ -15,6 +15,7 @@ from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier.changes import next_change, note_departures
+from gossamer.frontier.copies.canonicals import forget
 from gossamer.frontier.copies.clusters import leave
 from gossamer.frontier.copies.duplicates import domain_key
 from gossamer.frontier.freshness import NOT_COUNTED, count_documents, hour_of
@@ -145,6 +146,7 @@ def _take_out(
             [(domain_key(site), row[6], site_id, row[0]) for row in rows if row[6]],
         )
         db.many("DELETE FROM site_pages WHERE site_id = ? AND key = ?", [(site_id, row[0]) for row in rows])
+        forget(db, [row[0] for row in rows if row[5] == Outcome.ALIAS.value])
         leave(db, [((site_id, row[0]), row[7]) for row in rows if row[7] is not None])
         documents = [(site_id, row[0]) for row in rows if row[5] == Outcome.DOCUMENT.value]
         if documents:

@@ -37,6 +37,7 @@ from gossamer.search.shards.values import (
     FindAsk,
     Finding,
     Found,
+    HeldAsk,
     Identity,
     LeadersAsk,
     OverviewAsk,
@@ -70,6 +71,7 @@ OPERATIONS: dict[str, type[msgspec.Struct]] = {
     "page": UrlAsk,
     "leaders": LeadersAsk,
     "overview": OverviewAsk,
+    "held": HeldAsk,
 }
 """What a shard can be asked: a method of `ShardSearcher` each, and what it takes."""
 
@@ -159,6 +161,11 @@ class ShardSearcher:
     def leaders(self, ask: LeadersAsk) -> dict[int, int]:
         """Cluster → key of the page that represents it."""
         return dict(self._leaders.of(ask.clusters)) if self._leaders is not None else {}
+
+    def held(self, ask: HeldAsk) -> list[int]:
+        """Those of some keys whose pages are here."""
+        with self._view() as view:
+            return view.held(ask.keys)
 
     @contextmanager
     def _view(self) -> Iterator[View]:

@@ -4,7 +4,8 @@ A search takes three rounds, in each of which all shards are asked at once:
 
 1. *statistics* of the query's terms, to be added up; skipped where they are known and nothing was committed since;
 2. *find*: the best pages of each shard, scored by those sums; they are merged, and copies put under each other;
-3. *show*: excerpts of the pages that are shown, from the shards that hold them, and counts of all.
+3. *show*: excerpts of the pages that are shown, from the shards that hold them, and counts of all. If those pages list
+   translations, a fourth question follows: which of them are *held* by any shard.
 
 A shard that does not answer in time, or that is of another cut, version or crawl, is missing: the others answer, and
 the results say so. Only where none is left there is an error.
@@ -38,6 +39,7 @@ from gossamer.search.shards.values import (
     FindAsk,
     Finding,
     Found,
+    HeldAsk,
     LeadersAsk,
     OverviewAsk,
     Question,
@@ -52,6 +54,7 @@ from gossamer.search.shards.values import (
     UrlAsk,
 )
 from gossamer.search.suggest import Spelling, sought
+from gossamer.search.translations import linked
 from gossamer.search.weights import field_weights
 
 T = TypeVar("T")
@@ -167,7 +170,7 @@ class _Search:
         return Results(
             request=self._request,
             total=tally.total,
-            hits=hits,
+            hits=linked(hits, self._held, self._collapses),
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
@@ -233,6 +236,11 @@ class _Search:
         by_key = {key: hit for shown in answers.values() for key, hit in shown.hits.items()}
         hits = tuple(by_key[showing.key] for showing in showings if showing.key in by_key)
         return hits, [shown.counted for shown in answers.values()]
+
+    def _held(self, keys: Sequence[int]) -> list[int]:
+        """Those of some keys whose pages are in the index, as far as shards say; those of an older version do not."""
+        found = self._rounds.ask_willing("held", HeldAsk(tuple(keys)), list[int])
+        return [key for keys_here in found for key in keys_here]
 
     def _correction(self, found: int) -> str:
         frequencies = self._whole.frequencies

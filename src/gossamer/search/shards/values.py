@@ -176,5 +176,11 @@ class LeadersAsk(msgspec.Struct, frozen=True):
     clusters: tuple[int, ...]
 
 
+class HeldAsk(msgspec.Struct, frozen=True):
+    """Which of some pages a shard holds is wanted."""
+
+    keys: tuple[int, ...]
+
+
 class OverviewAsk(msgspec.Struct, frozen=True):
     """What a shard holds is wanted."""
