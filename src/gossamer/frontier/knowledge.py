@@ -23,8 +23,8 @@ from gossamer.model.site import key64
 from gossamer.site.facts import FEWEST, Facts, difference, learn
 from gossamer.site.sketch import SAMPLE, Sketch
 
-_WORTH_IT = 0.1
-"""Share of the furniture that must differ for a new version."""
+_WORTH_IT = 0.05
+"""Share of the sampled pages' furniture that must differ for a new version."""
 FIRST_KEY = -(2**63)
 """Before the key of every page."""
 _facts = msgspec.msgpack.Decoder(Facts)
@@ -111,10 +111,11 @@ def _cut(db: Database, site_id: int) -> int | None:
 def _learn(db: Database, site_id: int, learning: Learning, now: float) -> None:
     """Learn from the sample; a new version only if it says something else."""
     rows = db.execute("SELECT sketch FROM site_pages WHERE site_id = ? ORDER BY key", (site_id,))
-    found = learn([_sketches.decode(bytes(row[0])) for row in rows])
-    learning.pages, learning.news, learning.learned_at = found.pages, 0, now
+    sample = [_sketches.decode(bytes(row[0])) for row in rows]
     old = _facts.decode(learning.facts) if learning.facts else Facts()
-    if difference(old, found) >= _WORTH_IT:
+    found = learn(sample, old)
+    learning.pages, learning.news, learning.learned_at = found.pages, 0, now
+    if difference(old, found, sample) >= _WORTH_IT:
         learning.version += 1
         learning.facts, learning.reread = msgspec.msgpack.encode(found), FIRST_KEY
 

@@ -20,7 +20,7 @@ immutable, so open ones are kept and shared by all threads of a process.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import accumulate
@@ -161,6 +161,16 @@ class TableFile:
         group = bisect_right(self.starts, row) - 1
         with reading(self.path):
             return schema.page_row(self.read_group(group), row - self.starts[group])
+
+    def pages(self, rows: Collection[int]) -> Iterator[tuple[int, PageRow]]:
+        """Some rows of a `pages` file, each with its number; every row group is read once."""
+        for group, start in enumerate(self.starts[:-1]):
+            here = sorted(row for row in rows if start <= row < self.starts[group + 1])
+            if here:
+                with reading(self.path):
+                    table = self.read_group(group)
+                    found = [(row, schema.page_row(table, row - start)) for row in here]
+                yield from found
 
     def may_hold(self, group: int, column: str, value: str) -> bool:
         """Whether a row group's bounds leave room for a value."""

@@ -49,8 +49,8 @@ def test_digits_count() -> None:
 @pytest.mark.parametrize(("pages", "least"), [(10, 3), (60, 3), (100, 5), (128, 7)])
 def test_a_line_is_furniture_from_5_percent_and_three_pages_on(pages: int, least: int) -> None:
     for times in (least - 1, least):
-        sample = [page(number, *([("Shared", MAIN)] if number < times else [])) for number in range(pages)]
-        is_furniture = int(marks(("Shared", MAIN))[0]) in furniture(learn(sample))
+        sample = [page(number, *([("Shared", ASIDE)] if number < times else [])) for number in range(pages)]
+        is_furniture = int(marks(("Shared", ASIDE))[0]) in furniture(learn(sample))
         assert is_furniture == (times == least)
 
 
@@ -86,11 +86,31 @@ def test_a_sketch_is_bounded_and_two_pages_agree_on_what_is_left_out() -> None:
     assert one.lines == other.lines
 
 
-def test_facts_differ_as_much_as_their_furniture() -> None:
+def test_facts_differ_as_much_as_the_furniture_on_pages() -> None:
     one = learn([page(number) for number in range(20)])
-    assert difference(one, one) == 0
-    assert difference(Facts(), one) == difference(one, Facts()) == 1
-    other = learn([page(number, ("Cookies", FOOT)) for number in range(20)])
-    assert difference(one, other) == pytest.approx(1 / 4)
+    sample = [page(number, *([("Cookies", FOOT)] if number < 4 else [])) for number in range(20)]
+    assert difference(one, one, sample) == 0
+    assert difference(Facts(), one, sample) == difference(one, Facts(), sample) == 1
+    assert difference(one, learn(sample), sample) == pytest.approx(4 / 64)
     renamed = learn([page(number, name="welcome") for number in range(20)])
-    assert difference(one, renamed) == 1
+    assert difference(one, renamed, sample) == 1
+
+
+def test_a_known_name_stays_the_sites_until_few_pages_have_it() -> None:
+    """A section whose share of the pages goes up and down must not have all titles judged again each time."""
+    known = learn([page(number, name="welcome" if number < 4 else "") for number in range(20)])
+    fewer = [page(number, name="welcome" if number < 3 else "") for number in range(20)]
+    assert learn(fewer).names == ("thedailyweb",)
+    assert learn(fewer, known).names == ("thedailyweb", "welcome")
+
+
+def test_a_line_among_own_lines_must_be_on_a_fifth_of_the_pages() -> None:
+    """Instructions that some articles end with are text: readers look for them."""
+    own = [(f"Sentence {n} of no other page", MAIN) for n in range(4)]
+    for times, is_furniture in ((10, False), (20, True)):
+        sample = [
+            page(number, *((f"{text} but {number}", look) for text, look in own),
+                 *([("How to install it", MAIN)] if number < times else []))
+            for number in range(100)
+        ]  # fmt: skip
+        assert (int(marks(("How to install it", MAIN))[0]) in furniture(learn(sample))) == is_furniture

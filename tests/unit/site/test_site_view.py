@@ -8,7 +8,7 @@ from gossamer.site.facts import learn
 from gossamer.site.sketch import sketch_of
 from gossamer.site.view import KnownSite, PageView
 
-MAIN, HEADING, ASIDE = 11, 22, 33
+MAIN, HEADING, ASIDE, NOTE = 11, 22, 33, 44
 Block = tuple[str, int]
 
 MENU: list[Block] = [("Home", ASIDE), ("News", ASIDE), ("About us", ASIDE), ("Contact", ASIDE)]
@@ -56,10 +56,10 @@ def test_a_page_that_is_all_furniture_keeps_its_text() -> None:
 
 
 def test_a_repeated_line_between_own_lines_stays() -> None:
-    site = known(("Do not do this at home, please", MAIN), pages=3)
-    blocks = [own(1), ("Do not do this at home, please", MAIN), own(2), *MENU]
+    site = known(("Do not do this at home, please", NOTE), pages=3)
+    blocks = [own(1), ("Do not do this at home, please", NOTE), own(2), *MENU]
     assert looked_at(PageView(site), blocks) == [text for text, _ in MENU]
-    at_the_end = [own(1), own(2), ("Do not do this at home, please", MAIN), *MENU]
+    at_the_end = [own(1), own(2), ("Do not do this at home, please", NOTE), *MENU]
     assert looked_at(PageView(site), at_the_end) == ["Do not do this at home, please", *(text for text, _ in MENU)]
 
 

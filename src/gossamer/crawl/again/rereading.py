@@ -128,23 +128,32 @@ class Rereader:
         return written
 
     def _read_all(self, stale: Sequence[Stale]) -> Iterator[_Read]:
+        """The pages, segment by segment: each row group is read once."""
+        segments: dict[str, dict[int, Stale]] = {}
         for one in stale:
+            if (place := place_of(self._db, one.segment, one.row)) is not None:
+                segments.setdefault(place[0], {})[place[1]] = one
+        for segment, rows in sorted(segments.items()):
             try:
-                if (read := self._read(one)) is not None:
-                    yield read
-            except (SegmentMissingError, Trouble):
-                continue  # merged at this moment, or not to be decoded any more: it stays as it is
+                for number, row in open_pages(self._folder.segments, segment).pages(rows):
+                    if (read := self._read(rows[number], segment, row)) is not None:
+                        yield read
+            except SegmentMissingError:
+                continue  # merged at this moment: its pages stay as they are
             except GossamerError as error:
-                log.warning("cannot read a stored page again: %s", error)
+                log.warning("cannot read stored pages again: %s", error)
 
-    def _read(self, stale: Stale) -> _Read | None:
-        place = place_of(self._db, stale.segment, stale.row)
-        if place is None:
-            return None
-        row = open_pages(self._folder.segments, place[0]).page(place[1])
+    def _read(self, stale: Stale, segment: str, row: PageRow) -> _Read | None:
         if row.url != stale.task.url or row.warc_offset is None or (row.method or "").startswith(RENDERED):
             return None
-        response = read_response(self._folder.segments, place[0], row.warc_offset, row.warc_length)
+        try:
+            return self._parsed(
+                stale, row, read_response(self._folder.segments, segment, row.warc_offset, row.warc_length)
+            )
+        except Trouble:
+            return None  # it cannot be decoded any more
+
+    def _parsed(self, stale: Stale, row: PageRow, response: StoredResponse) -> _Read | None:
         parsed = self._parser.read(self._job(stale, response))
         return _Read(stale, row, response, parsed) if parsed.ok and not parsed.noindex else None
 
