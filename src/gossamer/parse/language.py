@@ -17,10 +17,10 @@ Where the text is too short or too mixed, title and description are read with it
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping
 
-import numpy as np
-import numpy.typing as npt
 import pycld2
 
 MIN_BYTES = 60
@@ -35,8 +35,6 @@ _BY_SCRIPT = frozenset(("zh", "ja", "ko"))
 _RENAMED = {"iw": "he", "jw": "jv", "in": "id", "mo": "ro", "sh": "sr"}
 _GUESS_BYTES = 24
 """UTF-8 bytes of letters from which on CLD2's guess, sure or not, speaks against a claim of another language."""
-_FEW_LETTERS = 4
-"""Fewer tell nothing."""
 _SCRIPT_SHARE = 0.3
 """Share of the letters from which on a script that is not Latin is the page's."""
 _KANA_SHARE = 0.1
@@ -70,7 +68,8 @@ _SCRIPTS: tuple[tuple[str, str, tuple[tuple[int, int], ...]], ...] = (
 )
 """Name of a script, its languages, its letters."""
 _LANGUAGES = {name: tuple(languages.split()) for name, languages, _ in _SCRIPTS}
-_NAMES = ("", "latin", *_LANGUAGES)
+_DENSE = frozenset(("han", "kana", "hangul"))
+"""Scripts of which a character says as much as two letters."""
 _ALSO_LATIN = frozenset(("sr", "uz", "kk", "ku", "tt", "mn"))
 _NOT_LATIN = frozenset(code for codes in _LANGUAGES.values() for code in codes) - _ALSO_LATIN
 _RUSSIAN = re.compile("[ыэё]", re.I)
@@ -89,7 +88,9 @@ def page_language(text: str, claim: str = "", others: str = "", site: Mapping[st
         return found
     script, guess = script_of(sample), _guess(sample)
     claimed, usual = _code(claim.partition("-")[0].lower()), _usual(site)
-    if script in ("", "latin"):
+    if not script:
+        return claimed or usual
+    if script == "latin":
         return _in_latin(*["" if code in _NOT_LATIN else code for code in (claimed, usual, guess)])
     return _in_script(script, sample, claimed, usual, guess)
 
@@ -126,36 +127,31 @@ def _usual(site: Mapping[str, int] | None) -> str:
 
 def script_of(text: str) -> str:
     """The script that tells the language of a text: the most frequent that is not Latin, if it has a good part of the
-    letters, else `latin`; `""` where there are hardly any letters."""
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
-    counts = np.bincount(_SCRIPT_OF[np.minimum(codes, len(_SCRIPT_OF) - 1)], minlength=len(_NAMES))
-    counts[0] = 0
-    letters = int(counts.sum())
-    if letters < _FEW_LETTERS:
+    letters, else `latin`; `""` where there are no letters."""
+    counts: Counter[str] = Counter()
+    for char, count in Counter(text).items():
+        if char.isalpha():
+            counts[_SCRIPT_AT[bisect_right(_STARTS, ord(char)) - 1]] += count
+    letters = counts.total()
+    if not letters:
         return ""
-    han, kana = _NAMES.index("han"), _NAMES.index("kana")
-    if counts[kana] > _KANA_SHARE * (counts[han] + counts[kana]):
-        counts[kana] += counts[han]
-        counts[han] = 0
-    counts[1] = 0
-    best = int(counts.argmax())
-    # a Chinese character says as much as two letters
-    weight = 2 if _NAMES[best] in ("han", "kana", "hangul") else 1
-    return _NAMES[best] if counts[best] * weight >= _SCRIPT_SHARE * letters else "latin"
+    if counts["kana"] > _KANA_SHARE * counts["han"]:
+        counts["kana"] += counts.pop("han", 0)
+    best = max(_LANGUAGES, key=counts.__getitem__)
+    worth = 2 if best in _DENSE else 1
+    return best if counts[best] * worth >= _SCRIPT_SHARE * letters else "latin"
 
 
-def _script_table() -> npt.NDArray[np.uint8]:
-    table = np.zeros(0x10000, np.uint8)
-    for start, stop in ((0x41, 0x5B), (0x61, 0x7B), (0xC0, 0x250), (0x1E00, 0x1F00)):
-        table[start:stop] = 1
-    for number, (_, _, ranges) in enumerate(_SCRIPTS, 2):
-        for start, stop in ranges:
-            table[start:stop] = number
-    return table
+def _ranges() -> list[tuple[int, str]]:
+    """Where each stretch of code points begins and whose it is; what belongs to nobody here is as good as Latin."""
+    ranges = sorted((start, stop, name) for name, _, ranges in _SCRIPTS for start, stop in ranges)
+    found = [(0, "latin")]
+    for start, stop, name in ranges:
+        found += [(start, name), (stop, "latin")]
+    return list(dict(found).items())
 
 
-_SCRIPT_OF = _script_table()
-"""Code point → number of its script in `_NAMES`; 0 for what is no letter."""
+_STARTS, _SCRIPT_AT = zip(*_ranges(), strict=True)
 
 
 def detect_language(text: str) -> str:
@@ -175,7 +171,7 @@ def _guess(sample: str) -> str:
 def _asked(sample: str) -> tuple[bool, int, str, int]:
     try:
         reliable, size, details = pycld2.detect(sample, isPlainText=True)
-    except pycld2.error:  # bytes CLD2 will not read, though they are valid UTF-8
+    except (pycld2.error, UnicodeEncodeError):  # bytes CLD2 will not read, though they are valid UTF-8
         return False, 0, "", 0
     _, code, percent, _ = details[0]
     return reliable, size, _code(code.partition("-")[0]), percent

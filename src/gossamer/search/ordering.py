@@ -25,6 +25,9 @@ from gossamer.search.view import View
 _DAY = 86_400.0
 _NEWS = frozenset("news,latest,today,новости,сегодня,свежие,последние,新闻,新聞,最新,今天".split(","))
 
+_NAMED = 0.1
+"""Share of its loss that a list bears if the query names it: a page with just that title comes first."""
+
 
 class Ranks(Protocol):
     """Link ranks of pages, where there are some."""
@@ -87,13 +90,18 @@ def priors(
     if wish.rarity and any(lists := view.numbers(schema.LISTED, addresses)):
         loss = -config.list_weight * wish.rarity
         found["prior: list of other pages"] = [
-            loss if listed and not _is_named(view.stored(address), wish.words) else 0.0
+            loss * _blame(view.stored(address), wish.words) if listed else 0.0
             for listed, address in zip(lists, addresses, strict=True)
         ]
     if wish.news_at is not None:
         dates = view.searcher.fast_field_values(schema.DATE, addresses)
         found["prior: freshness"] = [_freshness(date, wish.news_at, config) for date in dates]
     return found
+
+
+def _blame(page: StoredDocument, words: frozenset[str]) -> float:
+    """How much of its loss a list bears: little if it is what was asked for."""
+    return _NAMED if _is_named(page, words) else 1.0
 
 
 def _is_named(page: StoredDocument, words: frozenset[str]) -> bool:

@@ -45,7 +45,7 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Link rank (1 is the average) that adds half of that."""
     depth_weight: float = 0.6
     """Most that a short path can add: all of it for a home page."""
-    list_weight: float = 9.0
+    list_weight: float = 12.0
     """What a list of other pages loses for each word of the query, if the word is rare; less for a frequent one. A list
     that the query names loses nothing."""
     fresh_weight: float = 3.0
