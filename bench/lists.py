@@ -2,6 +2,7 @@
 
     python bench/lists.py                     all pages of three archived sites, 50 articles of each asked for
     python bench/lists.py --quick             a fifth of the pages, 20 articles
+    python bench/lists.py --one-title         as if all pages of a site had the same title and no headings
     python bench/lists.py --types             also the types of WCXB's held-out pages
     python bench/lists.py --json figures.json
 
@@ -116,6 +117,7 @@ def main() -> None:
     add = parser.add_argument
     add("--quick", action="store_true", help="a fifth of the pages, 20 articles of each site")
     add("--queries", type=int, help="articles of each site that are asked for (50; 20 with --quick)")
+    add("--one-title", action="store_true", help="index the pages as if they had all the same title and no headings")
     add("--types", action="store_true", help="also the types of WCXB's held-out pages")
     add("--shared", type=Path, default=SHARED, help="folder with the real data ($GOSSAMER_SHARED)")
     add("--json", type=Path, metavar="FILE", help="the figures for programs")
@@ -137,12 +139,12 @@ def main() -> None:
         options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
 
 
-def measure(site: Site, path: Path, every: int, count: int) -> Figures:
+def measure(site: Site, path: Path, every: int, count: int, one_title: bool) -> Figures:
     """The figures of one site, of each so manyth page."""
     pages = list(read_pages(site, path, every))
     lists, articles = [page for page in pages if page.is_list], [page for page in pages if page.is_article]
     with tempfile.TemporaryDirectory(prefix="lists-") as folder:
-        index(Path(folder), pages)
+        index(Path(folder), pages, one_title)
         asked = ask(Path(folder), pages, count)
     return Figures(
         site=site.name, pages=len(pages), lists=len(lists), lists_known=sum(map(known_as_list, lists)),
@@ -192,7 +194,7 @@ def new_reader() -> PageParser:
     return PageParser(ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits()))
 
 
-def index(root: Path, pages: list[Page]) -> None:
+def index(root: Path, pages: list[Page], one_title: bool) -> None:
     """An index of the pages, with the texts of links to them."""
     folder = IndexFolder(root)
     generation = folder.create()
@@ -203,6 +205,8 @@ def index(root: Path, pages: list[Page]) -> None:
         for link in page.parsed.links:
             anchors[link.url].add(link.anchor)
     taken = [_as_indexed(page.parsed, anchors[page.parsed.url]) for page in pages]
+    if one_title:
+        taken = [msgspec.structs.replace(page, title="The site", headings=()) for page in taken]
     for position, start in enumerate(range(0, len(taken), _BATCH), 1):
         writer.apply({page.key: build(page) for page in taken[start : start + _BATCH]}, (), position, time.time())
 
