@@ -73,12 +73,7 @@ PAGES: tuple[Column, ...] = (
     Column("author", pa.string(), "who wrote it, as the page says", few=True),
     Column("site_name", pa.string(), "what the site calls itself", few=True),
     Column("image", pa.string(), "URL of the page's leading picture"),
-    Column(
-        "page_type",
-        pa.string(),
-        "what kind of page it is: `article`, `listing`, `forum`, …; empty where unsure",
-        few=True,
-    ),
+    Column("page_type", pa.string(), "kind of page: `article`, `listing`, `forum`, …; empty where unsure", few=True),
     Column("category", pa.string(), "by the operator's rules or classifier", few=True),
     Column("category_source", pa.string(), "which of the two", few=True),
     Column("canonical", pa.string(), "target of the page's canonical link"),
