@@ -126,9 +126,8 @@ def main() -> None:
     for site in SITES:
         path = options.shared / "data" / "sites" / f"{site.name}.tar.zst"
         if path.exists():
-            figures.append(
-                measure(site, path, 5 if options.quick else 1, options.queries or (20, 50)[not options.quick])
-            )
+            count = options.queries or (20 if options.quick else 50)
+            figures.append(measure(site, path, 5 if options.quick else 1, count, options.one_title))
         else:
             print(f"{site.name}: left out; {path} is not there")
     print_known(figures)

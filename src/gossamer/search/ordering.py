@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -72,6 +73,7 @@ def _told(needle: Needle | Phrase) -> float:
     return needle.weight if isinstance(needle, Needle) else sum(word.weight for word in needle.words)
 
 
+@lru_cache(5_000)
 def _named(text: str) -> frozenset[str]:
     """The words of a name; a number beside it counts entries or pages."""
     return frozenset(word for word in surface_words(text) if not word.isdigit())
@@ -87,7 +89,7 @@ def priors(
     if ranks is not None:
         known = ranks.of(view.numbers(schema.KEY, addresses))
         found["prior: link rank"] = [saturated(rank, config.rank_weight, config.rank_half) for rank in known]
-    if wish.rarity and any(lists := view.numbers(schema.LISTED, addresses)):
+    if config.list_weight and wish.rarity and any(lists := view.numbers(schema.LISTED, addresses)):
         loss = -config.list_weight * wish.rarity
         found["prior: list of other pages"] = [
             loss * _blame(view.stored(address), wish.words) if listed else 0.0
