@@ -47,7 +47,7 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Most that a short path can add: all of it for a home page."""
     list_weight: float = 12.0
     """What a list of other pages loses for each word of the query, if the word is rare; less for a frequent one. A list
-    that the query names loses nothing."""
+    that the query names loses a tenth of that."""
     fresh_weight: float = 3.0
     """Most that a recent date can add, if the query asks for recent pages."""
     fresh_half: float = 30.0
