@@ -188,8 +188,7 @@ def _bare(url: str) -> str:
 
 def is_list_address(url: str) -> bool:
     """Whether an address is one that only lists have."""
-    parts = urlsplit(url)
-    segments = [part for part in parts.path.lower().split("/") if part]
+    _, segments, query = _address(url)
     if segments and _NUMBERED.fullmatch(segments[-1]):
         segments, numbered = segments[:-1], True
     else:
@@ -203,7 +202,16 @@ def is_list_address(url: str) -> bool:
         return True
     if segments and segments[-1] in _WHOLE and len(segments) <= _MAX_BEFORE:
         return True
-    return len(segments) <= 1 and _LIST_QUERY.search(parts.query) is not None
+    return len(segments) <= 1 and _LIST_QUERY.search(query) is not None
+
+
+def _address(url: str) -> tuple[str, list[str], str]:
+    """Host, parts of the path in lower case, query."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or "", [part for part in parts.path.lower().split("/") if part], parts.query
+    except ValueError:
+        return "", [], ""
 
 
 def _is_archive(segments: list[str]) -> bool:
@@ -223,13 +231,12 @@ def _is_filed(segments: list[str]) -> bool:
 
 def _made_as(parsed: Parsed, generator: str, guess: str, confidence: float) -> str:
     """What a page is by the program that made it, or by where it is kept."""
-    names, parts = generator.lower(), urlsplit(parsed.url)
-    segments = [part for part in parts.path.lower().split("/") if part]
+    names, (host, segments, _) = generator.lower(), _address(parsed.url)
     if names and _FORUMS.search(names) and _THREAD.search(parsed.url):
         return "forum"
     if not segments or not _NOT_MANUAL.isdisjoint(segments) or (guess != "article" and _surely(guess, confidence)):
         return ""
-    kept = (parts.hostname or "").partition(".")[0] in _MANUAL_HOSTS or not _MANUAL_PATHS.isdisjoint(segments[:3])
+    kept = host.partition(".")[0] in _MANUAL_HOSTS or not _MANUAL_PATHS.isdisjoint(segments[:3])
     made = names and _MANUALS.search(names) is not None
     return "documentation" if kept or made or _is_sphinx(parsed.links) else ""
 

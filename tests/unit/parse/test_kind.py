@@ -33,6 +33,10 @@ def test_a_guess_counts_from_the_confidence_on_at_which_nine_of_ten_are_right(gu
     assert kind(guess, SURE[guess] - 0.01) == ""
 
 
+def test_an_address_that_cannot_be_read_is_no_error():
+    assert kind("article", 0.9, url="http://[") == "article"
+
+
 def test_without_any_guess_a_page_has_no_type():
     assert kind() == ""
 
