@@ -44,6 +44,8 @@ _ARTICLES = frozenset("article newsarticle blogposting reportagenewsarticle".spl
 
 _KEY = 8
 """Characters of a link's text by which a line is looked up."""
+_ALIKE = 20
+"""Links with such a text that are compared with a line: a page cannot make us compare all with all."""
 _HEADING_BYTES = 12
 """Shortest text of a link, in UTF-8, that can head a teaser: two words, or four Chinese characters."""
 _TEASER_BYTES = 1_200
@@ -141,8 +143,10 @@ def find_teasers(url: str, canonical: str, title: str, text: str, links: list[Li
         if anchor == title or (cut and anchor.startswith(cut)):
             continue
         if target not in own and target.partition("/")[0] == host and _is_heading(anchor):
-            targets.setdefault(anchor[:_KEY], []).append(link)
-            targets.setdefault(anchor[-_KEY:], []).append(link)
+            for key in (anchor, anchor[:_KEY], anchor[-_KEY:]):
+                alike = targets.setdefault(key, [])
+                if len(alike) < _ALIKE:
+                    alike.append(link)
     return _count(lines, targets)
 
 
@@ -170,7 +174,7 @@ def _count(lines: list[str], targets: Mapping[str, list[Link]]) -> Teasers:
 def _heading(line: str, targets: Mapping[str, list[Link]]) -> Link | None:
     """The link whose text this line is, or begins or ends with."""
     least = len(line) * _COVER
-    for key, fits in ((line[:_KEY], line.startswith), (line[-_KEY:], line.endswith)):
+    for key, fits in ((line, line.startswith), (line[:_KEY], line.startswith), (line[-_KEY:], line.endswith)):
         for link in targets.get(key, ()):
             if len(link.anchor) >= least and fits(link.anchor):
                 return link
