@@ -14,6 +14,8 @@ import tantivy
 from gossamer.index import analysis, schema
 from gossamer.index.schema import StoredDocument
 from gossamer.model.site import host_of, key64, site_of
+from gossamer.parse.kind import LISTS
+from gossamer.parse.language import page_language
 
 _encode = msgspec.msgpack.Encoder().encode
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
@@ -68,7 +70,7 @@ def page_of(row: Mapping[str, Any]) -> IndexPage:
         title=row["title"] or "",
         headings=row["headings"] or (),
         text=row["text"] or "",
-        lang=row["lang"] or row["claimed_lang"],
+        lang=row["lang"] or page_language(row["text"] or "", row["claimed_lang"] or "", row["title"] or "") or None,
         date=row["date"],
         fetched_at=row["fetched_at"].timestamp(),
         media_type=row["media_type"],
@@ -140,6 +142,8 @@ def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:
         number(schema.YEAR, int(page.date[:4]))
     number(schema.FETCHED, int(page.fetched_at))
     number(schema.DEPTH, depth(page.url))
+    if page.page_type in LISTS:
+        number(schema.LISTED, 1)
     # A page that was not compared is a cluster of its own; numbers of clusters are small, keys are not.
     number(schema.CLUSTER, page.key if page.cluster is None else page.cluster)
     number(schema.JOINED, int(page.joined))

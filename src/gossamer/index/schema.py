@@ -14,7 +14,7 @@ from __future__ import annotations
 import msgspec
 import tantivy
 
-VERSION = 2
+VERSION = 3
 
 # Words as written, with positions.
 TITLE = "title"
@@ -38,6 +38,8 @@ YEAR = "year"
 # Priors and copies.
 FETCHED = "fetched"
 DEPTH = "depth"
+LISTED = "listed"
+"""1 for a list of other pages."""
 CLUSTER = "cluster"
 JOINED = "joined"
 # What a result shows.
@@ -92,7 +94,7 @@ def build() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
     for name in (KEY, DATE, CLUSTER, JOINED):
         builder.add_integer_field(name, indexed=True, fast=True)
-    for name in (YEAR, FETCHED, DEPTH):
+    for name in (YEAR, FETCHED, DEPTH, LISTED):
         builder.add_integer_field(name, fast=True)
     builder.add_bytes_field(PAGE, stored=True)
     return builder.build()

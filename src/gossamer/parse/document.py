@@ -26,7 +26,8 @@ from gossamer.parse.charset import decode
 from gossamer.parse.clean import clean_line, clean_text
 from gossamer.parse.date import Dates, confidence_on, find_dates
 from gossamer.parse.html import Tree
-from gossamer.parse.language import detect_language
+from gossamer.parse.kind import LISTS, page_kind
+from gossamer.parse.language import page_language
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.links import ReferenceMemory, Resolver, collect_links, followable
 from gossamer.parse.metadata import Metadata, apply_headers, read_metadata
@@ -116,9 +117,8 @@ def complete(parsed: Parsed, job: ParseJob, context: ParseContext) -> Parsed:
     rule = context.rules.match(parsed.url) if context.rules is not None else None
     if rule is not None and rule.category:
         parsed.category, parsed.category_source = rule.category, "rule"
-    parsed.text, claimed = clean_text(parsed.text[: limits.max_text_chars]), parsed.language
+    parsed.text = clean_text(parsed.text[: limits.max_text_chars])
     _fingerprint(parsed, context)
-    parsed.language = parsed.language or claimed
     _take_dates(parsed, _without_future(parsed, now))
     return parsed
 
@@ -145,11 +145,16 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     if not _cut_by_rule(parsed, tree, context):
         shown = visible_text(tree) if structured.body else ""
         found = main_text(tree, job.url, limits.max_text_chars, structured.types, limits.text, context.view)
-        parsed.text, parsed.method, parsed.page_type = found.text, found.method, parsed.page_type or found.page_type
+        parsed.text, parsed.method = found.text, found.method
         if body := trusted_body(structured, shown, parsed.text):
             parsed.text, parsed.method = body[: limits.max_text_chars], "json-ld"
+        if not parsed.page_type:
+            guess, confidence = found.page_type, found.type_confidence
+            parsed.page_type = page_kind(parsed, data.metas, structured.types, guess, confidence)
         if parsed.date_source != "rule":
             parsed.date_confidence = confidence_on(found.page_type, found.type_confidence, parsed.date_confidence)
+            if parsed.page_type in LISTS:  # what a list shows is the date of an entry
+                parsed.date, parsed.date_source, parsed.date_confidence = "", "", 0.0
     _fingerprint(parsed, context)
     return parsed
 
@@ -223,7 +228,9 @@ def _decide_targets(parsed: Parsed, context: ParseContext) -> None:
 
 def _fingerprint(parsed: Parsed, context: ParseContext) -> None:
     text = parsed.text
-    parsed.language = detect_language(text)
+    claim = parsed.claimed_language or parsed.language
+    usual = context.view.languages if context.view is not None else None
+    parsed.language = page_language(text, claim, f"{parsed.title}\n{parsed.description}", usual)
     if context.content_hash is not None:
         parsed.content_hash = context.content_hash(text)
     if context.simhash is not None:

@@ -7,7 +7,7 @@ import json
 import msgspec
 import tantivy
 
-from gossamer.search.ordering import Ranks, priors
+from gossamer.search.ordering import Ranks, Wish, priors
 from gossamer.search.query.building import Built
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Factor, ScoreExplanation
@@ -22,7 +22,7 @@ def explain(
     built: Built,
     config: RankingConfig,
     ranks: Ranks | None,
-    news_at: float | None,
+    wish: Wish,
     lengths: Lengths | None = None,
 ) -> ScoreExplanation:
     """The factors of a page's score under the default ranking; `lengths` where the index is one of several."""
@@ -34,7 +34,7 @@ def explain(
         value, detail = _value(view, part.query, address, lengths)
         if value:
             factors.append(Factor(part.name, value, detail))
-    for name, (value,) in priors(view, [address], config, ranks, news_at).items():
+    for name, (value,) in priors(view, [address], config, ranks, wish).items():
         if value:
             factors.append(Factor(name, value))
     return ScoreExplanation(url, True, sum(factor.value for factor in factors), tuple(factors))

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import msgspec
 import tantivy
 
 from gossamer.index import schema
+from gossamer.index.analysis import address_words, surface_words
+from gossamer.index.schema import StoredDocument
 from gossamer.model.site import key64
+from gossamer.parse.kind import LISTS
+from gossamer.search.matching import Needle, Phrase
+from gossamer.search.query.building import Built, plain_words
 from gossamer.search.query.language import Query
 from gossamer.search.ranking import RankingConfig, saturated
 from gossamer.search.results import Request
@@ -18,6 +25,9 @@ from gossamer.search.view import View
 
 _DAY = 86_400.0
 _NEWS = frozenset("news,latest,today,новости,сегодня,свежие,последние,新闻,新聞,最新,今天".split(","))
+
+_NAMED = 0.1
+"""Share of its loss that a list bears if the query names it: a page with just that title comes first."""
 
 
 class Ranks(Protocol):
@@ -40,13 +50,37 @@ Candidate = tuple[float, tantivy.DocAddress]
 """A score and the page that has it, as the library gives them."""
 
 
-def wants_news(query: Query, request: Request) -> bool:
-    """Whether a query asks for fresh pages: by a time filter, or by its words."""
-    return bool(request.since) or any(term.text.lower() in _NEWS for group in query.groups for term in group)
+class Wish(msgspec.Struct, frozen=True):
+    """What a query asks of pages beside that they have its words."""
+
+    news_at: float | None = None
+    """The time, if it asks for fresh pages."""
+    words: frozenset[str] = frozenset()
+    """Its words, without numbers."""
+    rarity: float = 0.0
+    """How much its words tell, all together; 0 if it asks for lists by their type."""
+
+
+def wish_of(query: Query, request: Request, built: Built, now: float) -> Wish:
+    """What a query wishes: fresh pages by a time filter or by its words, lists by their type."""
+    news = bool(request.since) or any(term.text.lower() in _NEWS for group in query.groups for term in group)
+    wants_lists = not {request.page_type, *query.values("pagetype")}.isdisjoint(LISTS)
+    rarity = sum(_told(needle) for needle in built.needles) if not wants_lists else 0.0
+    return Wish(now if news else None, _named(" ".join(plain_words(query))), rarity)
+
+
+def _told(needle: Needle | Phrase) -> float:
+    return needle.weight if isinstance(needle, Needle) else sum(word.weight for word in needle.words)
+
+
+@lru_cache(5_000)
+def _named(text: str) -> frozenset[str]:
+    """The words of a name; a number beside it counts entries or pages."""
+    return frozenset(word for word in surface_words(text) if not word.isdigit())
 
 
 def priors(
-    view: View, addresses: list[tantivy.DocAddress], config: RankingConfig, ranks: Ranks | None, news_at: float | None
+    view: View, addresses: list[tantivy.DocAddress], config: RankingConfig, ranks: Ranks | None, wish: Wish
 ) -> dict[str, list[float]]:
     """What each static signal adds to the score of each page, by name of the signal."""
     # All of it for a home page, half for its children: S/(S+k) with S = 1/depth and k = 1.
@@ -55,10 +89,29 @@ def priors(
     if ranks is not None:
         known = ranks.of(view.numbers(schema.KEY, addresses))
         found["prior: link rank"] = [saturated(rank, config.rank_weight, config.rank_half) for rank in known]
-    if news_at is not None:
+    if config.list_weight and wish.rarity and any(lists := view.numbers(schema.LISTED, addresses)):
+        loss = -config.list_weight * wish.rarity
+        found["prior: list of other pages"] = [
+            loss * _blame(view.stored(address), wish.words) if listed else 0.0
+            for listed, address in zip(lists, addresses, strict=True)
+        ]
+    if wish.news_at is not None:
         dates = view.searcher.fast_field_values(schema.DATE, addresses)
-        found["prior: freshness"] = [_freshness(date, news_at, config) for date in dates]
+        found["prior: freshness"] = [_freshness(date, wish.news_at, config) for date in dates]
     return found
+
+
+def _blame(page: StoredDocument, words: frozenset[str]) -> float:
+    """How much of its loss a list bears: little if it is what was asked for."""
+    return _NAMED if _is_named(page, words) else 1.0
+
+
+def _is_named(page: StoredDocument, words: frozenset[str]) -> bool:
+    """Whether words are the name of a list: its title or the last part of its address; of a site, a part of either."""
+    title, path = _named(page.title), urlsplit(page.url).path.rstrip("/")
+    if not path:
+        return words <= title | frozenset(address_words(page.site))
+    return words in (title, frozenset(address_words(path.rpartition("/")[2])))
 
 
 def _freshness(date: float | None, now: float, config: RankingConfig) -> float:
@@ -70,11 +123,11 @@ def _freshness(date: float | None, now: float, config: RankingConfig) -> float:
 
 
 def add_priors(
-    view: View, hits: Sequence[Candidate], config: RankingConfig, ranks: Ranks | None, news_at: float | None
+    view: View, hits: Sequence[Candidate], config: RankingConfig, ranks: Ranks | None, wish: Wish
 ) -> list[Candidate]:
     """The hits with their priors added, best first."""
     addresses = [address for _, address in hits]
-    added = priors(view, addresses, config, ranks, news_at)
+    added = priors(view, addresses, config, ranks, wish)
     scores = map(sum, zip((score for score, _ in hits), *added.values(), strict=True))
     return sorted(zip(scores, addresses, strict=True), key=itemgetter(0), reverse=True)
 

@@ -6,8 +6,9 @@
 
 where a word stands as it was typed in some fields and as its stem in others; and adds to the
 best hits, for each static signal S of a page, w · S / (S + k): a signal helps, but can never
-outweigh what the page says. `bm25` is plain BM25 over title and text as they stand, to
-compare with.
+outweigh what the page says. A list of other pages contains the words of all of them, so it
+loses about as much as it gains from finding each word once, unless the query names the list.
+`bm25` is plain BM25 over title and text as they stand, to compare with.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Link rank (1 is the average) that adds half of that."""
     depth_weight: float = 0.6
     """Most that a short path can add: all of it for a home page."""
+    list_weight: float = 12.0
+    """What a list of other pages loses for each word of the query, if the word is rare; less for a frequent one. A list
+    that the query names loses a tenth of that."""
     fresh_weight: float = 3.0
     """Most that a recent date can add, if the query asks for recent pages."""
     fresh_half: float = 30.0

@@ -128,7 +128,8 @@ class Searcher:
                 return ScoreExplanation(url, False, 0.0, (), "the page is not in the index")
             query = parse(request.query)
             built = self._build(view, query, request)
-            return explain(view, url, address, built, self._config, self._ranks, self._news_at(query, request))
+            wish = ordering.wish_of(query, request, built, self._clock.now())
+            return explain(view, url, address, built, self._config, self._ranks, wish)
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -192,7 +193,8 @@ class Searcher:
                 notices.append(relaxed_notice(total))
                 asked, total, hits = built.loose, looser, more
         if not by_date and self._ranking(request) == "web":
-            best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, self._news_at(query, request))
+            wish = ordering.wish_of(query, request, built, self._clock.now())
+            best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, wish)
             hits = best + hits[WINDOW:]
         return asked, total, hits
 
@@ -207,6 +209,3 @@ class Searcher:
 
     def _ranking(self, request: Request) -> str:
         return request.ranking or self._config.ranking
-
-    def _news_at(self, query: Query, request: Request) -> float | None:
-        return self._clock.now() if ordering.wants_news(query, request) else None

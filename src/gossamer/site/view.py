@@ -48,6 +48,11 @@ class PageView:
         """What the titles of many pages of the site share."""
         return self.site.names if self.site is not None else frozenset()
 
+    @property
+    def languages(self) -> dict[str, int]:
+        """How many of the sampled pages are in each language."""
+        return self.site.facts.languages if self.site is not None else {}
+
     def name(self, names: Sequence[str]) -> None:
         """What the page calls itself, as letters only."""
         self._names = names

@@ -41,6 +41,49 @@ def test_freshness_counts_only_where_the_query_asks_for_it(tmp_path: Path) -> No
     assert index.paths("comet news") == ["/new", "/old"]
 
 
+ENTRIES = "Comet seen over the lake. Rocket engine test. New telescope. Comet tails explained."
+
+
+def _blog(root: Path, **config: float) -> SmallIndex:
+    """Lists with the words of their entries, and the page that is one of these."""
+    return SmallIndex(
+        root,
+        page("/tag/comet/", ENTRIES, "comet 2", page_type="listing"),
+        page(
+            "/a/b/lake",
+            "Yesterday a comet was seen above, and many people saw it from the lake. " + LONG,
+            "Over the lake",
+        ),
+        page("/", ENTRIES, "Sky and lake", page_type="listing"),
+        page("/shop/", "comet posters comet prints", "Posters", page_type="collection"),
+        *(page(f"/filler/{n}", "Nothing of that kind.", "Filler") for n in range(50)),
+        **config,
+    )
+
+
+def test_a_list_stays_behind_the_pages_that_it_lists(tmp_path: Path) -> None:
+    assert _blog(tmp_path / "with").paths("comet lake")[0] == "/a/b/lake"
+    assert _blog(tmp_path / "without", list_weight=0.0).paths("comet lake")[0] != "/a/b/lake"
+
+
+def test_a_list_comes_first_where_the_query_names_it_or_asks_for_lists(tmp_path: Path) -> None:
+    index = _blog(tmp_path / "index")
+    assert index.paths("comet")[0] == "/tag/comet/"
+    assert index.paths("sky lake")[0] == "/"
+    assert index.paths("posters")[0] == "/shop/"
+    for asked in (index.search("comet lake pagetype:listing"), index.search("comet lake", page_type="listing")):
+        assert {hit.url for hit in asked.hits} == {"http://site.test/", "http://site.test/tag/comet/"}
+        assert asked.hits[0].score > 0
+
+
+def test_what_a_list_loses_is_explained(tmp_path: Path) -> None:
+    index = _blog(tmp_path / "index")
+    told = index.searcher.explain(Request(query="comet lake"), "http://site.test/tag/comet/")
+    assert [factor.value < 0 for factor in told.factors if factor.name == "prior: list of other pages"] == [True]
+    hit = next(hit for hit in index.search("comet lake").hits if hit.url.endswith("/tag/comet/"))
+    assert told.score == pytest.approx(hit.score)
+
+
 def test_copies_are_collapsed_under_the_best_and_can_be_expanded(tmp_path: Path) -> None:
     mirrors = [page(f"http://mirror{n}.test/x/y", LONG, "Comets") for n in range(3)]
     copies = near(1, *mirrors, page("/comets", LONG.replace("number 7 of", "number 7 in"), "Comets"))

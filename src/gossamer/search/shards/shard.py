@@ -127,7 +127,7 @@ class ShardSearcher:
             asking = _Asking(view, ask.question)
             lengths = None if self.cut.is_whole else asking.lengths
             config = ask.question.config
-            return explain(view, ask.url, address, asking.built, config, self._ranks, asking.news_at, lengths)
+            return explain(view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths)
 
     def suggest(self, ask: SuggestAsk) -> Suggested:
         """Words and titles that go on as a query begins."""
@@ -201,7 +201,7 @@ class ShardSearcher:
         if asking.ranking != "web":
             return [0.0] * len(addresses)
         best, config = addresses[:WINDOW], asking.question.config
-        parts = ordering.priors(asking.view, best, config, self._ranks, asking.news_at)
+        parts = ordering.priors(asking.view, best, config, self._ranks, asking.wish)
         added = [sum(values) for values in zip(*parts.values(), strict=True)]
         return added + [0.0] * (len(addresses) - len(best))
 
@@ -218,7 +218,7 @@ class _Asking:
         self.ranking = request.ranking or config.ranking
         self.by_date = request.sort == "date" or query.newest
         self.collapses = not request.similar and self.ranking == "web"
-        self.news_at = question.now if ordering.wants_news(query, request) else None
+        self.wish = ordering.wish_of(query, request, self.built, question.now)
         self.lengths = Lengths(view.lengths, question.whole.lengths)
         is_plain = self.ranking == "bm25"
         self.strict = plain(view.schema, query, corpus) if is_plain else self.built.strict
