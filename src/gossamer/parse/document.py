@@ -140,7 +140,7 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     _decide_targets(parsed, context)
     if not _cut_by_rule(parsed, tree, context):
         shown = visible_text(tree) if structured.body else ""
-        found = main_text(tree, job.url, limits.max_text_chars, structured.types, limits.text)
+        found = main_text(tree, job.url, limits.max_text_chars, structured.types, limits.text, structured.body)
         parsed.text, parsed.method, parsed.page_type = found.text, found.method, parsed.page_type or found.page_type
         if body := trusted_body(structured, shown, parsed.text):
             parsed.text, parsed.method = body[: limits.max_text_chars], "json-ld"
