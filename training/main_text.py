@@ -16,8 +16,8 @@ and by publisher).
 4. The type model learns the type of the page; likewise.
 5. The second model learns the shares from features, first verdicts and types.
 
-Pages of news count more, since they are few, and news and some articles are shown once more with only a few
-of their paragraphs: else the models take a short text among many teasers for one of the teasers.
+Pages of news count more, since they are few, and many pages are shown once more with only a few of their
+paragraphs: else the models take a short text among many teasers for one of the teasers.
 
 A block weighs what its words mean for the page's F1, dampened: otherwise long pages decide everything.
 """
@@ -67,9 +67,10 @@ LONGEST_WORD = 40
 NEWS_WEIGHT = 3
 """Of a page of news, which are few."""
 SHORTENED = 3
-"""One of so many articles of WCXB, and all news, are shown once more with only a few of their paragraphs."""
-SHORTENED_WEIGHT = 1.0
-MOST_BLOCKS = 150
+"""One of so many articles, forum and service pages, and all news and documentation, are shown once more with only a few
+of their paragraphs."""
+SHORTENED_WEIGHT = 0.7
+MOST_BLOCKS = 250
 """Of a page."""
 LINE = 40
 """Characters of a paragraph that is more than a line."""
@@ -183,7 +184,7 @@ def fit_blocks(examples, attribute: str, trees: int, rate: float):
         learning_rate=rate,
         depth=6,
         l2_leaf_reg=10,
-        rsm=0.25,
+        rsm=0.4,
         bootstrap_type="Bernoulli",
         subsample=0.7,
         border_count=48,
@@ -272,13 +273,15 @@ def report(examples, results: list[float], what: str) -> None:
 def read_examples(data: Path, news: Path) -> list[Example]:
     """The pages of the training parts that have text, and the shortened ones."""
     samples = [sample for sample in (*read_samples(data), *read_news(news)) if not sample.held_out]
-    shortened = [
-        sample
-        for sample in samples
-        if sample.publisher or (sample.page_type == "article" and not bucket(f"shorten {sample.name}", SHORTENED))
-    ]
+    shortened = [sample for sample in samples if _is_shortened(sample)]
     examples = [*map(Example, samples), *(Example(sample, shortened=True) for sample in shortened)]
     return [example for example in examples if example.texts]
+
+
+def _is_shortened(sample) -> bool:
+    if sample.publisher or sample.page_type == "documentation":
+        return True
+    return sample.page_type in ("article", "forum", "service") and not bucket(f"shorten {sample.name}", SHORTENED)
 
 
 def main() -> None:
