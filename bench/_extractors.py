@@ -7,11 +7,15 @@ which take text, are given what our decoder makes of the bytes. Options are thos
 from __future__ import annotations
 
 import logging
+import time
 import warnings
 from collections.abc import Callable
 from importlib.metadata import version
 
+from gossamer.model.records import Kind, Parsed, ParseJob
+from gossamer.model.url import Canonicalizer
 from gossamer.parse.charset import decode
+from gossamer.parse.document import ParseContext, parse_document
 from gossamer.parse.html import Tree
 from gossamer.parse.structured import read_structured
 from gossamer.parse.text import METHODS, MainText, main_text
@@ -25,12 +29,19 @@ PACKAGES = {
     "newspaper": "newspaper4k",
 }
 OURS = tuple(f"gossamer {method}" for method in METHODS)
+_CONTEXT = ParseContext(Canonicalizer(), lambda urls, now: ([], []), time.time())
 
 
 def ours(html: bytes, url: str, method: str) -> MainText:
     """What a crawl does with a page for the sake of its main text."""
     tree = Tree(decode(html, "text/html", "").text, MAX_TAGS)
-    return main_text(tree, url, MAX_CHARS, read_structured(tree, url).types, method)
+    structured = read_structured(tree, url)
+    return main_text(tree, url, MAX_CHARS, structured.types, method, structured.body)
+
+
+def crawled(html: bytes, url: str) -> Parsed:
+    """What a crawl makes of a page, but for its links."""
+    return parse_document(ParseJob(url or "https://site.example/", Kind.PAGE, "text/html", html), _CONTEXT)
 
 
 def find_extractors(names: list[str]) -> dict[str, Extractor]:
@@ -95,6 +106,7 @@ def _newspaper() -> Extractor:
 
 
 _BUILDERS: dict[str, Callable[[], Extractor]] = {
+    "gossamer": lambda: lambda html, url: crawled(html, url).text,
     **{name: _our_method(method) for name, method in zip(OURS, METHODS, strict=True)},
     "trafilatura": _trafilatura,
     "resiliparse": _resiliparse,

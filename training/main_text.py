@@ -1,10 +1,11 @@
 """Makes `src/gossamer/parse/text/models/main_text.npz`, the model that tells main text from furniture.
 
     python training/main_text.py --data ../shared/data/extraction/wcxb-dev.tar.zst
-    python training/main_text.py --check 5      also cross-validates the second model, in 5 folds
+    python training/main_text.py --check 3      also cross-validates the second model, in 3 folds
 
-Needs catboost and rapidfuzz. One thread, fixed seeds: the same data give the same model. Only the
-training part of WCXB's development set is read (`bench/_extraction_data.py` splits it by domain).
+Needs catboost and rapidfuzz. One thread a model, fixed seeds: the same data give the same model. Only the
+training parts of WCXB's development set and of the news are read (`bench/_extraction_data.py` splits them by domain
+and by publisher).
 
 1. Each block gets the share of its words that is in the annotated text (`_labels.py`).
 2. Words of classes and ids, and of the beginnings of blocks, get scores: how much more main text than
@@ -14,6 +15,9 @@ training part of WCXB's development set is read (`bench/_extraction_data.py` spl
    model that did not see the fold.
 4. The type model learns the type of the page; likewise.
 5. The second model learns the shares from features, first verdicts and types.
+
+Pages of news count more, since they are few, and many pages are shown once more with only a few of their
+paragraphs: else the models take a short text among many teasers for one of the teasers.
 
 A block weighs what its words mean for the page's F1, dampened: otherwise long pages decide everything.
 """
@@ -25,7 +29,9 @@ import json
 import sys
 import tempfile
 import time
+import zipfile
 from collections import defaultdict
+from multiprocessing import get_context
 from pathlib import Path
 
 import catboost
@@ -36,19 +42,22 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "bench"), str(Path(__file__).paren
 
 from _labels import block_shares  # noqa: E402
 
-from _extraction_data import DATA, bucket, read_samples, word_scores  # noqa: E402
+from _extraction_data import DATA, NEWS, bucket, read_news, read_samples, word_scores  # noqa: E402
+from _extraction_data import words as split_words  # noqa: E402
 from gossamer.parse.charset import decode  # noqa: E402
 from gossamer.parse.html import Tree  # noqa: E402
 from gossamer.parse.structured import read_structured  # noqa: E402
 from gossamer.parse.text import page_facts  # noqa: E402
 from gossamer.parse.text.blocks import read_blocks  # noqa: E402
 from gossamer.parse.text.features import WORDS_CHARS, write_first, write_second  # noqa: E402
+from gossamer.parse.text.forest import sigmoid  # noqa: E402
 from gossamer.parse.text.measures import Measures  # noqa: E402
-from gossamer.parse.text.model import MAX_BLOCKS, Rows, chosen, type_matrix  # noqa: E402
+from gossamer.parse.text.model import MAX_BLOCKS, Rows, chosen, leaned, type_matrix  # noqa: E402
 from gossamer.parse.text.page_type import PAGE_TYPES, page_shape  # noqa: E402
 from gossamer.parse.text.tags import TagReader, naming_tokens, words_of  # noqa: E402
+from gossamer.parse.title import letters  # noqa: E402
 
-FOLDS = 5
+FOLDS = 3
 TAG_DOMAINS, WORD_DOMAINS = 4, 6
 """Domains a word must occur on to get a score."""
 TAG_PRIOR, WORD_PRIOR = 2.0, 4.0
@@ -56,25 +65,41 @@ TAG_PRIOR, WORD_PRIOR = 2.0, 4.0
 LEAST = 0.02
 """Scores nearer to 0 are left out."""
 LONGEST_WORD = 40
+NEWS_WEIGHT = 3
+"""Of a page of news, which are few."""
+SHORTENED = 3
+"""One of so many articles, forum and service pages, and all news and documentation, are shown once more with only a few
+of their paragraphs."""
+SHORTENED_WEIGHT = 0.45
+"""More of it helps news and costs documentation and lists."""
+MOST_BLOCKS = 250
+"""Of a page."""
+LINE = 40
+"""Characters of a paragraph that is more than a line."""
 _SEED = 4
 
 
 class Example:
-    """A page of the training part."""
+    """A page of the training part; `shortened`: with only a few of its paragraphs."""
 
-    def __init__(self, sample) -> None:
+    def __init__(self, sample, shortened: bool = False) -> None:
         self.truth, self.domain, self.page_type = sample.truth, sample.domain, sample.page_type
-        self.fold = bucket(f"fold {sample.domain}", FOLDS)
+        self.shortened, self.is_news = shortened, bool(sample.publisher)
+        self.fold = bucket(f"fold {sample.publisher or sample.domain}", FOLDS)
         tree = Tree(decode(sample.html, "text/html", "").text, 1_000_000)
-        self.facts = page_facts(tree, sample.url, read_structured(tree, sample.url).types)
+        structured = read_structured(tree, sample.url)
+        self.facts = page_facts(tree, sample.url, structured.types, "" if shortened else structured.body)
         self.body = tree.lean_body()
+        if shortened:
+            _shorten(self.body, sample)
         recorder = _Recorder()
         page = read_blocks(self.body, recorder, MAX_BLOCKS)
         self.texts = page.texts
         shares, sizes = block_shares(page.texts, sample.truth)
         self.shares, self.sizes = np.array(shares), np.array(sizes, float)
-        self.size = float(sum(len(text.split()) for text in sample.truth.splitlines()))
+        self.size = float((self.sizes * self.shares).sum() if shortened else len(split_words(sample.truth)))
         self.weights = ((self.sizes + 1) / (self.size + 80)) ** 0.7
+        self.weights *= (NEWS_WEIGHT if sample.publisher else 1) * (SHORTENED_WEIGHT if shortened else 1)
         self.tag_effects = self._tag_effects(page, recorder.words)
         self.word_effects = self._word_effects()
 
@@ -98,6 +123,14 @@ class Example:
                 seen[word].append(share)
         usual = float(self.shares.mean()) if len(self.shares) else 0.0
         return {word: float(np.mean(shares)) - usual for word, shares in seen.items()}
+
+
+def _shorten(body, sample) -> None:
+    """Take all paragraphs of the main text out but for the first few."""
+    truth = letters(sample.truth)
+    wanted = [p for p in body.iter_elements(("p",)) if len(p.text) > LINE and letters(p.text) in truth]
+    for paragraph in wanted[1 + bucket(f"short {sample.name}", 3) :]:
+        paragraph.extract()
 
 
 class _Recorder(TagReader):
@@ -134,15 +167,19 @@ def scores_of(examples, effects: str, domains: int, prior: float) -> dict[str, f
 
 def vocabularies(examples) -> tuple[dict[str, float], dict[str, float]]:
     """The scores of words of tags and of texts."""
+    examples = [example for example in examples if not example.shortened]
     tags = scores_of(examples, "tag_effects", TAG_DOMAINS, TAG_PRIOR)
     return tags, scores_of(examples, "word_effects", WORD_DOMAINS, WORD_PRIOR)
 
 
 def fit_blocks(examples, attribute: str, trees: int, rate: float):
     """A model of the shares of blocks."""
-    features = np.concatenate([getattr(e, attribute) for e in examples], axis=1).T
-    weights = np.concatenate([e.weights for e in examples])
-    pool = catboost.Pool(features, np.concatenate([e.shares for e in examples]), weight=weights / weights.mean())
+    picked = [_picked(len(e.texts)) for e in examples]
+    features = np.concatenate([getattr(e, attribute)[:, p] for e, p in zip(examples, picked, strict=True)], axis=1).T
+    shares = np.concatenate([e.shares[p] for e, p in zip(examples, picked, strict=True)])
+    scales = [len(e.texts) / len(p) for e, p in zip(examples, picked, strict=True)]
+    weights = np.concatenate([e.weights[p] * k for e, p, k in zip(examples, picked, scales, strict=True)])
+    pool = catboost.Pool(features, shares, weight=weights / weights.mean())
     model = catboost.CatBoostClassifier(
         loss_function="CrossEntropy",
         iterations=trees,
@@ -160,8 +197,16 @@ def fit_blocks(examples, attribute: str, trees: int, rate: float):
     return model.fit(pool)
 
 
-def fit_types(examples):
-    """A model of page types."""
+def _picked(blocks: int) -> np.ndarray:
+    """The blocks of a page that are learnt from: of a long page as many as of others, drawn by chance."""
+    if blocks <= MOST_BLOCKS:
+        return np.arange(blocks)
+    return np.sort(np.random.default_rng(_SEED).choice(blocks, MOST_BLOCKS, replace=False))
+
+
+def fit_types(examples, attribute: str):
+    """A model of page types; a page that lost most of its paragraphs is no example of its type."""
+    examples = [example for example in examples if not example.shortened]
     model = catboost.CatBoostClassifier(
         loss_function="MultiClass",
         iterations=250,
@@ -172,7 +217,7 @@ def fit_types(examples):
         leaf_estimation_iterations=1,
         **_COMMON,
     )
-    features = np.concatenate([e.type_facts for e in examples], axis=1).T
+    features = np.concatenate([getattr(e, attribute) for e in examples], axis=1).T
     return model.fit(features, [PAGE_TYPES.index(e.page_type) for e in examples])
 
 
@@ -216,26 +261,45 @@ def f1_of(example, probabilities) -> float:
 
 
 def report(examples, results: list[float], what: str) -> None:
-    """Means over all pages and per type."""
-    by_type = defaultdict(list)
+    """Means over the pages as they are: WCXB, each of its types, news."""
+    groups = defaultdict(list)
     for example, result in zip(examples, results, strict=True):
-        by_type[example.page_type].append(result)
-    parts = "  ".join(f"{name} {np.mean(values):.3f}" for name, values in sorted(by_type.items()))
-    print(f"{what}: mean {np.mean(results):.4f}  {parts}", flush=True)
+        if not example.shortened:
+            for group in ("news",) if example.is_news else ("WCXB", example.page_type):
+                groups[group].append(float(result))
+    print(
+        f"{what}: " + "  ".join(f"{name} {np.mean(values):.4f}" for name, values in sorted(groups.items())), flush=True
+    )
+
+
+def read_examples(data: Path, news: Path) -> list[Example]:
+    """The pages of the training parts that have text, and the shortened ones."""
+    samples = [sample for sample in (*read_samples(data), *read_news(news)) if not sample.held_out]
+    shortened = [sample for sample in samples if _is_shortened(sample)]
+    examples = [*map(Example, samples), *(Example(sample, shortened=True) for sample in shortened)]
+    return [example for example in examples if example.texts]
+
+
+def _is_shortened(sample) -> bool:
+    if sample.publisher or sample.page_type == "documentation":
+        return True
+    return sample.page_type in ("article", "forum", "service") and not bucket(f"shorten {sample.name}", SHORTENED)
 
 
 def main() -> None:
     """Trains, reports and writes the model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, default=DATA, help="wcxb-dev.tar.zst")
+    parser.add_argument("--news", type=Path, default=NEWS, help="news-dev.tar.zst")
     parser.add_argument("--check", type=int, default=0, help="folds in which the second model is validated")
+    parser.add_argument("--threads", type=int, default=1, help="of each model; several give other last digits")
     parser.add_argument("--first-trees", type=int, default=120)
-    parser.add_argument("--second-trees", type=int, default=220)
+    parser.add_argument("--second-trees", type=int, default=208)
     parser.add_argument("--out", type=Path, default=ROOT / "src/gossamer/parse/text/models/main_text.npz")
     options = parser.parse_args()
+    _COMMON["thread_count"] = options.threads
     began = time.monotonic()
-    examples = [Example(sample) for sample in read_samples(options.data) if not sample.held_out]
-    examples = [example for example in examples if example.texts]
+    examples = read_examples(options.data, options.news)
     _say(began, f"{len(examples)} pages, {sum(len(e.texts) for e in examples)} blocks")
 
     for fold in range(FOLDS):
@@ -245,58 +309,86 @@ def main() -> None:
             example.measures = Measures(read_blocks(example.body, reader, MAX_BLOCKS))
             example.rows = Rows(example.measures.count)
             example.first, example.second = example.rows.first, example.rows.all
-            write_first(example.first, example.measures, example.facts.title, words)
+            write_first(example.first, example.measures, example.facts.title, words, example.facts.stated)
     _say(began, "features")
-    learn_first(examples, options.first_trees)
+    arrays = learn_first(examples, options.first_trees)
     _say(began, "first verdicts")
-    learn_types(examples)
+    arrays |= learn_types(examples)
     _say(began, "types")
-    for fold in range(options.check):
-        inside = [e for e in examples if e.fold != fold]
-        outside = [e for e in examples if e.fold == fold]
-        model = fit_blocks(inside, "second", options.second_trees, 0.1)
-        for example in outside:
-            example.verdicts = model.predict_proba(example.second.T)[:, 1]
-        done = [e for e in examples if e.fold <= fold]
-        report(done, [f1_of(e, e.alone) for e in done], f"first model, folds to {fold}")
-        report(done, [f1_of(e, e.verdicts) for e in done], f"second model, folds to {fold}")
-        _say(began, f"second model, fold {fold}")
-    write(examples, options)
+    arrays |= learn_second(examples, options.second_trees, options.check)
+    tags, words = vocabularies(examples)
+    arrays |= {**exported_scores(tags, "tags"), **exported_scores(words, "words")}
+    save(arrays, options.out)
     _say(began, f"{options.out}, {options.out.stat().st_size / 1000:.0f} KB")
 
 
-def learn_first(examples, trees: int) -> None:
-    """First verdicts, and the features that follow from them, out of fold."""
-    for fold in range(FOLDS):
-        model = fit_blocks([e for e in examples if e.fold != fold], "first", trees, 0.15)
-        for example in (e for e in examples if e.fold == fold):
-            example.alone = model.predict_proba(example.first.T)[:, 1].astype(np.float32)
-            write_second(example.rows.second, example.measures, example.alone)
-            example.shape = page_shape(example.measures)
-            example.type_facts = type_matrix(example.facts, example.shape, example.rows)
+def save(arrays: dict[str, np.ndarray], path: Path) -> None:
+    """Write what `np.load` reads, packed as tightly as it goes."""
+    path.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, values in arrays.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, values)
+
+
+def learn_first(examples, trees: int) -> dict[str, np.ndarray]:
+    """The first model; its verdicts, and the features that follow from them, out of fold."""
+    arrays, verdicts = fitted(examples, "first", FOLDS, fit_blocks, "first", trees, 0.15)
+    for example, found in zip(examples, verdicts, strict=True):
+        example.alone = found[:, 1].astype(np.float32)
+        write_second(example.rows.second, example.measures, example.alone)
+        example.shape = page_shape(example.measures)
+        example.type_facts = type_matrix(example.facts, example.shape, example.rows)
     report(examples, [f1_of(e, e.alone) for e in examples], "first model, out of fold")
+    return arrays
 
 
-def learn_types(examples) -> None:
-    """Types, and the features of the second model, out of fold."""
-    for fold in range(FOLDS):
-        model = fit_types([e for e in examples if e.fold != fold])
-        for example in (e for e in examples if e.fold == fold):
-            example.types = model.predict_proba(example.type_facts.T)[0].astype(np.float32)
-            example.rows.write_page(example.types, example.shape)
-    hits = [PAGE_TYPES[int(e.types.argmax())] == e.page_type for e in examples]
-    report(examples, [float(hit) for hit in hits], "types, out of fold")
+def learn_types(examples) -> dict[str, np.ndarray]:
+    """The model of types; types, and the features of the second model, out of fold."""
+    arrays, types = fitted(examples, "type", FOLDS, fit_types, "type_facts")
+    for example, found in zip(examples, types, strict=True):
+        example.types = found[0].astype(np.float32)
+        example.rows.write_page(example.types, example.shape)
+    report(examples, [PAGE_TYPES[int(e.types.argmax())] == e.page_type for e in examples], "types, out of fold")
+    return arrays
 
 
-def write(examples, options) -> None:
-    """Trains on everything and writes the file."""
-    tags, words = vocabularies(examples)
-    arrays = {**exported_scores(tags, "tags"), **exported_scores(words, "words")}
-    arrays |= exported(fit_blocks(examples, "first", options.first_trees, 0.15), "first")
-    arrays |= exported(fit_types(examples), "type")
-    arrays |= exported(fit_blocks(examples, "second", options.second_trees, 0.1), "second")
-    options.out.parent.mkdir(exist_ok=True)
-    np.savez_compressed(options.out, **arrays)
+def learn_second(examples, trees: int, check: int) -> dict[str, np.ndarray]:
+    """The second model; a report on the pages of the folds in which it is checked."""
+    arrays, verdicts = fitted(examples, "second", check, fit_blocks, "second", trees, 0.1)
+    done = [(e, found[:, 1]) for e, found in zip(examples, verdicts, strict=True) if found is not None]
+    if done:
+        scores = [np.log(found / (1 - found)) for _, found in done]
+        leaning = [sigmoid(leaned(score, e.types)) for (e, _), score in zip(done, scores, strict=True)]
+        pages = [example for example, _ in done]
+        report(pages, [f1_of(e, found) for e, found in done], "second model, out of fold")
+        report(pages, [f1_of(e, found) for e, found in zip(pages, leaning, strict=True)], "the same, leaning")
+    return arrays
+
+
+_shared: list = []
+"""The examples, for the processes that are forked from this one."""
+
+
+def fitted(examples, name: str, folds: int, fit, attribute: str, *settings):
+    """The model of all examples as arrays, and for each example what the model says that did not see its fold.
+
+    Each model is trained in a process of its own, by one thread.
+    """
+    _shared[:] = examples
+    jobs = [(None, name, fit, attribute, settings), *((fold, name, fit, attribute, settings) for fold in range(folds))]
+    with get_context("fork").Pool(len(jobs)) as pool:
+        arrays, *parts = pool.map(_fit, jobs, chunksize=1)
+    said = {number: found for part in parts for number, found in part.items()}
+    return arrays, [said.get(number) for number in range(len(examples))]
+
+
+def _fit(job):
+    fold, name, fit, attribute, settings = job
+    model = fit([e for e in _shared if e.fold != fold], attribute, *settings)
+    if fold is None:
+        return exported(model, name)
+    return {n: model.predict_proba(getattr(e, attribute).T) for n, e in enumerate(_shared) if e.fold == fold}
 
 
 def _say(began: float, what: str) -> None:

@@ -36,6 +36,11 @@ def clean_text(text: str) -> str:
     return "\n".join([line for line in map(str.strip, text.split("\n")) if line])
 
 
+def clean_code(text: str) -> str:
+    """Several lines: each with the spaces it has but those at its end, none empty."""
+    return "\n".join([line for line in map(str.rstrip, _printable(text).split("\n")) if line])
+
+
 def clean_line(text: str, limit: int) -> str:
     """One line of at most `limit` characters, white space collapsed."""
     if len(text) > 8 * limit:  # a megabyte in a title is not worth a megabyte of work

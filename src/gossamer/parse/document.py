@@ -144,7 +144,9 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     _decide_targets(parsed, context)
     if not _cut_by_rule(parsed, tree, context):
         shown = visible_text(tree) if structured.body else ""
-        found = main_text(tree, job.url, limits.max_text_chars, structured.types, limits.text, context.view)
+        found = main_text(
+            tree, job.url, limits.max_text_chars, structured.types, limits.text, structured.body, context.view
+        )
         parsed.text, parsed.method = found.text, found.method
         if body := trusted_body(structured, shown, parsed.text):
             parsed.text, parsed.method = body[: limits.max_text_chars], "json-ld"

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.clean import clean_line, clean_text
+from gossamer.parse.clean import clean_code, clean_line, clean_text
 
 ANY = st.text(alphabet=st.characters())  # lone surrogates too
 
@@ -54,3 +54,7 @@ def test_a_line_is_one_line(text, limit):
     assert len(line) <= limit
     assert len(line.splitlines()) <= 1
     line.encode()
+
+
+def test_code_keeps_its_spaces_but_at_the_ends_of_lines():
+    assert clean_code("if x:\n    y  = 1\u200b  \n\n  \n\u3000z\x00") == "if x:\n    y  = 1\n z"

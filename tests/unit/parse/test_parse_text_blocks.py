@@ -31,6 +31,21 @@ def test_line_breaks_and_lines_of_code_stay_and_other_white_space_collapses():
     assert page.texts == ["a b\nc d", "x = 1\ny"]
 
 
+def test_code_keeps_its_indentation_beside_the_collapsed_text_that_is_judged():
+    page = blocks("<p>a  b</p><pre>def f():\n\tif x:\n\n        return  1   \n</pre><pre>  y<br>    z</pre>")
+    assert page.texts == ["a b", "def f():\nif x:\nreturn 1", "y\nz"]
+    assert page.code == {1: "def f():\n    if x:\n        return  1", 2: "  y\n    z"}
+
+
+def test_the_sign_of_a_link_to_a_heading_is_no_text():
+    page = blocks(
+        '<h2>Install<a class=headerlink href="#install">¶</a></h2><h3><a href="/x#y"> <span>#</span> </a>Use</h3>'
+        '<p>Issue <a href="/issues/4">#</a>4, C<a href="#c">#c</a></p><p><a href="#top">§</a></p>'
+    )
+    assert page.texts == ["Install", "Use", "Issue #4, C#c"]
+    assert (page.links, page.linked) == ([0, 0, 2], [0, 0, 3])
+
+
 def test_references_are_resolved_once():
     assert blocks("<p>1 &lt; 2 &amp;&amp; 3 &gt; 2, written &amp;lt;</p>").texts == ["1 < 2 && 3 > 2, written &lt;"]
 
@@ -95,6 +110,24 @@ def test_words_are_counted_about_as_a_reader_would():
     latin, chinese = blocks("<p>five words in this block"), blocks("<p>这是一个很短的句子。")
     assert Measures(latin).words[0] == 5
     assert 4 <= Measures(chinese).words[0] <= 8
+    thai, korean = blocks("<p>แม่น้ำไหลผ่านเมืองเล็กๆ"), blocks("<p>강은 작은 마을을 지나 바다로 흐른다")
+    assert 4 <= Measures(thai).words[0] <= 8
+    assert Measures(korean).words[0] == 6
+
+
+def test_sizes_are_what_a_text_says_whatever_its_script():
+    said = {
+        "en": "The river rises in the hills above the town and turns the wheels of four mills.",
+        "zh": "河流发源于小镇上方的山丘，推动四座磨坊的水轮。",
+        "ja": "川は町の上の丘から流れ出し、四つの水車を回している。",
+        "ko": "강은 마을 위 언덕에서 시작되어 네 개의 물레방아를 돌린다.",
+    }
+    sizes = {language: Measures(blocks(f"<p>{text}")).total for language, text in said.items()}
+    assert all(0.6 * sizes["en"] < size < 1.4 * sizes["en"] for size in sizes.values()), sizes
+
+
+def test_the_share_of_links_is_the_same_in_every_script():
+    assert Measures(blocks("<p>川は町<a href=x>の上の</a>")).density[0] == 0.5
 
 
 NESTED = [

@@ -51,6 +51,29 @@ def test_the_model_finds_the_article_and_nothing_around_it():
         assert furniture not in found.text
 
 
+def test_code_in_the_text_keeps_its_indentation():
+    found = text_of(PAGE.replace("mill = 4\nbridge = 2", "for mill in mills:\n    turn(mill)"))
+    assert "\nfor mill in mills:\n    turn(mill)" in found.text
+
+
+def test_a_short_text_of_a_dense_script_is_judged_by_the_model():
+    japanese = (
+        "気象庁は十三日夜、宮崎県で最大震度五弱を観測した地震について、臨時の評価検討会を開いた。",
+        "検討会は、巨大地震が起きる可能性が平常時より高まったとは言えないと結論づけた。",
+        "同庁の担当者は記者会見で、今後一週間ほどは同じ程度の揺れに注意してほしいと話した。",
+        "県によると、二人が転んで軽いけがをした。鉄道は始発から平常通り動いている。",
+    )
+    menu = "".join(f'<li><a href="/s/{n}">{name}</a></li>' for n, name in enumerate(("政治", "経済", "社会", "国際")))
+    html = (
+        f"<html><head><title>臨時の検討会</title></head><body><header><ul class=menu>{menu}</ul></header><article>"
+        f"<h1>臨時の検討会</h1>{''.join(f'<p>{text}</p>' for text in japanese)}</article></body></html>"
+    )
+    found = text_of(html)
+    assert found.method == "model"
+    assert all(text in found.text for text in japanese)
+    assert "経済" not in found.text
+
+
 def test_the_model_tells_the_type_of_the_page():
     found = text_of(PAGE)
     assert found.page_type == "article"

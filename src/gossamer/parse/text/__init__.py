@@ -20,6 +20,7 @@ import msgspec
 from gossamer.parse.clean import clean_text
 from gossamer.parse.html import Tree, rendered
 from gossamer.parse.text.furniture import text_without_furniture
+from gossamer.parse.text.measures import Measures
 from gossamer.parse.text.model import PageFacts, text_model
 from gossamer.parse.text.page_type import PAGE_TYPES
 from gossamer.parse.text.token_range import densest_text
@@ -28,7 +29,8 @@ from gossamer.site.view import PageView
 __all__ = ["METHODS", "PAGE_TYPES", "MainText", "main_text", "page_facts"]
 
 METHODS = ("model", "furniture", "token-range")
-_FEW_CHARS = 600
+_FEW_LETTERS = 600
+"""As `Measures.total` counts them: a Chinese character stands for several."""
 _FEW_BLOCKS = 6
 
 
@@ -44,12 +46,13 @@ class MainText(msgspec.Struct, frozen=True):
 
 
 def main_text(
-    tree: Tree, url: str, max_chars: int, schema_types: Collection[str] = (), method: str = "model",
+    tree: Tree, url: str, max_chars: int, schema_types: Collection[str] = (), method: str = "model", stated: str = "",
     view: PageView | None = None,
 ) -> MainText:  # fmt: skip
-    """The main text by one of `METHODS`; consumes the tree. `view`: by whoever knows the site; the model asks it."""
+    """The main text by one of `METHODS`; consumes the tree. `stated`: what the page's JSON-LD gives as its text; `view`:
+    by whoever knows the site; the model asks it."""
     if method == "model":
-        found = _by_model(tree, url, max_chars, schema_types, view)
+        found = _by_model(tree, page_facts(tree, url, schema_types, stated), max_chars, view)
     elif method == "token-range":
         found = MainText(clean_text(densest_text(tree.body_markup())[:max_chars]), method)
     elif method == "furniture":
@@ -59,7 +62,7 @@ def main_text(
     return found if found.text else _whole_body(tree, max_chars, found)
 
 
-def page_facts(tree: Tree, url: str, schema_types: Collection[str]) -> PageFacts:
+def page_facts(tree: Tree, url: str, schema_types: Collection[str], stated: str = "") -> PageFacts:
     """What the model is told about a page beside its body."""
     title, body = tree.first("title"), tree.body
     claim, generator = tree.first('meta[property="og:type"]'), tree.first('meta[name="generator"]')
@@ -68,21 +71,20 @@ def page_facts(tree: Tree, url: str, schema_types: Collection[str]) -> PageFacts
         for element, name in ((body, "class"), (body, "id"), (generator, "content"))
     ]
     said = (claim and claim.attr("content")) or ""
-    return PageFacts(url, title.text if title else "", said, " ".join(names), schema_types)
+    return PageFacts(url, title.text if title else "", said, " ".join(names), schema_types, stated)
 
 
-def _by_model(tree: Tree, url: str, max_chars: int, schema_types: Collection[str], view: PageView | None) -> MainText:
-    facts = page_facts(tree, url, schema_types)
+def _by_model(tree: Tree, facts: PageFacts, max_chars: int, view: PageView | None) -> MainText:
     model = text_model()
     body = tree.lean_body()
     if body is None:
         return MainText("", "empty")
     page = model.read(body)
-    if len(page.texts) < _FEW_BLOCKS or sum(map(len, page.texts)) < _FEW_CHARS:
+    measures = Measures(page) if len(page.texts) >= _FEW_BLOCKS else None
+    if measures is None or measures.total < _FEW_LETTERS:
         return MainText(clean_text(text_without_furniture(tree)[:max_chars]), "furniture")
-    verdict = model.judge(page, facts, view)
-    text = clean_text("\n".join(verdict.texts)[:max_chars])
-    return MainText(text, "model", verdict.page_type, verdict.type_confidence)
+    verdict = model.judge(measures, facts, view)
+    return MainText(verdict.text[:max_chars].rstrip(), "model", verdict.page_type, verdict.type_confidence)
 
 
 def _whole_body(tree: Tree, max_chars: int, found: MainText) -> MainText:

@@ -21,6 +21,11 @@ from gossamer.parse.text.tags import BLOCK, BREAK, KINDS, LINK, RULE, Names, Tag
 
 _LINE_BREAK = "\0"
 """Stands for `<br>`, and for the end of a line in `<pre>`, until white space is collapsed: no text has a NUL."""
+PERMALINK_SIGNS = frozenset("¶ # § 🔗 ⚓".split())
+"""What stands behind a heading only to be linked to."""
+_SIGN_PARTS = 3
+"""Pieces of text that a link of one sign may be made of: white space around the sign."""
+_TAB = 4
 _INVISIBLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 _RARE = "[role],[style],[hidden],[aria-hidden],[itemscope],[itemprop],[aria-label]"
 """Elements with attributes that matter beside class and id: to find them first takes less than to ask each one."""
@@ -32,6 +37,8 @@ class Page(msgspec.Struct):
 
     texts: list[str]
     """Text of each block: white space collapsed, line breaks kept."""
+    code: dict[int, str]
+    """The blocks of `<pre>`, with their indentation."""
     linked: list[int]
     """Characters of each block inside links."""
     links: list[int]
@@ -54,12 +61,20 @@ class _Blocks:
     def __init__(self, max_blocks: int) -> None:
         self._max_blocks = max_blocks
         self.texts: list[str] = []
+        self.code: dict[int, str] = {}
         self.linked: list[int] = []
         self.links: list[int] = []
         self.holders: list[int] = []
         self.parts: list[str] = []
         self.anchors = 0
         self.anchor_chars = 0
+
+    def drop_permalink(self, began: int, link: Element) -> None:
+        """What was gathered since the link began goes, if it is but the sign of a link to the heading before it."""
+        if "".join(self.parts[began:]).strip() in PERMALINK_SIGNS and "#" in (link.attr("href") or ""):
+            self.anchor_chars -= sum(map(len, self.parts[began:]))
+            self.anchors -= 1
+            del self.parts[began:]
 
     def end(self, holder: int, name: str) -> None:
         """What was gathered becomes a block, if it is more than white space."""
@@ -69,6 +84,8 @@ class _Blocks:
             raw = raw.replace("\n", _LINE_BREAK)
         text = " ".join(raw.split()) if _LINE_BREAK not in raw else _lines(raw)
         if text and len(self.texts) < self._max_blocks:
+            if name == "pre":
+                self.code[len(self.texts)] = _indented(raw)
             self.texts.append(text)
             self.linked.append(self.anchor_chars)
             self.links.append(self.anchors)
@@ -87,6 +104,7 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
     parent: Element = body
     kind = BLOCK
     in_link = after_text = False
+    link_began = 0
     for child in body.descendants:
         above = child.parent
         while above is not parent:
@@ -97,6 +115,8 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
                 node = parents[node]
             elif kind == LINK:
                 in_link = False
+                if link_began < len(parts) <= link_began + _SIGN_PARTS:
+                    blocks.drop_permalink(link_began, parent)
             after_text = False
             parent, kind = around.pop()
         if type(child) is Text:
@@ -104,8 +124,8 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
             after_text = True
             if parts or not data.isspace():
                 parts.append(data)
-            if in_link:
-                blocks.anchor_chars += len(data)
+                if in_link:
+                    blocks.anchor_chars += len(data)
         elif type(child) is Element:
             name = child.tag
             around.append((parent, kind))
@@ -129,11 +149,16 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
                 blocks.anchors += 1
                 if parts and not after_text:  # two links without a space between are two words
                     parts.append(" ")
+                link_began = len(parts)
             elif kind == BREAK:
                 parts.append(_LINE_BREAK)
             elif kind == RULE and parts:
                 blocks.end(node, names[node][0])
             after_text = False
+    if in_link and parts:  # the page ends in it
+        while kind != LINK:
+            parent, kind = around.pop()
+        blocks.drop_permalink(link_began, parent)
     if parts:
         blocks.end(node, names[node][0])
     while node:
@@ -141,7 +166,8 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
         node = parents[node]
     end[0] = len(texts)
     telling = [called if stop > start else called[:2] for called, start, stop in zip(names, first, end, strict=True)]
-    return Page(texts, blocks.linked, blocks.links, blocks.holders, parents, first, end, reader.read(telling))
+    told = reader.read(telling)
+    return Page(texts, blocks.code, blocks.linked, blocks.links, blocks.holders, parents, first, end, told)
 
 
 def _all_names(element: Element, name: str) -> Names:
@@ -160,3 +186,9 @@ def _all_names(element: Element, name: str) -> Names:
 def _lines(raw: str) -> str:
     """White space collapsed, line breaks kept."""
     return "\n".join([line for part in raw.split(_LINE_BREAK) if (line := " ".join(part.split()))])
+
+
+def _indented(raw: str) -> str:
+    """The lines of code that are not empty, each as far to the right as it was."""
+    lines = [line.expandtabs(_TAB).rstrip() for line in raw.replace("\xa0", " ").split(_LINE_BREAK)]
+    return "\n".join(filter(None, lines))

@@ -19,6 +19,7 @@ import numpy as np
 
 from gossamer.parse.text.measures import LEVELS, Floats, Integers, Measures, group_means, ranges, running_sums
 from gossamer.parse.text.tags import FACTS
+from gossamer.parse.title import letters
 
 PAGE_STATISTICS = 6
 """The last rows of `SECOND`, which are the same for all blocks of a page."""
@@ -26,6 +27,9 @@ WORDS_CHARS = 80
 """Characters of a block whose words are looked up."""
 _ALIKE_CHARS = 200
 """Blocks are the same when they begin with the same so many characters."""
+_STATED_CHARS = 60
+_CUT_OFF = ("…", "...", "[…]", "[...]")
+"""How a teaser ends."""
 _NEAR = 3
 """Blocks before and after one that are near it."""
 _SHARES = np.array([[0.4], [0.7], [0.9]])
@@ -36,14 +40,17 @@ _OWN = (
     *("chars", "words", "link density", "links", "unlinked words", "word length", "upper", "digits", "others", "ends"),
     *("ends per word", "commas", "last char", "first char"),
 )
-_WORDS = ("word score", "word low", "title overlap", "title cover", "repeat", "repeats")
+_WORDS = (
+    *("word score", "word low", "title overlap", "title cover", "repeat", "repeats", "in title", "cut off"),
+    "stated",
+)
 _PLACE = (
     *("index", "index share", "index from end", "chars before", "heading", "since heading", "last heading"),
     *("from h1", "h1s so far", "headings so far", "headings", "page blocks", "page chars", "page density"),
 )
 _HELD = (
     *("score", "tag low", "tag high", "twins", "held", "held share", "held density"),
-    *("held blocks", "held words", "held ends"),
+    *("held blocks", "held words", "held ends", "held headlines"),
 )
 _HELD_LOGS = np.array([_HELD.index(name) for name in ("twins", "held", "held blocks")])
 _ELEMENT = (
@@ -85,11 +92,12 @@ SECOND = (
 )
 
 
-def write_first(rows: Floats, m: Measures, title: str, word_scores: Mapping[str, float]) -> None:
+def write_first(rows: Floats, m: Measures, title: str, word_scores: Mapping[str, float], stated: str = "") -> None:
     """What is known about blocks before any verdict."""
     own, words, place, element, look, centre, neighbour, fact = [rows[part] for part in _SLICES]
     _write_own(own, m)
     _write_words(words, m, title, word_scores)
+    words[-1] = _stated(m.texts, stated) if stated else -1
     _write_place(place, m)
     held = ranges(m.running_sums, m.first, m.end)
     _write_element(element, m, held)
@@ -148,7 +156,7 @@ def _write_own(rows: Floats, m: Measures) -> None:
     rows[2] = m.density
     rows[3] = m.links
     rows[4] = m.words * (1 - m.density)
-    rows[5] = (sample - m.spaces) / (m.spaces + 1)
+    rows[5] = m.chars / m.words
     np.divide(m.shown, sample, out=rows[6:9])
     rows[9] = m.ends
     rows[10] = m.ends / np.maximum(m.words, 1)
@@ -159,7 +167,8 @@ def _write_own(rows: Floats, m: Measures) -> None:
 
 def _write_words(rows: Floats, m: Measures, title: str, scores: Mapping[str, float]) -> None:
     titled = frozenset(title[:300].lower().split())
-    beginnings = [text[:WORDS_CHARS].lower().split() for text in m.texts]
+    lowered = [text[:WORDS_CHARS].lower() for text in m.texts]
+    beginnings = [text.split() for text in lowered]
     sizes = np.array(list(map(len, beginnings)))
     starts = np.add.accumulate(sizes) - sizes
     found = np.array(list(map(scores.get, chain.from_iterable(beginnings), repeat(0.0))))
@@ -171,8 +180,17 @@ def _write_words(rows: Floats, m: Measures, title: str, scores: Mapping[str, flo
     keys = [text[:_ALIKE_CHARS] for text in m.texts]
     rows[4] = 0
     rows[5] = 1
+    named = " ".join(title[:300].lower().split())
+    rows[6] = [text in named for text in lowered]
+    rows[7] = [text.endswith(_CUT_OFF) for text in m.texts]
     if len(set(keys)) < len(keys):
         rows[4], rows[5] = _repeats(keys)
+
+
+def _stated(texts: list[str], stated: str) -> list[bool]:
+    """For each text whether it begins like some place of the text that the page states."""
+    known = letters(stated)
+    return [letters(text[:_STATED_CHARS]) in known for text in texts]
 
 
 def _repeats(keys: list[str]) -> tuple[list[int], list[int]]:
@@ -212,7 +230,7 @@ def _write_place(rows: Floats, m: Measures) -> None:
 
 def _write_element(rows: Floats, m: Measures, held: Floats) -> None:
     """What the elements around a block hold and are called."""
-    chars, linked, words, ends, _ = held
+    chars, linked, words, ends, headlines, _ = held
     blocks = np.maximum(m.end - m.first, 1).astype(np.float32)
     table = np.empty((len(_HELD), len(blocks)), np.float32)
     table[:3] = m.page.tags.scores
@@ -223,6 +241,7 @@ def _write_element(rows: Floats, m: Measures, held: Floats) -> None:
     table[7] = blocks
     table[8] = words / blocks
     table[9] = ends / np.maximum(words, 1)
+    table[10] = headlines / blocks
     table[_HELD_LOGS] = np.log1p(table.take(_HELD_LOGS, axis=0))
     around = table.take(m.around[:LEVELS], axis=1).swapaxes(0, 1)
     rows[0] = m.depths[m.holders]

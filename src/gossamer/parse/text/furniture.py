@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 
 from gossamer.parse.html import Element, Tree, rendered
+from gossamer.parse.text.blocks import PERMALINK_SIGNS
 
 _TAGS = ("nav", "footer", "aside", "button", "dialog", "menu", "noscript")
 _ROLES = "alertdialog banner complementary contentinfo dialog menu menubar navigation search toolbar tooltip"
@@ -105,9 +106,13 @@ def _marked(body: Element) -> list[Element]:
     """Furniture by ARIA role, hidden elements, and the anchors beside headings."""
     return [
         element
-        for element in body.select("[role],[hidden],[aria-hidden],a.headerlink")
+        for element in body.select("[role],[hidden],[aria-hidden],a[href*='#']")
         if element.attr("role") in _FURNITURE_ROLES
         or element.attr("hidden") is not None
         or element.attr("aria-hidden") == "true"
-        or element.tag == "a"
+        or (element.tag == "a" and _is_permalink(element))
     ]
+
+
+def _is_permalink(link: Element) -> bool:
+    return "headerlink" in (link.attr("class") or "") or link.text.strip() in PERMALINK_SIGNS

@@ -2,6 +2,9 @@
 
 Characters are counted by kind for all blocks together, in one array of code points: a loop
 over characters in Python would cost more than the rest of the extraction.
+
+Sizes are what a text says, not what it takes to write it: a Chinese character counts as the letters it stands
+for, so that a limit means the same in every script.
 """
 
 from __future__ import annotations
@@ -21,14 +24,13 @@ LEVELS = 6
 """Elements around a block that are looked at, from the innermost."""
 _SAMPLE = 600
 """Characters of a block that are counted by kind; the rest is taken to be like them."""
-_LOWER, _UPPER, _DIGIT, _SPACE, _END, _COMMA, _WIDE, _OTHER = range(8)
+_LOWER, _UPPER, _DIGIT, _SPACE, _END, _COMMA, _OTHER = range(7)
 _FIELD_BITS = 10
 _FIELD = (1 << _FIELD_BITS) - 1
 """Holds a count up to `_SAMPLE`."""
 _LARGE_PRIME = 2_654_435_761
-_FIRST_WIDE = 0x3040
-_WORDS_PER_WIDE_CHAR = 0.6
-"""A Chinese or Japanese word takes 1.7 characters on average."""
+_HEADLINE_WORDS, _HEADLINE_DENSITY = 4, 0.7
+"""A block of so many words with so much of it linked is the headline of another page."""
 
 
 class Measures:
@@ -54,13 +56,18 @@ class Measures:
         running = (self.words >= 12) & (self.density < 0.35) & (self.ends >= 1)
         self.running_words = np.where(running, self.words, np.float32(0))
         """Words of each block that reads like sentences, 0 for the others."""
-        self.running_sums = running_sums([self.chars, self.linked, self.words, self.ends, self.running_words])
+        headlines = ((self.words >= _HEADLINE_WORDS) & (self.density > _HEADLINE_DENSITY)).astype(np.float32)
+        self.running_sums = running_sums(
+            [self.chars, self.linked, self.words, self.ends, headlines, self.running_words]
+        )
 
     def _count_chars(self) -> None:
         page = self.page
         sizes = np.array([len(text) for text in self.texts])
         self.chars = sizes.astype(np.float32)
-        self.total = max(float(self.chars.sum()), 1.0)
+        """Letters of a script like the Latin one that would say as much."""
+        self.linked = np.minimum(np.array(page.linked, np.float32), self.chars)
+        self.density = self.linked / np.maximum(self.chars, 1)
         sizes = np.minimum(sizes, _SAMPLE)
         self.sampled = sizes.astype(np.float32)
         self.joined = joined = "".join([text[:_SAMPLE] for text in self.texts])
@@ -77,14 +84,14 @@ class Measures:
         """`shown`: capital letters, digits, and what is none of the kinds."""
         scale = self.chars / np.maximum(self.sampled, 1)
         self.ends, self.commas = by_kind[4:] * scale
-        words = self.spaces + 1
-        if not joined.isascii() and codes.max() >= _FIRST_WIDE:
-            wide = np.add.reduceat((_KIND_OF[codes] == _WIDE).astype(np.float32), starts)
-            words += wide * np.float32(_WORDS_PER_WIDE_CHAR)
-        self.words = words * scale
-        self.linked = np.minimum(np.array(page.linked, np.float32), self.chars)
+        self.words = (self.spaces + 1) * scale
+        if not joined.isascii() and _has_dense(codes):
+            letters, words = np.add.reduceat(_MORE_OF[:, codes], starts, axis=1) * scale
+            self.chars += letters
+            self.words += words
+            self.linked = self.density * self.chars
+        self.total = max(float(self.chars.sum()), 1.0)
         self.links = np.array(page.links, np.float32)
-        self.density = self.linked / np.maximum(self.chars, 1)
 
     def _follow_paths(self) -> None:
         """What each element says together with all elements around it, in as many steps as the depth has bits.
@@ -152,6 +159,25 @@ def group_means(groups: Integers, values: Floats, weights: Floats | None = None)
     return means[groups]
 
 
+_DENSE = (
+    (0x0E00, 0x0F00, 0.0, 0.22),
+    (0x1000, 0x10A0, 0.0, 0.22),
+    (0x1780, 0x1800, 0.0, 0.22),
+    (0x3040, 0xA000, 2.6, 0.6),
+    (0xAC00, 0xD7A4, 1.2, 0.0),
+    (0xF900, 0xFB00, 2.6, 0.6),
+)
+"""Characters of scripts that write no spaces or more than a letter at a time: how many letters, and how many words,
+each stands for beside what is counted anyway. A word takes 4.5 Thai, Burmese or Khmer letters, 1.7 characters of
+Chinese or Japanese, and 2.5 syllables and a space of Korean."""
+
+
+def _has_dense(codes: npt.NDArray[np.uint32]) -> bool:
+    """Whether some of the characters may be in `_DENSE`: most pages have none, and need not look each one up."""
+    first, last = _DENSE[0][0], _DENSE[2][1]
+    return bool(codes.max() >= _DENSE[3][0] or (codes - np.uint32(first) < last - first).any())
+
+
 def _kinds() -> npt.NDArray[np.uint8]:
     table = np.full(0x10000, _OTHER, np.uint8)
     for code in range(0x3000):
@@ -164,8 +190,8 @@ def _kinds() -> npt.NDArray[np.uint8]:
             table[code] = _UPPER
         elif char.isalpha():
             table[code] = _LOWER
-    for start, stop in ((_FIRST_WIDE, 0xA000), (0xAC00, 0xD7A4), (0xF900, 0xFB00)):
-        table[start:stop] = _WIDE
+    for start, stop, _, _ in _DENSE:
+        table[start:stop] = _LOWER
     for char in ".!?\u2026\u3002\uff01\uff1f\u061f\u0964":
         table[ord(char)] = _END
     for char in ",;:\uff0c\u3001\uff1b\uff1a\u060c":
@@ -178,6 +204,9 @@ _ONE_OF_KIND = np.zeros(len(_KIND_OF), np.int64)
 """A character as a 1 in the field of its kind: the sum over a block has all counts side by side in one number."""
 for _place, _kind in enumerate((_SPACE, _UPPER, _DIGIT, _OTHER, _END, _COMMA)):
     _ONE_OF_KIND[_kind == _KIND_OF] = 1 << (_place * _FIELD_BITS)
+_MORE_OF = np.zeros((2, len(_KIND_OF)), np.float32)
+for _start, _stop, *_more in _DENSE:
+    _MORE_OF[:, _start:_stop] = np.array(_more)[:, None]
 _SHIFTS = (np.arange(6) * _FIELD_BITS)[:, None]
 _LEVEL_OF = np.zeros(len(NAME_NUMBERS) + 1, np.float32)
 for _level in range(1, 7):
