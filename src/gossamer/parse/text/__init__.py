@@ -49,8 +49,8 @@ def main_text(
     tree: Tree, url: str, max_chars: int, schema_types: Collection[str] = (), method: str = "model", stated: str = "",
     view: PageView | None = None,
 ) -> MainText:  # fmt: skip
-    """The main text by one of `METHODS`; consumes the tree. `stated`: what the page's JSON-LD gives as its text; `view`:
-    by whoever knows the site; the model asks it."""
+    """The main text by one of `METHODS`; consumes the tree. `stated`: what the page's JSON-LD gives as its text;
+    `view`: by whoever knows the site; the model asks it."""
     if method == "model":
         found = _by_model(tree, page_facts(tree, url, schema_types, stated), max_chars, view)
     elif method == "token-range":
