@@ -13,6 +13,7 @@ from gossamer.categories.model import SOURCE, model_of
 from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.dedup.exact import content_hash
 from gossamer.dedup.near.registry import near_method
+from gossamer.dedup.short import page_hash
 from gossamer.dedup.simhash import simhash
 from gossamer.discover.feeds import looks_like_feed, parse_feed
 from gossamer.discover.sitemaps import parse_sitemap
@@ -82,6 +83,9 @@ class PageParser:
         parsed = complete(PARSERS.get(media)(job), job, context) if own else parse_document(job, context)
         if not parsed.ok and media in MISSING:
             parsed.problem, parsed.media_type = f"no parser for {media}: {MISSING[media]}", media
+        if parsed.ok and not parsed.content_hash:
+            is_html = "html" in parsed.media_type
+            parsed.content_hash = page_hash(parsed.title, parsed.text, job.body, parsed.charset, is_html)
         if self._categories is not None and parsed.ok and not parsed.category:
             parsed.category, _ = self._categories.predict(parsed.title, parsed.text)
             parsed.category_source = SOURCE if parsed.category else ""

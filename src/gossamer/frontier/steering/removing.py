@@ -16,7 +16,7 @@ from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.copies.clusters import leave
-from gossamer.frontier.copies.duplicates import domain_key
+from gossamer.frontier.copies.duplicates import claim_of
 from gossamer.frontier.freshness import NOT_COUNTED, count_documents, hour_of
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import count_levels
@@ -142,7 +142,7 @@ def _take_out(
         )
         db.many(
             "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
-            [(domain_key(site), row[6], site_id, row[0]) for row in rows if row[6]],
+            [(*claim_of(site, row[6]), site_id, row[0]) for row in rows if row[6]],
         )
         leave(db, [((site_id, row[0]), row[7]) for row in rows if row[7] is not None])
         documents = [(site_id, row[0]) for row in rows if row[5] == Outcome.DOCUMENT.value]
