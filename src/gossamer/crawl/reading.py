@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 from gossamer.categories.model import SOURCE, model_of
 from gossamer.crawl.parser_config import ParserConfig, full_chain
 from gossamer.dedup.exact import content_hash
+from gossamer.dedup.near.own import own_text
 from gossamer.dedup.near.registry import near_method
 from gossamer.dedup.short import page_hash
 from gossamer.dedup.simhash import simhash
@@ -66,7 +67,8 @@ class PageParser:
         else:
             parsed = self._read_page(job, now)
         if self._near is not None and parsed.ok and parsed.text:
-            parsed.fingerprint = self._near.fingerprint(parsed.text)
+            own = own_text(parsed.title, parsed.text, parsed.page_type, (link.anchor for link in parsed.links))
+            parsed.fingerprint = self._near.fingerprint(own)
             parsed.near_keys = self._near.keys(parsed.fingerprint)
         if len(self._keys) > _REMEMBERED:
             self._keys.clear()

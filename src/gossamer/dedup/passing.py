@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 _MOST_LINES = 1_000
 """Lines with numbers that are looked at, so that a text of a million numbers takes no longer."""
+_FEW_DATES = 3
+"""Dates of a post: when it was written, changed, read."""
 _NUMBERED = re.compile(r"^[^\n\d]{0,50}\d[^\n]{0,70}$", re.MULTILINE)
 """A short line with a digit."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -92,8 +94,13 @@ _KNOWN = _DATE.union(*(kind.keys | kind.fillers | kind.beside for kind in _KINDS
 
 def steady(text: str, dates: bool = True) -> str:
     """The text without its passing lines; the whole text if it has no other words. `dates`: lines that are nothing but
-    a date stay."""
-    passing = [line for line in islice(_NUMBERED.finditer(text), _MOST_LINES) if is_passing(line[0], dates)]
+    a date stay. They do in any case if there are many, because a list of dates is content."""
+    numbered = list(islice(_NUMBERED.finditer(text), _MOST_LINES))
+    passing = [line for line in numbered if is_passing(line[0])]
+    if not dates:
+        dated = [line for line in numbered if is_date(line[0])]
+        if dated and len(dated) <= _FEW_DATES:
+            passing = sorted({*passing, *dated}, key=lambda line: line.start())
     if not passing:
         return text
     kept, at = [], 0
@@ -105,13 +112,18 @@ def steady(text: str, dates: bool = True) -> str:
     return rest if _WORD.search(rest) else text
 
 
-def is_passing(line: str, dates: bool = True) -> bool:
-    """Whether a line with a number is a clock, a counter, a time of generation or, if `dates` do not stay, a date."""
+def is_date(line: str) -> bool:
+    """Whether a line with a number is nothing but a date."""
+    return _DAY.search(line) is not None and frozenset(_WORD.findall(line.lower())) <= _DATE
+
+
+def is_passing(line: str) -> bool:
+    """Whether a line with a number is a clock, a counter or a time of generation."""
     first = _WORD.search(lowered := line.lower())
     if first is not None and first[0] not in _KNOWN:  # most lines, so this is what a look at a line costs
         return False
     words = frozenset(_WORD.findall(lowered))
-    if words <= _DATE and (_SECONDS.search(line) or not (dates or _DAY.search(line) is None)):
+    if words <= _DATE and _SECONDS.search(line):
         return True
     return any(
         not words.isdisjoint(kind.keys)
