@@ -47,9 +47,11 @@ _NUMBERS = re.compile(r"\b(?:[0-9a-f]{16,}|\d{10,})\b", re.IGNORECASE)
 
 
 def page_hash(title: str, text: str, body: bytes, charset: str = "", is_html: bool = True) -> str:
-    """The hash of a page with a short text, or none. A body that is no HTML counts byte by byte."""
-    said = _digest(f"{' '.join(title.split())}\n{' '.join(steady(text).split())}".encode("utf-8", "replace"), 8)
-    return f"{MARK}{said}-{_digest(_shown(body, charset) if is_html else body, 16)}"
+    """The hash of a page with a short text, or none. A body that is no HTML counts byte by byte, without the title that
+    its URL may have given it."""
+    said = f"{' '.join(title.split()) if is_html else ''}\n{' '.join(steady(text).split())}"
+    shown = _shown(body, charset) if is_html else body
+    return f"{MARK}{_digest(said.encode('utf-8', 'replace'), 8)}-{_digest(shown, 16)}"
 
 
 def is_page_hash(content_hash: str) -> bool:
