@@ -12,6 +12,7 @@ seconds.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -92,23 +93,29 @@ _KINDS = (_CLOCK, _COUNTER, _MADE)
 _KNOWN = _DATE.union(*(kind.keys | kind.fillers | kind.beside for kind in _KINDS))
 
 
-def steady(text: str, dates: bool = True) -> str:
-    """The text without its passing lines; the whole text if it has no other words. `dates`: lines that are nothing but
-    a date stay. They do in any case if there are many, because a list of dates is content."""
-    numbered = list(islice(_NUMBERED.finditer(text), _MOST_LINES))
-    passing = [line for line in numbered if is_passing(line[0])]
-    if not dates:
-        dated = [line for line in numbered if is_date(line[0])]
-        if dated and len(dated) <= _FEW_DATES:
-            passing = sorted({*passing, *dated}, key=lambda line: line.start())
-    if not passing:
+def steady(text: str) -> str:
+    """The text without its passing lines; the whole text if it has no other words."""
+    return _without(text, [line for line in _numbered(text) if is_passing(line[0])])
+
+
+def undated(text: str) -> str:
+    """The text without lines that are nothing but a date. They stay if there are many: a list of dates is content."""
+    dated = [line for line in _numbered(text) if is_date(line[0])]
+    return _without(text, dated) if len(dated) <= _FEW_DATES else text
+
+
+def _numbered(text: str) -> Iterator[re.Match[str]]:
+    return islice(_NUMBERED.finditer(text), _MOST_LINES)
+
+
+def _without(text: str, lines: Sequence[re.Match[str]]) -> str:
+    if not lines:
         return text
     kept, at = [], 0
-    for line in passing:
+    for line in lines:
         kept.append(text[at : line.start()])
         at = line.end()
-    kept.append(text[at:])
-    rest = "".join(kept)
+    rest = "".join((*kept, text[at:]))
     return rest if _WORD.search(rest) else text
 
 

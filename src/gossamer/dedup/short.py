@@ -24,7 +24,7 @@ from gossamer.dedup.passing import steady
 from gossamer.model.url import SESSIONS
 
 MARK = "page-"
-_LOOKED_AT = 256 * 1024
+_LOOKED_AT = 64 * 1024
 """Characters of a page that are taken apart; what follows counts as it stands."""
 
 # Every repetition ends at a character that it cannot take: these run on strangers' text.

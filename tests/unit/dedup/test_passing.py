@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gossamer.dedup.exact import content_hash
-from gossamer.dedup.passing import is_date, is_passing, steady
+from gossamer.dedup.passing import is_date, is_passing, steady, undated
 
 TEXT = "The mill by the river was built in 1870 and has ground the corn of five villages ever since."
 
@@ -61,8 +61,8 @@ def test_a_page_that_is_nothing_but_a_counter_keeps_it() -> None:
     assert steady("Visitors: 12") == "Visitors: 12"
 
 
-def test_few_dates_do_not_count_where_they_are_not_asked_for_but_a_list_of_dates_does() -> None:
+def test_few_dates_do_not_count_for_near_duplicates_but_a_list_of_dates_does() -> None:
     assert is_date("18 November 2025") and not is_date("42")
-    assert steady(f"{TEXT}\n18 November 2025", dates=False).strip() == TEXT
+    assert undated(f"{TEXT}\n18 November 2025").strip() == TEXT
     months = "\n".join(f"March {year}" for year in range(2000, 2010))
-    assert steady(f"{TEXT}\n{months}", dates=False) == f"{TEXT}\n{months}"
+    assert undated(f"{TEXT}\n{months}") == f"{TEXT}\n{months}"
