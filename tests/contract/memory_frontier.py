@@ -407,6 +407,10 @@ class MemoryFrontier:
             self._documents[place] += 1
             self._near_copies[place] += verdict.is_copy
 
+    def foresee(self, visits: Sequence[Visit]) -> list[bool]:
+        """A guess that the contract allows: nobody is a copy."""
+        return [False for _ in visits]
+
     def _judge(self, visits: Sequence[Visit]) -> list[Verdict]:
         verdicts: list[Verdict] = []
         joined: dict[str, str] = {}
@@ -426,12 +430,13 @@ class MemoryFrontier:
             verdicts.append(verdict)
         judged = list(zip(visits, verdicts, strict=True))
         for visit, verdict in judged:
-            place = (_domain(visit.site), visit.task.content_hash)
+            place = (_area(visit.site, visit.task.content_hash), visit.task.content_hash)
             if _lost_text(visit, verdict) and self._texts.get(place) == visit.task.url:
                 del self._texts[place]
         for visit, verdict in sorted(judged, key=lambda one: one[0].at):
             if verdict.outcome is Outcome.DOCUMENT and visit.content_hash:
-                owner = self._texts.setdefault((_domain(visit.site), visit.content_hash), visit.task.url)
+                area = _area(visit.site, visit.content_hash)
+                owner = self._texts.setdefault((area, visit.content_hash), visit.task.url)
                 if owner != visit.task.url:
                     verdict.outcome, verdict.target = Outcome.DUPLICATE, owner
         return verdicts
@@ -613,8 +618,9 @@ def _task(row: _Url) -> Task:
     )  # fmt: skip
 
 
-def _domain(site: str) -> str:
-    return registrable_domain(host_of(site))
+def _area(site: str, content_hash: str) -> str:
+    """Within which no two documents have this hash: the registrable domain, or the site for a page without a text."""
+    return f"site {site}" if content_hash.startswith("page-") else registrable_domain(host_of(site))
 
 
 def _unchanged(visit: Visit, verdict: Verdict) -> bool:

@@ -4,6 +4,11 @@ First the files are written and synced, then one transaction makes them count. A
 folder that recovery deletes, and URLs that are still in the queue. If the connection to the database is lost, the
 transaction may run again with other verdicts: the pages are then written again, and nothing of the first attempt is
 left.
+
+Raw responses of copies are not stored: a site may have a hundred aliases for each page, with a body each, and a copy is
+fetched again before it can become a document. But raw responses are written before the transaction, and only the
+transaction knows the copies. So the frontier is asked first which visits will most likely be copies, and these are left
+out. If the transaction then keeps one of them, the archive is written once more, complete.
 """
 
 from __future__ import annotations
@@ -116,12 +121,18 @@ class Committer(Reporter):
 
     def store(self, batch: Batch, results: list[Result], stored: list[Result], now: float) -> list[Verdict]:
         """Write a segment of the results that have a row, and report."""
+        left_out = self._likely_copies(results) if self._archive else set()
         writer = SegmentWriter(self._segments, batch.segment, archive=self._archive)
         try:
-            self._write_raw(writer, stored, now)
+            writer.write_links([(r.visit.task.url, r.visit.at, r.links) for r in stored if r.links])
+            self._write_raw(writer, stored, left_out, now)
 
             def write_pages(verdicts: list[Verdict]) -> None:
                 rows = []
+                kept = {id(result) for result, verdict in zip(results, verdicts, strict=True) if _archived(verdict)}
+                if left_out & kept:
+                    left_out.clear()
+                    self._write_raw(writer, stored, left_out, now)
                 for result, verdict in zip(results, verdicts, strict=True):
                     if result.row is not None:
                         rows.append(_judged(result.row, verdict, result.visit.reason))
@@ -138,13 +149,24 @@ class Committer(Reporter):
             writer.abandon()
             raise
 
-    def _write_raw(self, writer: SegmentWriter, stored: list[Result], now: float) -> None:
-        archived = [r for r in stored if r.response is not None and not r.visit.outcome.meaning.unarchived]
+    def _likely_copies(self, results: list[Result]) -> set[int]:
+        """The identities of the results whose raw response is probably not to be kept."""
+        foreseen = self._frontier.foresee([result.visit for result in results])
+        return {id(result) for result, is_copy in zip(results, foreseen, strict=True) if is_copy}
+
+    def _write_raw(self, writer: SegmentWriter, stored: list[Result], left_out: set[int], now: float) -> None:
+        archived = [
+            r for r in stored
+            if r.response is not None and id(r) not in left_out and not r.visit.outcome.meaning.unarchived
+        ]  # fmt: skip
         responses = [r.response for r in archived if r.response is not None]
         for result, place in zip(archived, writer.write_archive(responses, now, self._info), strict=True):
             if place is not None and result.row is not None:
                 result.row.warc_offset, result.row.warc_length = place
-        writer.write_links([(r.visit.task.url, r.visit.at, r.links) for r in stored if r.links])
+
+
+def _archived(verdict: Verdict) -> bool:
+    return not (verdict.outcome.meaning.unarchived or verdict.outcome.meaning.refusal)
 
 
 def _judged(row: PageRow, verdict: Verdict, reason: str) -> PageRow:

@@ -14,7 +14,9 @@ import msgspec
 from gossamer.categories.model import SOURCE, model_of
 from gossamer.crawl.parser_config import ParserConfig, SiteKnown, full_chain
 from gossamer.dedup.exact import content_hash
+from gossamer.dedup.near.own import own_text
 from gossamer.dedup.near.registry import near_method
+from gossamer.dedup.short import page_hash
 from gossamer.dedup.simhash import simhash
 from gossamer.discover.feeds import looks_like_feed, parse_feed
 from gossamer.discover.sitemaps import parse_sitemap
@@ -80,7 +82,8 @@ class PageParser:
         else:
             parsed = self._read_page(job, now)
         if self._near is not None and parsed.ok and parsed.text:
-            parsed.fingerprint = self._near.fingerprint(parsed.text)
+            own = own_text(parsed.title, parsed.text, parsed.page_type, (link.anchor for link in parsed.links))
+            parsed.fingerprint = self._near.fingerprint(own)
             parsed.near_keys = self._near.keys(parsed.fingerprint)
         if len(self._keys) > _REMEMBERED:
             self._keys.clear()
@@ -99,6 +102,9 @@ class PageParser:
         parsed = complete(PARSERS.get(media)(job), job, context) if own else parse_document(job, context)
         if not parsed.ok and media in MISSING:
             parsed.problem, parsed.media_type = f"no parser for {media}: {MISSING[media]}", media
+        if parsed.ok and not parsed.content_hash:
+            is_html = "html" in parsed.media_type
+            parsed.content_hash = page_hash(parsed.title, parsed.text, job.body, parsed.charset, is_html)
         if self._categories is not None and parsed.ok and not parsed.category:
             parsed.category, _ = self._categories.predict(parsed.title, parsed.text)
             parsed.category_source = SOURCE if parsed.category else ""

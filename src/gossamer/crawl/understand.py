@@ -12,7 +12,7 @@ import msgspec
 
 from gossamer.crawl.channel import Rest
 from gossamer.crawl.pending import Result
-from gossamer.crawl.render.choice import RENDERED, scripts_missing
+from gossamer.crawl.render.choice import RENDERED, is_shell, scripts_missing
 from gossamer.dedup.clusters import MIN_CONFIDENCE
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import Budgets, Place, Visit
@@ -133,6 +133,10 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
     visit.sketch, visit.site_version = parsed.sketch, parsed.site_version
     if task.depth == 0 and not parsed.noindex:
         visit.reason = _lack(parsed, body)
+    if not parsed.method.startswith(RENDERED) and (sign := is_shell(body, parsed)):
+        # Every page of such a site has the same bytes, and a text of its own that was not read: none is a copy.
+        visit.content_hash, visit.fingerprint, visit.near_keys = "", b"", ()
+        visit.reason = visit.reason or f"{NEEDS_SCRIPTS}: {sign}, so it counts as a page of its own"
     if parsed.noindex:
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""

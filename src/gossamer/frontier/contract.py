@@ -266,6 +266,10 @@ class Frontier(Protocol):
         `LeaseLost` if the worker was given up."""
         ...
 
+    def foresee(self, visits: Sequence[Visit]) -> list[bool]:
+        """Which visits `report` will most likely judge to be copies; changes nothing."""
+        ...
+
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch in one transaction, or raise and change nothing."""
         ...

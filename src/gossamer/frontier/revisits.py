@@ -17,6 +17,7 @@ import numpy as np
 
 from gossamer.database.database import Database
 from gossamer.database.lists import chunks, marks
+from gossamer.dedup.short import has_changed
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.freshness import NOT_COUNTED, Planned, count_documents, hour_of
 from gossamer.model.outcome import ORIGINALS, Outcome
@@ -224,7 +225,7 @@ def _observed(visit: Visit) -> tuple[float, bool]:
     task = visit.task
     if not task.checked_at:
         return 0.0, False
-    changed = visit.outcome is Outcome.DOCUMENT and visit.content_hash != task.content_hash
+    changed = visit.outcome is Outcome.DOCUMENT and has_changed(task.content_hash, visit.content_hash)
     return max(visit.at - task.checked_at, 0.0), changed
 
 

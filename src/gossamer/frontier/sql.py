@@ -246,6 +246,11 @@ class SqlFrontier:
             return leases.hold_address(self.db, worker, key64(site), address, now)
 
     @patient
+    def foresee(self, visits: Sequence[Visit]) -> list[bool]:
+        """Which visits `report` will most likely judge to be copies; changes nothing."""
+        return duplicates.foresee(self.db, visits)
+
+    @patient
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages | None = None) -> list[Verdict]:
         """Record a batch. The segment's pages are written inside the transaction, because only here it is known which
         of them are documents."""

@@ -124,8 +124,8 @@ def _likely_pairs(pages: Mapping[str, Page]) -> set[Pair]:
             if target in pages and target != site:
                 pairs.add(_ordered(site, target))
             continue
-        if page.content_hash:
-            alike["text", page.content_hash].append(site)
+        if page.text:
+            alike["text", page.text].append(site)
         if page.cluster is not None:
             alike["cluster", page.cluster].append(site)
     for sites in alike.values():

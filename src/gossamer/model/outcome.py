@@ -134,7 +134,8 @@ COLUMNS: dict[str, str] = {
     "gives": "The URL gives its standing (OPIC) to those it links to, before the check for copies.",
     "textless": "The URL has no text of its own, so its site differs from one that has a text there.",
     "forgets": "Gossamer does not store the text, even if it has read it.",
-    "unarchived": "Gossamer does not store the raw response: it is cut off, or of a type without a parser.",
+    "unarchived": "Gossamer does not store the raw response: it is cut off, of a type without a parser, or that of a "
+    "copy, which is fetched again before it can become a document.",
 }
 """What each yes-or-no column means."""
 
@@ -166,14 +167,14 @@ MEANING: dict[Outcome, Meaning] = {
         "same text as another page of the domain", Count.DUPLICATES,
         f"Readers find the other page. This one is fetched again when that one goes or changes its text. {_RARELY}",
         "`gossamer explain URL` names the other page. If a site has many such URLs, refuse them with `scope.filters`.",
-        page=True, copy=True, textless=True, forgets=True, absent="it has the same text as {}",
+        page=True, copy=True, textless=True, forgets=True, unarchived=True, absent="it has the same text as {}",
     ),
     _O.ALIAS: Meaning(
         "its canonical link names another URL, which represents it", Count.ALIASES,
         "Readers find the other page. This one is fetched again when that one fails or turns out to have another text. "
         f"{_RARELY}",
         "`gossamer explain URL` names the other page. If the canonical link is wrong, tell the site's owner.",
-        page=True, copy=True, named=True, textless=True, forgets=True,
+        page=True, copy=True, named=True, textless=True, forgets=True, unarchived=True,
         absent="it names {} as the page that represents it",
     ),
     _O.NOINDEX: Meaning(

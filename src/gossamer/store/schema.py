@@ -79,7 +79,11 @@ PAGES: tuple[Column, ...] = (
     Column("canonical", pa.string(), "target of the page's canonical link"),
     Column("alternates", _WORDS, "the page in other languages, as it lists them: hreflang, a space, URL"),
     Column("target", pa.string(), "where a redirect, alias or duplicate points"),
-    Column("content_hash", pa.string(), "hash of the normalised text"),
+    Column(
+        "content_hash",
+        pa.string(),
+        "hash of the normalised text; `page-…` if that is too short to compare: of title, text and content",
+    ),
     Column("simhash", pa.int64(), "SimHash of the text, a signed number, where `dedup.near` is `simhash`"),
     Column("cluster", pa.int64(), "documents with the same number are near duplicates; null: too short to compare"),
     Column("joined", pa.bool_(), "whether others had founded the cluster before"),

@@ -3,7 +3,7 @@
 Writing, in this order, from one thread:
 
     writer = SegmentWriter(segments, new_segment_id(worker, now, n))
-    places = writer.write_archive(responses, now)      # before the transaction
+    places = writer.write_archive(responses, now)      # before the transaction, of what is likely to be kept
     writer.write_links(links)                          # before the transaction
     writer.write_pages(rows)                           # inside it: rows hold its verdicts
     writer.sync()                                      # inside it, last before COMMIT
@@ -11,7 +11,8 @@ Writing, in this order, from one thread:
 After `sync` the files survive a power cut. If the transaction fails, `abandon`; if it is
 run again, `write_pages` and `sync` are called again, with its new verdicts. Any error in
 between removes what was written. The two large files are safe before the transaction, so
-its lock is held for one small file only.
+its lock is held for one small file only; `write_archive` is called again inside it only
+if a verdict keeps a response that nobody expected to be kept.
 
 Reading: a page is one row group of one file, a response is one record. Files are
 immutable, so open ones are kept and shared by all threads of a process.
@@ -62,10 +63,11 @@ class SegmentWriter:
     def write_archive(
         self, responses: Sequence[Response], now: float, info: Mapping[str, str] | None = None
     ) -> list[Place | None]:
-        """Store raw responses; returns offset and length of each, None if there is nothing to store. `info` goes into
-        the `warcinfo` record: software, operator, http-header-user-agent, robots."""
+        """Store raw responses, in place of an earlier call's; returns offset and length of each, None if there is
+        nothing to store. `info` goes into the `warcinfo` record: software, operator, http-header-user-agent, robots."""
         if not self._archive:
             return [None] * len(responses)
+        self._make_room(layout.RESPONSES)
         data, places = archive.pack(responses, info or {}, now)
         self._write(layout.RESPONSES, data)
         return places
@@ -76,10 +78,7 @@ class SegmentWriter:
 
     def write_pages(self, rows: Sequence[PageRow]) -> None:
         """Store the page rows, in place of an earlier call's; a row's position is its row number from now on."""
-        with self._all_or_nothing():
-            if self._is_published:
-                self._folder, self._is_published = self._segments.take_back(self.segment_id), False
-            (self._folder / layout.PAGES).unlink(missing_ok=True)
+        self._make_room(layout.PAGES)
         table = schema.pages_table(rows)
         self._write_table(layout.PAGES, table, schema.PAGE_GROUP, schema.PAGES_OPTIONS, finish=False)
 
@@ -92,6 +91,13 @@ class SegmentWriter:
     def abandon(self) -> None:
         """Removes everything that was written."""
         self._segments.discard(self.segment_id)
+
+    def _make_room(self, name: str) -> None:
+        """Remove a file of an earlier attempt."""
+        with self._all_or_nothing():
+            if self._is_published:
+                self._folder, self._is_published = self._segments.take_back(self.segment_id), False
+            (self._folder / name).unlink(missing_ok=True)
 
     def _write_table(
         self, name: str, table: pa.Table, group: int, options: dict[str, Any], finish: bool = True

@@ -23,10 +23,15 @@ URL = "https://a.example/"
 class Frontier:
     """Reports as it is told to."""
 
+    foreseen = False
+    """Whether it takes all visits for copies."""
     best_new: dict[int, int] = {}  # noqa: RUF012 - as the real one has it
 
     def __init__(self, report: Callable[[Batch, WritePages], list[Verdict]]) -> None:
         self._report = report
+
+    def foresee(self, visits: list[Visit]) -> list[bool]:
+        return [self.foreseen for _ in visits]
 
     def report(self, worker: str, batch: Batch, now: float, write_pages: WritePages) -> list[Verdict]:
         return self._report(batch, write_pages)
@@ -95,3 +100,46 @@ def test_where_the_commit_may_have_happened_the_files_stay_for_recovery(segments
         commit(segments, report)
     [segment_id], _ = survey(segments)
     assert check_segment(segments, segment_id).pages == 1
+
+
+@pytest.mark.parametrize("foreseen", [True, False])
+@pytest.mark.parametrize(
+    ("verdict", "records"),
+    [
+        (Verdict(Outcome.ALIAS, target="https://b.example/"), 0),
+        (Verdict(Outcome.DUPLICATE, target="https://b.example/"), 0),
+        (Verdict(Outcome.DOCUMENT), 1),
+    ],
+)
+def test_the_raw_response_of_a_document_is_stored_and_that_of_a_foreseen_copy_is_not(
+    segments: LocalSegments, monkeypatch: pytest.MonkeyPatch, foreseen: bool, verdict: Verdict, records: int
+) -> None:
+    """Whatever was foreseen, a document has its response; a copy that nobody foresaw may keep its own."""
+
+    def report(batch: Batch, write_pages: WritePages) -> list[Verdict]:
+        write_pages([verdict])
+        return [verdict]
+
+    monkeypatch.setattr(Frontier, "foreseen", foreseen)
+    commit(segments, report)
+    [segment_id], _ = survey(segments)
+    assert check_segment(segments, segment_id).records == (records if foreseen else 1)
+    assert (read_page(segments, segment_id, 0).warc_offset is not None) == bool(records or not foreseen)
+
+
+def test_a_copy_that_becomes_a_document_at_the_second_attempt_gets_its_response(
+    segments: LocalSegments, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The transaction is run again after its segment was published, and comes to another verdict."""
+
+    def report(batch: Batch, write_pages: WritePages) -> list[Verdict]:
+        write_pages([Verdict(Outcome.ALIAS, target="https://b.example/")])
+        write_pages([Verdict(Outcome.DOCUMENT)])
+        return [Verdict(Outcome.DOCUMENT)]
+
+    monkeypatch.setattr(Frontier, "foreseen", True)
+    commit(segments, report)
+    [segment_id], unfinished = survey(segments)
+    assert check_segment(segments, segment_id).records == 1
+    assert read_page(segments, segment_id, 0).warc_offset is not None
+    assert unfinished == []

@@ -25,7 +25,8 @@ RULES: dict[str, Callable[[Meaning], bool]] = {
     "what is read anew gives": lambda row: row.gives or not row.validated,
     "what gives is done": lambda row: row.final or not row.gives,
     "what is cut off is not archived": lambda row: row.unarchived or not row.truncated,
-    "a page that was read is archived": lambda row: not row.page or not row.unarchived,
+    "a page that stands for itself is archived": lambda row: not row.original or not row.unarchived,
+    "of a copy no response is stored": lambda row: row.unarchived or not row.copy,
     "readers are told which URL stands for a page": lambda row: ("{}" in row.absent) == row.joined,
     "readers are told why what did not fail is not found": lambda row: (
         bool(row.absent) == (row.count not in {Count.KEPT, Count.ERRORS, Count.REFUSED})

@@ -79,6 +79,14 @@ def scripts_missing(body: bytes, parsed: Parsed) -> str:
     return _sign(body, parsed) if _is_readable(parsed) and len(parsed.text) <= _NO_TEXT else ""
 
 
+def is_shell(body: bytes, parsed: Parsed) -> str:
+    """The sign that a page is nothing but a frame for its scripts to fill; `""` if there is none. Stricter than
+    `scripts_missing`, because a short page that only counts its visitors by a script is a page."""
+    if not _is_readable(parsed) or len(parsed.text) > _NO_TEXT or not _SCRIPT.search(head := body[:_LOOKED_AT]):
+        return ""
+    return _plain_sign(head, parsed) or ("" if parsed.text.strip() or parsed.links else "scripts, and nothing else")
+
+
 def _is_readable(parsed: Parsed) -> bool:
     readable = parsed.ok and parsed.method not in ("sitemap", "feed", "plain") and "html" in parsed.media_type
     return readable and not parsed.refresh
@@ -91,12 +99,20 @@ def _sign(body: bytes, parsed: Parsed) -> str:
     head = body[:_LOOKED_AT]
     if not _SCRIPT.search(head):
         return ""
-    if _EMPTY.search(head):
-        return f"{shown} characters of text, and an element for scripts to fill"
-    if any(_SAYS.search(hint[0]) for hint in _HINT.finditer(head)):
-        return f"{shown} characters of text, and a notice for browsers without JavaScript"
+    if sign := _plain_sign(head, parsed):
+        return sign
     if shown <= _NO_TEXT and len(parsed.links) <= _FEW_LINKS:
         return f"{counted(shown, 'character')} of text and {counted(parsed.links, 'link')}, but scripts"
+    return ""
+
+
+def _plain_sign(head: bytes, parsed: Parsed) -> str:
+    """What a page with scripts says of itself."""
+    shown = counted(len(parsed.text), "character")
+    if _EMPTY.search(head):
+        return f"{shown} of text, and an element for scripts to fill"
+    if any(_SAYS.search(hint[0]) for hint in _HINT.finditer(head)):
+        return f"{shown} of text, and a notice for browsers without JavaScript"
     return ""
 
 

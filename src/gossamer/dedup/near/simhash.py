@@ -14,6 +14,7 @@ from itertools import combinations, pairwise
 from math import cos, pi
 
 from gossamer.dedup.near.contract import MIN_WORDS, UNLIKE
+from gossamer.dedup.passing import undated
 from gossamer.dedup.simhash import simhash_of
 from gossamer.dedup.words import word_hashes
 
@@ -33,7 +34,7 @@ class SimHash:
 
     def fingerprint(self, text: str) -> bytes:
         """8 bytes."""
-        hashes = word_hashes(text)
+        hashes = word_hashes(undated(text))
         return simhash_of(hashes).to_bytes(8, "little", signed=True) if len(hashes) >= 8 * MIN_WORDS else b""
 
     def keys(self, fingerprint: bytes) -> list[int]:

@@ -2,7 +2,8 @@
 
 A text belongs to the first page of the registrable domain that claims it; the unique key of `texts` makes the claim
 atomic, so of two workers with the same text exactly one wins. Claims carry segment and worker: when a segment is
-withdrawn, so are its claims.
+withdrawn, so are its claims. A page with hardly any text is claimed by all that it shows (`dedup.short`), and within
+its site only: two hosts of a domain may have the same stub.
 
 A canonical link joins a page to its target, unless that would lose the text: the target is not in the table, was
 refused or removed, failed, has clearly another text (`copies.canonicals`), or leads back to the page by any chain of
@@ -17,6 +18,7 @@ from functools import lru_cache
 from gossamer.database.database import Database
 from gossamer.database.schema import REFUSED, REMOVED
 from gossamer.dedup.near.contract import NearMethod
+from gossamer.dedup.short import is_page_hash
 from gossamer.frontier.contract import Verdict, Visit
 from gossamer.frontier.copies.canonicals import CHAIN, Canonicals, End
 from gossamer.model.outcome import JOINED, LEADING_ON, Outcome
@@ -24,6 +26,8 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of
 
 _LONGEST_LOOP = 10
 """Redirects followed to find out whether they lead back; a longer loop ends at `crawl.max_redirects`."""
+SAME_PAGE = "hardly any text, but the same title, links and content"
+"""The reason of a duplicate that has not the text, but everything else in common with the other page."""
 
 
 def judge(
@@ -59,20 +63,47 @@ def judge(
     return verdicts
 
 
+def foresee(db: Database, visits: Sequence[Visit]) -> list[bool]:
+    """Which visits will most likely be judged copies. Only `judge` decides, inside the transaction; until then others
+    may take or release a text."""
+    owners = _owners(db, [visit for visit in visits if visit.outcome is Outcome.DOCUMENT and visit.content_hash])
+    found: dict[int, bool] = {}
+    for place, visit in sorted(enumerate(visits), key=lambda one: one[1].at):
+        found[place] = False
+        if visit.outcome is not Outcome.DOCUMENT:
+            continue
+        if points_elsewhere(visit) and _may_stand(db, visit.canonical, visit.task.url):
+            found[place] = True
+        elif visit.content_hash:
+            own = key64(visit.site), visit.task.key
+            found[place] = owners.setdefault(claim_of(visit.site, visit.content_hash), own) != own
+    return [found[place] for place in range(len(visits))]
+
+
 def points_elsewhere(visit: Visit) -> bool:
     """Whether the page is a document that asks to be joined to another."""
     return visit.outcome is Outcome.DOCUMENT and visit.canonical != "" and not visit.task.keep_alias
 
 
+def claim_of(site: str, content_hash: str) -> tuple[int, str]:
+    """The key of `texts`: the area within which a page of this hash is kept once, domain or site, and the hash."""
+    return (key64(site) if is_page_hash(content_hash) else _domain_key(site)), content_hash
+
+
 @lru_cache(maxsize=65_536)
-def domain_key(site: str) -> int:
-    """The key of a site's registrable domain."""
+def _domain_key(site: str) -> int:
     return key64(registrable_domain(host_of(site)))
 
 
 def stands(db: Database, target: str, page: str) -> bool:
     """Whether the chain from `target` ends at a page that can represent `page`."""
     return _end(db, target, page, {}) is not None
+
+
+def _may_stand(db: Database, target: str, page: str) -> bool:
+    """The same, or `target` is not in the table yet: the batch that names it brings it."""
+    known = db.execute("SELECT 1 FROM urls WHERE site_id = ? AND key = ?", (key64(site_of(target)), key64(target)))
+    return not known or stands(db, target, page)
 
 
 def _end(db: Database, target: str, page: str, joined: dict[str, str]) -> End | None:
@@ -134,7 +165,7 @@ def _release_old_claims(db: Database, judged: Sequence[tuple[Visit, Verdict]]) -
     db.many(
         "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
         [
-            (domain_key(visit.site), visit.task.content_hash, key64(visit.site), visit.task.key)
+            (*claim_of(visit.site, visit.task.content_hash), key64(visit.site), visit.task.key)
             for visit, verdict in judged
             if visit.task.content_hash and lost_its_text(visit, verdict)
         ],
@@ -154,15 +185,18 @@ def _mark_duplicates(db: Database, documents: Sequence[tuple[Visit, Verdict]], s
     _claim(db, [visit for visit, _ in documents], segment, worker)
     owners = _owners(db, [visit for visit, _ in documents])
     for visit, verdict in documents:
-        owner = owners[domain_key(visit.site), visit.content_hash]
+        owner = owners[claim_of(visit.site, visit.content_hash)]
         if owner != (key64(visit.site), visit.task.key):
             url = db.execute("SELECT url FROM urls WHERE site_id = ? AND key = ?", owner)
             verdict.outcome, verdict.target = Outcome.DUPLICATE, url[0][0]
+            visit.reason = SAME_PAGE if is_page_hash(visit.content_hash) else ""
+        elif visit.reason == SAME_PAGE:  # of an earlier attempt at this transaction
+            visit.reason = ""
 
 
 def _claim(db: Database, visits: Sequence[Visit], segment: str, worker: str) -> None:
     rows = [
-        (domain_key(visit.site), visit.content_hash, key64(visit.site), visit.task.key, segment, worker)
+        (*claim_of(visit.site, visit.content_hash), key64(visit.site), visit.task.key, segment, worker)
         # Of two equal texts in one batch the first one fetched stays, whichever was parsed first.
         for visit in sorted(visits, key=lambda visit: visit.at)
     ]
@@ -175,6 +209,6 @@ def _claim(db: Database, visits: Sequence[Visit], segment: str, worker: str) -> 
 
 
 def _owners(db: Database, visits: Sequence[Visit]) -> dict[tuple[int, str], tuple[int, int]]:
-    wanted = sorted({(domain_key(visit.site), visit.content_hash) for visit in visits})
+    wanted = sorted({claim_of(visit.site, visit.content_hash) for visit in visits})
     rows = db.find("domain, content_hash, site_id, key", "texts", ("domain", "content_hash"), wanted)
     return {(domain, text): (site_id, key) for domain, text, site_id, key in rows}

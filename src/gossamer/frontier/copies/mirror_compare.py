@@ -3,7 +3,8 @@
 A sample is enough, and its size is bounded, because this runs inside a transaction. Keys are hashes, so the first ones
 of a site are as good a sample as any, and the same for the same table.
 
-A text counts once, however many paths have it: an error page that names its path is nearly the same everywhere.
+A text counts once, however many paths have it: an error page that names its path is nearly the same everywhere. Pages
+with hardly any text say nothing: all hosts of a hosting service have the same stubs.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import msgspec
 from gossamer.database.database import Database, Row
 from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import DONE
+from gossamer.dedup.short import is_page_hash
 from gossamer.model.outcome import TEXTLESS, Outcome
 from gossamer.model.site import key64, origin_of, site_of
 
@@ -36,6 +38,11 @@ class Page(msgspec.Struct, frozen=True):
     content_hash: str | None
     cluster: int | None
     target: str
+
+    @property
+    def text(self) -> str:
+        """The hash of its text; `""` if that is too short to compare."""
+        return "" if is_page_hash(self.content_hash or "") else self.content_hash or ""
 
 
 def is_twin(url: str, other: str) -> bool:
@@ -79,11 +86,11 @@ def likeness(page: Page, twin: Page) -> int | None:
         return EQUAL
     outcomes = {page.outcome, twin.outcome}
     if outcomes == {_DOCUMENT}:
-        if page.content_hash and page.content_hash == twin.content_hash:
+        if page.text and page.text == twin.text:
             return EQUAL
         if page.cluster is not None and page.cluster == twin.cluster:
             return ALIKE
-        return DIFFERENT if page.content_hash and twin.content_hash else None
+        return DIFFERENT if page.text and twin.text else None
     # One has a text of its own; the other has none, or that of a page elsewhere.
     return DIFFERENT if _DOCUMENT in outcomes and outcomes & TEXTLESS else None
 

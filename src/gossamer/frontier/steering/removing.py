@@ -17,7 +17,7 @@ from gossamer.database.schema import DONE, QUEUED, REFUSED, REMOVED, SCHEDULED
 from gossamer.frontier.changes import next_change, note_departures
 from gossamer.frontier.copies.canonicals import forget
 from gossamer.frontier.copies.clusters import leave
-from gossamer.frontier.copies.duplicates import domain_key
+from gossamer.frontier.copies.duplicates import claim_of
 from gossamer.frontier.freshness import NOT_COUNTED, count_documents, hour_of
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import count_levels
@@ -143,7 +143,7 @@ def _take_out(
         )
         db.many(
             "DELETE FROM texts WHERE domain = ? AND content_hash = ? AND site_id = ? AND key = ?",
-            [(domain_key(site), row[6], site_id, row[0]) for row in rows if row[6]],
+            [(*claim_of(site, row[6]), site_id, row[0]) for row in rows if row[6]],
         )
         db.many("DELETE FROM site_pages WHERE site_id = ? AND key = ?", [(site_id, row[0]) for row in rows])
         forget(db, [row[0] for row in rows if row[5] == Outcome.ALIAS.value])

@@ -11,6 +11,7 @@ import re
 
 import msgspec
 
+from gossamer.frontier.copies.duplicates import SAME_PAGE
 from gossamer.frontier.views.inspect import UrlRecord
 from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome
@@ -77,7 +78,9 @@ def _why_not(answer: Explanation, index: Indexed) -> str:
     if meaning.joined:
         found = "readers can find that page" if index.target_holds else "readers cannot find that page, either"
         why = f": {answer.target_problem}" if answer.target_problem and not index.target_holds else ""
-        return f"{meaning.absent.format(record.target or 'another page')}; {found}{why}"
+        other = record.target or "another page"
+        same = f"it has {record.reason} as {other}" if record.reason == SAME_PAGE else meaning.absent.format(other)
+        return f"{same}; {found}{why}"
     return meaning.absent or f"its last visit failed: {answer.reason}"
 
 

@@ -17,6 +17,7 @@ from gossamer.errors import GossamerError
 from gossamer.fetch.identity import AGENT
 from gossamer.frontier.changes import last_change
 from gossamer.frontier.copies.copying import lowered_by, yield_of
+from gossamer.frontier.copies.duplicates import SAME_PAGE
 from gossamer.frontier.copies.mirror_table import load_mirrors
 from gossamer.frontier.steering.controls import why_it_rests
 from gossamer.frontier.steering.filters import list_filters
@@ -208,6 +209,8 @@ def _state(record: UrlRecord) -> tuple[str, str]:
         failure = f"{outcome.value}: {sentence}" if outcome.meaning.retry else sentence
         times = "once" if record.attempts == 1 else f"{record.attempts} times"
         return "scheduled", f"{failure}; tried {times}, next try"
+    if record.reason == SAME_PAGE:
+        return "duplicate", f"{record.reason} as another page of the site: {record.target}"
     if outcome.meaning.joined:
         return "duplicate" if outcome.meaning.copy else "redirect", f"{outcome.meaning.sentence}: {record.target}" + (
             f" ({record.reason})" if record.reason else ""
