@@ -13,30 +13,23 @@ A text that is not on the page (JSON-LD stated it, a script drew it, the page is
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from gossamer.model.url import Canonicalizer, resolve_base
-from gossamer.parse.html import Element, Tree, as_markdown, detach
+from gossamer.parse.html import Element, Tree, as_markdown
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.links import Resolver
 from gossamer.parse.markdown.choice import complete, found_in, prune
 from gossamer.parse.markdown.code import tidy_code
-from gossamer.parse.markdown.emphasis import mark_emphasis, write_emphasis
+from gossamer.parse.markdown.emphasis import mark_emphasis, mark_empty_lines, write_signs
 from gossamer.parse.markdown.layout import line_key, read_layout
+from gossamer.parse.markdown.references import tidy_links, tidy_pictures
 from gossamer.parse.markdown.tables import holds_data, make_boxes, make_grid
-from gossamer.parse.text.tags import BLOCK, KINDS
 
 _ENOUGH = 0.5
 """Share of the text that the page must hold."""
-_SIGNS = "a.headerlink,a.anchor,a.anchor-link,a.header-anchor,a.hash-link,a.heading-link,.mw-editsection"
-"""What stands behind or before a heading to link to it."""
 _STRUCK = "del,s,strike"
 """CommonMark cannot strike text through."""
-_SOURCES = ("src", "data-src", "data-original", "data-lazy-src")
-_ALT_CHARS = 300
-_WORD = re.compile(r"\w")
 
 
 class Markdown(msgspec.Struct, frozen=True):
@@ -56,7 +49,7 @@ def page_markdown(html: str, text: str, url: str, canonicalizer: Canonicalizer, 
     if body is None or not _cut(body, text):
         return Markdown(paragraphs(text), is_structured=False)
     _tidy(body, resolve)
-    written = write_emphasis(as_markdown(body))[: limits.max_text_chars]
+    written = write_signs(as_markdown(body))[: limits.max_text_chars]
     return Markdown(written, True) if written.strip() else Markdown(paragraphs(text), False)
 
 
@@ -73,6 +66,8 @@ def paragraphs(text: str) -> str:
 def _cut(body: Element, text: str) -> bool:
     """Leave only the main text in the tree; False where the page does not hold it."""
     layout = read_layout(body)
+    if layout is None:
+        return False
     taken, share = found_in(layout, [key for line in text.split("\n") if (key := line_key(line))])
     if share < _ENOUGH:
         return False
@@ -83,58 +78,13 @@ def _cut(body: Element, text: str) -> bool:
 
 
 def _tidy(body: Element, resolve: Resolver) -> None:
-    detach(body.select(_SIGNS))
+    for element in body.select("[style]"):
+        del element.attrs["style"]  # the library takes what keeps its white space for code
     tidy_code(body)
     for table in body.select("table"):
         (make_grid if holds_data(table) else make_boxes)(table)
-    _tidy_pictures(body, resolve)
-    _tidy_links(body, resolve)
+    tidy_pictures(body, resolve)
+    tidy_links(body, resolve)
     body.strip_tags(_STRUCK)
+    mark_empty_lines(body)
     mark_emphasis(body)
-
-
-def _tidy_pictures(body: Element, resolve: Resolver) -> None:
-    """Pictures get the canonical URL of their file; those without one, and those shown before, go."""
-    seen = set()
-    for picture in list(body.iter_elements(("img",))):
-        url = next(filter(None, (resolve(picture.attr(name)) for name in _SOURCES)), "")
-        if not url or url in seen or _is_pixel(picture):
-            picture.extract()
-            continue
-        seen.add(url)
-        alt = " ".join((picture.attr("alt") or "").split())[:_ALT_CHARS]
-        for name in list(picture.attrs):
-            del picture.attrs[name]
-        picture.attrs["src"], picture.attrs["alt"] = url, alt
-
-
-def _is_pixel(picture: Element) -> bool:
-    return any((picture.attr(name) or "") in ("0", "1") for name in ("width", "height"))
-
-
-def _tidy_links(body: Element, resolve: Resolver) -> None:
-    """Links get canonical URLs; those that lead to no page, or have no text, go. A link around boxes moves into the
-    first heading of them, or the first box: Markdown has links within a line only."""
-    for link in list(body.iter_elements(("a",))):
-        reference = link.attr("href")
-        words = link.text
-        if not words.strip() and link.select_one("img") is None:
-            link.extract()
-            continue
-        if reference and reference.startswith("#") and not _WORD.search(words):
-            link.extract()
-            continue
-        url = resolve(reference)
-        inside = next(
-            (part for part in link.descendants if isinstance(part, Element) and KINDS[part.tag] == BLOCK), None
-        )
-        if url and inside is None:
-            for name in list(link.attrs):
-                del link.attrs[name]
-            link.attrs["href"] = url
-            continue
-        if url and inside is not None:
-            target = link.select_one("h1,h2,h3,h4,h5,h6") or link.select_one("p") or inside
-            if all(not (isinstance(part, Element) and KINDS[part.tag] == BLOCK) for part in target.descendants):
-                target.wrap_children(Element("a", {"href": url}))
-        link.unwrap()

@@ -13,10 +13,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
-from gossamer.parse.html import detach
-from gossamer.parse.markdown.layout import Layout
+from gossamer.parse.html import Element, Text, detach
+from gossamer.parse.markdown.layout import Layout, clean
 
 _ROUNDS = 8
 """How often the space between anchors is searched for more of them."""
@@ -231,7 +231,7 @@ def _take_between(layout: Layout, taken: list[bool]) -> None:
 
 
 def prune(layout: Layout, taken: Sequence[bool]) -> None:
-    """Take everything else out of the tree. Empty cells stay: they are what makes rows."""
+    """Take everything else out of the tree, and clean what stays. Empty cells stay: they are what makes rows."""
     sums = list(accumulate(taken, initial=0))
     box = 0
     while box < len(layout.boxes):
@@ -244,3 +244,14 @@ def prune(layout: Layout, taken: Sequence[bool]) -> None:
     for run, is_taken in zip(layout.runs, taken, strict=True):
         if not is_taken:
             detach(run.nodes)
+            continue
+        for nodes in (run.nodes, reversed(run.nodes)):
+            detach([node for node in takewhile(_is_blank, nodes) if type(node) is Element])
+        for node in run.nodes:
+            if type(node) is Text and not node.data.isascii():
+                node.data = clean(node.data)
+
+
+def _is_blank(node: Text | Element) -> bool:
+    """Whether a node of a run is a line break, or white space."""
+    return node.tag == "br" if isinstance(node, Element) else node.data.isspace()

@@ -42,6 +42,9 @@ def tidy_code(body: Element) -> None:
             element.attrs.pop("class", None)
         if language:
             block.attrs["class"] = f"language-{language}"
+    for code in body.select("code + code"):
+        if isinstance(code.previous_sibling, Element):  # their marks would touch
+            code.insert_before(Text(" "))
 
 
 def _language(block: Element) -> str:

@@ -1,8 +1,9 @@
-"""Emphasis: bold and italic text between asterisks, where CommonMark reads them as such.
+"""Emphasis and empty lines: what the HTML library would write as tags and backslashes.
 
-Whether asterisks are emphasis depends on the characters around them: `a**(b)**c` is none. The HTML library writes tags
-into the Markdown then, of all text in the paragraph. So emphasis becomes characters that no page has, and when
-everything is written, each pair becomes asterisks or nothing.
+Whether asterisks are emphasis depends on the characters around them: `a**(b)**c` is none. The library then writes tags
+into the Markdown, for all emphasis of the paragraph. Two line breaks in a row, with which many pages part
+paragraphs, become lines with a backslash. So both become characters that no page has, and when everything is written,
+each pair becomes asterisks or nothing, and each empty line a new paragraph.
 """
 
 from __future__ import annotations
@@ -12,20 +13,26 @@ import unicodedata
 from itertools import accumulate
 
 from gossamer.parse.html import Element, Text
-from gossamer.parse.text.tags import BLOCK, KINDS
+from gossamer.parse.markdown.layout import SIGNS, first_box
 
-STRONG, STRONG_END, LIGHT, LIGHT_END = SIGNS = "\ufdd0\ufdd1\ufdd2\ufdd3"
-"""Unicode reserves these for use inside of programs."""
+STRONG, STRONG_END, LIGHT, LIGHT_END, PARAGRAPH = tuple(SIGNS)
 _PAIRS = {STRONG: STRONG_END, LIGHT: LIGHT_END}
 _STARTS = {end: start for start, end in _PAIRS.items()}
 _STARS = {STRONG: "**", LIGHT: "*"}
 _NAMES = {"b": STRONG, "strong": STRONG, "em": LIGHT, "i": LIGHT}
 _UNMARKED = "h1,h2,h3,h4,h5,h6,th,pre,code"
 """What stands out by itself, or shows asterisks as they are."""
-_SPLIT = re.compile(f"([{SIGNS}])")
+_ONE_LINE = "h1,h2,h3,h4,h5,h6,td,th,pre,code,a"
+"""What cannot hold paragraphs."""
+_SPLIT = re.compile(f"([{STRONG}{STRONG_END}{LIGHT}{LIGHT_END}])")
+_EMPTY_LINE = re.compile(rf"\s*{PARAGRAPH}[\s{PARAGRAPH}]*")
+_LINE_START = re.compile(r"^(?:[ >]|[-*+] |\d{1,9}[.)] )*")
+"""Marks of the quotations and items in which a line stands."""
+_BLOCK_MARK = re.compile(r"^(\d{0,9})([-+#>=~|.)])")
+"""What would begin a list, a heading or a quotation."""
 _SPACE_INSIDE = (
-    (re.compile(rf"([{STRONG}{LIGHT}]+)(\s+)"), r"\2\1"),
-    (re.compile(rf"(\s+)([{STRONG_END}{LIGHT_END}]+)"), r"\2\1"),
+    (re.compile(rf"([{STRONG}{LIGHT}]+)([\s{PARAGRAPH}]+)"), r"\2\1"),
+    (re.compile(rf"([\s{PARAGRAPH}]+)([{STRONG_END}{LIGHT_END}]+)"), r"\2\1"),
 )
 _SEAMS = (f"{STRONG_END}{STRONG}", f"{LIGHT_END}{LIGHT}", f"{STRONG}{STRONG_END}", f"{LIGHT}{LIGHT_END}")
 """Emphasis that goes on at once, or holds nothing."""
@@ -35,17 +42,53 @@ def mark_emphasis(body: Element) -> None:
     """Put signs where emphasis begins and ends, in place of its elements."""
     for element in list(body.iter_elements(tuple(_NAMES))):
         sign = _NAMES[element.tag]
-        holds_box = any(isinstance(part, Element) and KINDS[part.tag] == BLOCK for part in element.descendants)
-        if not holds_box and element.text.strip() and element.closest(_UNMARKED) is None:
+        has_words = any(text and not text.isspace() for text in element.strings)
+        if has_words and first_box(element) is None and element.closest(_UNMARKED) is None:
             element.insert(0, Text(sign))
             element.append(Text(_PAIRS[sign]))
         element.unwrap()
 
 
-def write_emphasis(text: str) -> str:
-    """Markdown with asterisks for the signs."""
-    if STRONG not in text and LIGHT not in text:
-        return text
+def mark_empty_lines(body: Element) -> None:
+    """Put a sign where line breaks follow each other, in place of them."""
+    for line_break in list(body.iter_elements(("br",))):
+        if line_break.parent is None or (following := _following_break(line_break)) is None:
+            continue
+        if line_break.closest(_ONE_LINE) is None:
+            while following is not None:
+                following.extract()
+                following = _following_break(line_break)
+            line_break.replace_with(Text(PARAGRAPH))
+
+
+def _following_break(line_break: Element) -> Element | None:
+    following = line_break.next_sibling
+    while isinstance(following, Text) and not following.data.strip():
+        following = following.next_sibling
+    return following if isinstance(following, Element) and following.tag == "br" else None
+
+
+def write_signs(text: str) -> str:
+    """Markdown with asterisks and new paragraphs for the signs."""
+    if STRONG in text or LIGHT in text:
+        text = _with_asterisks(text)
+    return _with_paragraphs(text) if PARAGRAPH in text else text
+
+
+def _with_paragraphs(text: str) -> str:
+    """A new paragraph begins like its line: in the same quotation, below the text of the same item."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if PARAGRAPH in line:
+            start = line[: len(line) - len(_LINE_START.sub("", line, count=1))]
+            first, *others = _EMPTY_LINE.split(line[len(start) :])
+            pieces = [first, *(_BLOCK_MARK.sub(r"\1\\\2", piece) for piece in others)]
+            inside = re.sub(r"[^ >]", " ", start)
+            lines[number] = start + f"\n{inside.rstrip()}\n{inside}".join(filter(None, pieces))
+    return "\n".join(lines)
+
+
+def _with_asterisks(text: str) -> str:
     for pattern, moved in _SPACE_INSIDE:
         text = pattern.sub(moved, text)
     for seam in _SEAMS:
@@ -68,7 +111,8 @@ def _stars(signs: list[str], texts: list[str]) -> list[str]:
                 opened[sign] = place
         else:
             start = opened.pop(_STARTS[sign], None)
-            if start is not None and _may_stand(behind[place], before[place]):
+            is_whole = start is not None and not any(PARAGRAPH in text for text in texts[start + 1 : place + 1])
+            if start is not None and is_whole and _may_stand(behind[place], before[place]):
                 stars[start] = stars[place] = _STARS[_STARTS[sign]]
     return stars
 
@@ -79,4 +123,4 @@ def _may_stand(outside: str, inside: str) -> bool:
         return False
     if inside.isalnum():
         return True
-    return not outside or outside.isspace() or unicodedata.category(outside).startswith("P")
+    return not outside or outside.isspace() or outside == PARAGRAPH or unicodedata.category(outside).startswith("P")

@@ -16,6 +16,12 @@ from gossamer.parse.text.tags import BLOCK, BREAK, KINDS, RULE
 
 _LINE_BREAK = "\0"
 """Stands for `<br>`, and for the end of a line in `<pre>`: no text has a NUL."""
+SIGNS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4"
+"""Characters with a meaning while Markdown is made: Unicode reserves them for use inside of programs."""
+_CLEAN = {0xA0: " ", 0xAD: None, 0x200B: None, 0xFEFF: None, **dict.fromkeys(map(ord, SIGNS))}
+_DEEPEST = 512
+"""Elements inside each other from which on a page has no structure to show: browsers end there, too. What looks at
+the elements around another takes so many steps at most."""
 _NO_WORD = re.compile(r"\W+")
 
 
@@ -53,8 +59,18 @@ def line_key(line: str) -> str:
     return _NO_WORD.sub("", line) or "".join(line.split())
 
 
-def read_layout(body: Element) -> Layout:
-    """The runs and boxes of a body; a stack instead of recursion, so that no depth of nesting can exhaust it."""
+def clean(text: str) -> str:
+    """A text of the page without signs of ours, and without white space that is none or cannot be seen."""
+    return text if text.isascii() else text.translate(_CLEAN)
+
+
+def first_box(element: Element) -> Element | None:
+    """The first block element inside another."""
+    return next((part for part in element.descendants if type(part) is Element and KINDS[part.tag] == BLOCK), None)
+
+
+def read_layout(body: Element) -> Layout | None:
+    """The runs and boxes of a body; None where its elements stand too deep inside each other."""
     layout = Layout([], [body], [0], [0], [0], [0])
     runs, boxes, parents, first, end, after = msgspec.structs.astuple(layout)
     nodes: list[Text | Element] = []
@@ -85,6 +101,8 @@ def read_layout(body: Element) -> Layout:
         elif type(child) is Element:
             name = child.tag
             around.append((parent, kind))
+            if len(around) > _DEEPEST:
+                return None
             parent, kind = child, KINDS[name]
             if kind == BLOCK:
                 finish()
