@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, takewhile
 
 from gossamer.parse.html import Element, Text, detach
-from gossamer.parse.markdown.layout import Layout, clean
+from gossamer.parse.markdown.layout import Layout, Run, clean
 
 _ROUNDS = 8
 """How often the space between anchors is searched for more of them."""
@@ -209,25 +209,30 @@ def _complete_table(layout: Layout, taken: list[bool], table: int) -> None:
 
 
 def _take_heading(layout: Layout, taken: list[bool], box: int) -> None:
-    """Take a heading if what follows it is taken and stands in one box with it."""
+    """Take a heading if what follows it is taken, stands in one box with it, and is no heading of the same level."""
     following = layout.end[box]
-    if layout.first[box] < following < layout.end[_box_around(layout, box)] and taken[following]:
+    if not layout.first[box] < following < layout.end[_box_around(layout, box)] or not taken[following]:
+        return
+    name = layout.boxes[layout.runs[following].holder].tag
+    if name not in _HEADINGS or name > layout.boxes[box].tag:
         _take(layout, taken, box)
 
 
 def _take_between(layout: Layout, taken: list[bool]) -> None:
-    """Take runs without words between two that are taken."""
-    before, waiting = False, 0
+    """Take runs without words between two that are taken; of several rules one is enough."""
+    waiting: list[int] | None = None
     for number, run in enumerate(layout.runs):
-        if not run.lines:
-            waiting += not taken[number]
-        else:
-            if before and taken[number] and waiting:
-                start = number - 1
-                while not layout.runs[start].lines:
-                    taken[start] = True
-                    start -= 1
-            before, waiting = taken[number], 0
+        if run.lines:
+            for place in (waiting or ()) if taken[number] else ():
+                taken[place] = True
+            waiting = [] if taken[number] else None
+        elif waiting is not None and not (waiting and _is_rule(run) and _is_rule(layout.runs[waiting[-1]])):
+            waiting.append(number)
+
+
+def _is_rule(run: Run) -> bool:
+    node = run.nodes[0]
+    return isinstance(node, Element) and node.tag == "hr"
 
 
 def prune(layout: Layout, taken: Sequence[bool]) -> None:

@@ -18,7 +18,9 @@ _NUMBERS = (
 """Columns of line numbers, and buttons to copy the code."""
 _LINES = "td.blob-code,td.hljs-ln-code,td.react-code-cell,.syntaxhighlighter td.code div.line"
 """Lines of code, each in an element of its own."""
-_NAMED = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush|sourceCode|hljs)[-: ]\s*([\w+#.-]+)")
+_NAMED = re.compile(
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight)-|(?:brush:|sourceCode|hljs)\s+(?!lang))([\w+#.-]+)"
+)
 _NO_LANGUAGES = frozenset("default none text plain plaintext notranslate nohighlight linenos line numbers".split())
 _ATTRIBUTES = ("data-lang", "data-language", "data-enlighter-language")
 _NAME = re.compile(r"[a-z0-9][a-z0-9+#.-]{0,30}")

@@ -19,9 +19,6 @@ _LINE_BREAK = "\0"
 SIGNS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4"
 """Characters with a meaning while Markdown is made: Unicode reserves them for use inside of programs."""
 _CLEAN = {0xA0: " ", 0xAD: None, 0x200B: None, 0xFEFF: None, **dict.fromkeys(map(ord, SIGNS))}
-_DEEPEST = 512
-"""Elements inside each other from which on a page has no structure to show: browsers end there, too. What looks at
-the elements around another takes so many steps at most."""
 _NO_WORD = re.compile(r"\W+")
 
 
@@ -69,8 +66,8 @@ def first_box(element: Element) -> Element | None:
     return next((part for part in element.descendants if type(part) is Element and KINDS[part.tag] == BLOCK), None)
 
 
-def read_layout(body: Element) -> Layout | None:
-    """The runs and boxes of a body; None where its elements stand too deep inside each other."""
+def read_layout(body: Element) -> Layout:
+    """The runs and boxes of a body."""
     layout = Layout([], [body], [0], [0], [0], [0])
     runs, boxes, parents, first, end, after = msgspec.structs.astuple(layout)
     nodes: list[Text | Element] = []
@@ -101,8 +98,6 @@ def read_layout(body: Element) -> Layout | None:
         elif type(child) is Element:
             name = child.tag
             around.append((parent, kind))
-            if len(around) > _DEEPEST:
-                return None
             parent, kind = child, KINDS[name]
             if kind == BLOCK:
                 finish()
