@@ -10,13 +10,15 @@ is made from the page's bytes as a crawl would make it, and read back by markdow
 tables). A code block is right if its lines are those of the `<pre>`, white space included; a table if its header and
 all its cells have the words of the page. Rows without any words count on neither side.
 
-The cost is measured on pages of WCXB's development set: processor time of each part, and bytes as zstd packs a column
-of them, beside those of the plain text.
+The cost is measured on pages of WCXB's development set and of two archived sites: processor time of each part, and
+bytes as zstd packs a column of them, beside those of the plain text.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -36,6 +38,7 @@ from gossamer.parse.text import main_text
 
 _DOC = Path("/usr/share/doc")
 _PACKAGES = ("python3.11-doc/html", "cmake-doc/html")
+_SITES = ("itw66", "ex-animo")
 _MAIN = "//div[@role='main']"
 _PARSER = MarkdownIt("commonmark").enable("table")
 _LIMITS = ParseLimits()
@@ -58,7 +61,10 @@ def main() -> None:
     options = parser.parse_args()
     count_structure(options.pages, options.skip, options.wrong)
     if options.cost:
-        measure_cost(options.data, options.cost)
+        samples = list(read_samples(options.data))[: options.cost]
+        measure_cost("WCXB", [(sample.html, sample.url) for sample in samples])
+        for site in _SITES:
+            measure_cost(site, site_pages(options.data.parents[1] / f"sites/{site}.tar.zst", options.cost // 2))
 
 
 def count_structure(pages: int, skip: int, show: bool) -> None:
@@ -154,27 +160,38 @@ def true_table(table: lxml.html.HtmlElement) -> tuple[tuple[str, ...], ...]:
     return (head, *filter(any, rest))
 
 
-def measure_cost(data: Path, pages: int) -> None:
+def measure_cost(name: str, pages: list[tuple[bytes, str]]) -> None:
     taken: Counter[str] = Counter()
-    texts, markdowns, raw = [], [], 0
-    for sample in list(read_samples(data))[:pages]:
+    texts, markdowns = [], []
+    for html, url in pages:
         began = time.process_time()
-        page = decode(sample.html, "text/html", "").text
-        text = main_text(Tree(page, _LIMITS.max_tags), sample.url, _LIMITS.max_text_chars).text
+        page = decode(html, "text/html", "").text
+        text = main_text(Tree(page, _LIMITS.max_tags), url, _LIMITS.max_text_chars).text
         between = time.process_time()
-        markdown = page_markdown(page, text, sample.url, _CANONICALIZER, _LIMITS)
+        markdown = page_markdown(page, text, url, _CANONICALIZER, _LIMITS)
         taken["main text"] += between - began
         taken["Markdown"] += time.process_time() - between
         texts.append(text)
         markdowns.append(markdown.text)
         taken["structured"] += markdown.is_structured
-        raw += len(sample.html)
-    count = len(texts)
-    print(f"\n{count} pages of WCXB, {raw / count:,.0f} bytes each; {taken['structured']} with structure")
-    for name in ("main text", "Markdown"):
-        print(f"{name:26}{1000 * taken[name] / count:8.2f} ms a page")
-    for name, column in (("main text", texts), ("Markdown", markdowns)):
-        print(f"{name:26}{sum(map(_size, column)) / count:8,.0f} bytes a page, {_packed(column) / count:,.0f} packed")
+    count = len(pages)
+    size = sum(len(html) for html, _ in pages) / count
+    print(f"\n{count} pages of {name}, {size:,.0f} bytes each; {taken['structured']} with structure")
+    for part, column in (("main text", texts), ("Markdown", markdowns)):
+        print(
+            f"{part:12}{1000 * taken[part] / count:8.2f} ms{sum(map(_size, column)) / count:10,.0f} bytes"
+            f"{_packed(column) / count:10,.0f} bytes packed a page"
+        )
+
+
+def site_pages(archive: Path, limit: int) -> list[tuple[bytes, str]]:
+    """Pages of an archived site, spread evenly over it."""
+    with archive.open("rb") as file:
+        data = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(file).read()
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        members = [member for member in tar if member.isfile() and member.name.endswith(".html")]
+        chosen = members[:: max(len(members) // limit, 1)][:limit]
+        return [(tar.extractfile(member).read(), f"https://site.example/{member.name}") for member in chosen]
 
 
 def _size(text: str) -> int:
