@@ -9,8 +9,9 @@ from parse_kit import URL, ParseLimits, parse
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.html import Tree
 from gossamer.parse.markdown import Markdown, page_markdown, paragraphs
-from gossamer.parse.markdown.choice import aligned, found_in
+from gossamer.parse.markdown.alignment import aligned, found_in
 from gossamer.parse.markdown.layout import line_key, read_layout
+from gossamer.parse.rules import DocumentRule, RuleBook
 from gossamer.parse.text.furniture import text_without_furniture
 from gossamer.parse.text.measures import Measures
 from gossamer.parse.text.model import PageFacts, chosen, text_model
@@ -298,3 +299,12 @@ def test_a_parsed_page_gives_the_markdown_of_its_text() -> None:
     assert found.endswith("## Code\n\n```\na\n  b\n```")
     assert "Home" not in found
     assert "Us" not in found
+
+
+def test_a_document_rule_decides_what_is_shown() -> None:
+    rule = DocumentRule("site.example", ("/dir/{any}",), "stories", text=("#story",), remove=(".note",))
+    html = """<p>Words before that nobody wants.</p><div id=story><h2>Head</h2><p>The <i>story</i>.</p>
+        <p class=note>A note.</p><ul><li>one<li>two</ul></div><p>Words behind.</p>"""
+    page = parse(html, rules=RuleBook([rule]))
+    assert page.method == "rule stories"
+    assert markdown(html, page.text) == "## Head\n\nThe *story*.\n\n- one\n- two"

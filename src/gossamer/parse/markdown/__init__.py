@@ -3,8 +3,8 @@
 Made on demand from the stored text and the HTML it was cut out of (decision 26): the text says what is shown, the HTML
 how it is arranged. The steps:
 
-1. find the lines of the text in the tree, and what belongs to them by structure (`choice.py`);
-2. take everything else out of the tree;
+1. find the lines of the text in the tree (`alignment.py`);
+2. add what belongs to them by structure, and take everything else out of the tree (`choice.py`);
 3. tidy what is left: code, tables, links, pictures, signs that only link to a heading;
 4. let the HTML library write it as Markdown.
 
@@ -22,7 +22,8 @@ from gossamer.model.url import Canonicalizer, resolve_base
 from gossamer.parse.html import Element, Tree, as_markdown
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.links import Resolver
-from gossamer.parse.markdown.choice import complete, found_in, prune
+from gossamer.parse.markdown.alignment import found_in
+from gossamer.parse.markdown.choice import complete, prune
 from gossamer.parse.markdown.code import tidy_code
 from gossamer.parse.markdown.emphasis import mark_emphasis, mark_empty_lines, write_signs
 from gossamer.parse.markdown.layout import line_key, read_layout

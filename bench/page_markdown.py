@@ -1,8 +1,8 @@
 """Markdown: tables and code counted beside the HTML of documentation, and what Markdown costs a page.
 
-    python bench/markdown.py                        50 pages of python3-doc and cmake-doc, and the cost on WCXB
-    python bench/markdown.py --pages 100 --skip 1   others of them
-    python bench/markdown.py --wrong                every table and code block that differs
+    python bench/page_markdown.py                        50 pages of python3-doc and cmake-doc, and the cost on WCXB
+    python bench/page_markdown.py --pages 100 --skip 1   others of them
+    python bench/page_markdown.py --wrong                every table and code block that differs
 
 The truth is an independent reading of the page by lxml: all `<pre>` without their line numbers, and all `<table>` of
 more than one row, inside the template's main element; cells that span others are followed by empty ones. Our Markdown
