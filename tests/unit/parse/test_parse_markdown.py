@@ -99,6 +99,11 @@ def test_a_table_without_a_header_row_gets_an_empty_one() -> None:
     assert table("<table><tr><th>a<td>2<tr><th>b<td>4</table>") == [["", ""], ["a", "2"], ["b", "4"]]
 
 
+def test_a_first_row_in_bold_is_a_header() -> None:
+    html = "<table><tr><td><b>Name</b><td><p><strong>Size </strong></p><tr><td>a<td>1</table>"
+    assert table(html) == [["Name", "Size"], ["a", "1"]]
+
+
 def test_cells_that_span_others_are_followed_by_empty_ones() -> None:
     html = """<table><tr><th colspan=2>wide<th>c<tr><td rowspan=2>high<td>1<td>2<tr><td>3<td>4
         <tr><td>short</table>"""
@@ -123,6 +128,11 @@ def test_code_keeps_its_indentation_and_its_empty_lines() -> None:
     code = "def f():\n\n    if x:\n\treturn `y`  \n\n\n# end\n```\n"
     blocks = tokens(f"<p>Look:</p><pre>\n{code}</pre>", "fence")
     assert [block.content for block in blocks] == [code]
+
+
+def test_empty_elements_leave_no_empty_paragraphs() -> None:
+    html = "<content>\n <content>\n <p>one</p></content></content><pre>a\n\n\n\nb</pre><content> <p>two</p></content>"
+    assert markdown(html) == "one\n\n```\na\n\n\n\nb\n```\n\ntwo"
 
 
 def test_the_language_of_code_is_found_where_highlighters_name_it() -> None:

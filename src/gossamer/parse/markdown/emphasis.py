@@ -28,6 +28,8 @@ _SPLIT = re.compile(f"([{STRONG}{STRONG_END}{LIGHT}{LIGHT_END}])")
 _EMPTY_LINE = re.compile(rf"\s*{PARAGRAPH}[\s{PARAGRAPH}]*")
 _LINE_START = re.compile(r"^(?:[ >]|[-*+] |\d{1,9}[.)] )*")
 """Marks of the quotations and items in which a line stands."""
+_EMPTY_PARAGRAPHS = re.compile(r"(?P<code>^[ >]*(?P<fence>`{3,})[^\n]*\n.*?^[ >]*(?P=fence)$)|\n{3,}", re.M | re.S)
+"""What elements that are unknown to the library leave behind; in code, empty lines have a meaning."""
 _BLOCK_MARK = re.compile(r"^(\d{0,9})([-+#>=~|.)])")
 """What would begin a list, a heading or a quotation."""
 _SPACE_INSIDE = (
@@ -69,10 +71,12 @@ def _following_break(line_break: Element) -> Element | None:
 
 
 def write_signs(text: str) -> str:
-    """Markdown with asterisks and new paragraphs for the signs."""
+    """Markdown with asterisks and new paragraphs for the signs, and without empty paragraphs."""
     if STRONG in text or LIGHT in text:
         text = _with_asterisks(text)
-    return _with_paragraphs(text) if PARAGRAPH in text else text
+    if PARAGRAPH in text:
+        text = _with_paragraphs(text)
+    return _EMPTY_PARAGRAPHS.sub(lambda found: found["code"] or "\n\n", text) if "\n\n\n" in text else text
 
 
 def _with_paragraphs(text: str) -> str:

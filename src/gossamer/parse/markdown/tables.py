@@ -96,8 +96,15 @@ def _span(cell: Element, name: str) -> int:
 
 
 def _names_columns(row: Element, cells: list[Element | None]) -> bool:
-    """Whether the first row is a header; names of rows are not."""
+    """Whether the first row is a header: by its place, by its cells, or because all that it says is bold. Names of rows
+    are none."""
     parent = row.parent
     if isinstance(parent, Element) and parent.tag == "thead":
         return True
-    return all(cell.tag == "th" or not cell.text.strip() for cell in cells if cell is not None)
+    present = [cell for cell in cells if cell is not None]
+    return all(cell.tag == "th" or not cell.text.strip() for cell in present) or all(map(_is_bold, present))
+
+
+def _is_bold(cell: Element) -> bool:
+    bold, words = cell.select_one("b,strong"), cell.text.strip()
+    return bold is not None and bold.text.strip() == words != ""
