@@ -8,7 +8,8 @@ The truth is an independent reading of the page by lxml: all `<pre>` without the
 more than one row, inside the template's main element; cells that span others are followed by empty ones. Our Markdown
 is made from the page's bytes as a crawl would make it, and read back by markdown-it-py (CommonMark and its rule for
 tables). A code block is right if its lines are those of the `<pre>`, white space included; a table if its header and
-all its cells have the words of the page. Rows without any words count on neither side.
+all its cells have the words of the page. A header row is one in `<thead>`, or one of `<th>` or bold words only. Rows
+without any words count on neither side.
 
 The cost is measured on pages of WCXB's development set and of two archived sites: processor time of each part, and
 bytes as zstd packs a column of them, beside those of the plain text.
@@ -155,9 +156,14 @@ def true_table(table: lxml.html.HtmlElement) -> tuple[tuple[str, ...], ...]:
                     grid[number + down][column + right] = words(cell.text_content()) if not down and not right else ""
     width = max(max(row, default=-1) for row in grid) + 1
     filled = [tuple(row.get(column, "") for column in range(width)) for row in grid[: len(rows)]]
-    has_header = bool(rows) and (rows[0].getparent().tag == "thead" or all(cell.tag == "th" for cell in rows[0]))
+    has_header = bool(rows) and (rows[0].getparent().tag == "thead" or all(map(_is_heading, rows[0])))
     head, rest = (filled[0], filled[1:]) if has_header else (("",) * width, filled)
     return (head, *filter(any, rest))
+
+
+def _is_heading(cell: lxml.html.HtmlElement) -> bool:
+    bold = "".join(words(part.text_content()) for part in cell.iter("strong", "b"))
+    return cell.tag == "th" or (bold != "" and bold == words(cell.text_content()))
 
 
 def measure_cost(name: str, pages: list[tuple[bytes, str]]) -> None:
