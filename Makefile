@@ -76,6 +76,7 @@ bench: bench-setup ## figures, as ratios in one run
 	$(BIN)/python bench/query.py
 	$(BIN)/python bench/under_load.py
 	$(BIN)/python bench/extraction.py
+	$(BIN)/python bench/page_markdown.py
 	$(BIN)/python bench/dates.py
 	$(BIN)/python bench/useful.py
 	$(BIN)/python bench/sites.py

@@ -156,6 +156,8 @@ def test_everything_about_one_page_comes_from_the_shard_that_holds_it(cluster: C
         assert [factor["name"] for factor in many["factors"]] == [factor["name"] for factor in one["factors"]]
     url = hits[0]["url"]
     assert asked(cluster.front, "history", url=url)["visits"] == asked(cluster.single, "history", url=url)["visits"]
+    markdown = asked(cluster.front, "page", url=url, format="markdown")
+    assert markdown == asked(cluster.single, "page", url=url, format="markdown") and markdown["text"]
     assert shown(cluster.front, "/cached", url=url, q="spider").status_code == 200
 
 

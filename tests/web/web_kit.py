@@ -353,6 +353,11 @@ class MemoryStories:
             chosen = (visits[0], visits[0], now, now)
         return History(url, tuple(visits), True, compare_pages(*chosen))
 
+    def markdown(self, url: str) -> str | None:
+        self._called()
+        doc = self.documents.get(url)
+        return f"# {doc.title}\n\n{doc.text}" if doc is not None else None
+
     def _copies(self, url: str) -> list[Doc]:
         main = self.documents[url].copy or url
         return [doc for doc in self.documents.values() if main in (doc.url, doc.copy)]

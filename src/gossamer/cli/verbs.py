@@ -4,15 +4,15 @@ from __future__ import annotations
 
 _FOLDERS = {
     "crawling": "init crawl demo inject recrawl run schedules work",
-    "searching": "clusters evaluate export history index jobs mirrors rank search serve",
+    "searching": "clusters evaluate export history index jobs mirrors page rank search serve",
     "operating": "accounts alerts audit backup categories config doctor explain feeds filters limit partition pause "
     "qrank remove restore resume rules stats status",
 }
 _FOLDER = {verb: folder for folder, verbs in _FOLDERS.items() for verb in verbs.split()}
 
 VERBS = (
-    "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "clusters", "inject",
-    "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats", "filters",
+    "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "page", "clusters",
+    "inject", "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats", "filters",
     "partition", "rank", "qrank", "export", "jobs", "categories", "evaluate", "doctor", "lab", "demo", "run",
     "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
 )  # fmt: skip

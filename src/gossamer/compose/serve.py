@@ -85,7 +85,7 @@ def search_server(
 
 def crawl_services(data: Path, settings: Settings) -> Services:
     """The searcher of a data folder, and what its crawl knows of the past of pages."""
-    return Services(open_service(data, settings), StoredStories(DataFolder(data)))
+    return Services(open_service(data, settings), StoredStories(DataFolder(data), settings=settings))
 
 
 def observing(data: Path, settings: Settings) -> Extension:
@@ -125,5 +125,5 @@ def _open_shard(data: Path, settings: Settings) -> OpenServer:
     place = index_place(folder, settings.shards)
     ranks = stored_ranks(data, settings)
     node = ShardSearcher(IndexFolder(place.root), place.cut, ranks, leaders=StoredLeaders(folder))
-    app = create_shard_app(node, settings.serve, settings.shards.secret, StoredStories(folder))
+    app = create_shard_app(node, settings.serve, settings.shards.secret, StoredStories(folder, settings=settings))
     return OpenServer(app, settings.serve, shard=str(place.cut))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
 
 import msgspec
 import pyarrow as pa
@@ -13,16 +14,21 @@ import pyarrow.compute as pc
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.data.holding import held
+from gossamer.data.page_markdown import MarkdownMaker
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError, GossamerError, OperationError
 from gossamer.frontier.steering.removals import Covered, covered
 from gossamer.frontier.views import inspect
 from gossamer.frontier.views.segments import document_rows, follow, merged_segments
+from gossamer.settings import Settings
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.schema import LINKS_SCHEMA, PAGES_SCHEMA
 from gossamer.store.segments import open_links, open_pages
 
 _CHUNK = 2000
+_MARKDOWN_ROWS = 100
+"""Pages whose Markdown is in memory."""
+MARKDOWN = pa.field("markdown", pa.string())
 
 Lost = dict[str, CorruptError]
 """Segments that could not be read, or not whole, and why: the export continues without them, and reports them. Without
@@ -52,10 +58,32 @@ URLS_SCHEMA = pa.schema(
 
 def pages(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """The newest version of every document."""
-    return PAGES_SCHEMA, _pages(folder, db, lost)
+    tables = _pages(folder, db, lost)
+    return PAGES_SCHEMA, (table for _, table in tables)
 
 
-def _pages(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[pa.Table]:
+def pages_with_markdown(
+    folder: DataFolder, db: Database, settings: Settings, lost: Lost | None = None
+) -> tuple[pa.Schema, Iterator[pa.Table]]:
+    """The same with a column `markdown`."""
+    return PAGES_SCHEMA.append(MARKDOWN), _with_markdown(folder, db, MarkdownMaker(folder, settings, db), lost)
+
+
+def _with_markdown(folder: DataFolder, db: Database, maker: MarkdownMaker, lost: Lost | None) -> Iterator[pa.Table]:
+    done = 0
+    with ExitStack() as stack:
+        # The archive of a segment must stay where it is until its last page is made.
+        with suppress(GossamerError):
+            stack.enter_context(held(folder, SystemClock(), lambda: done))
+        for segment, table in _pages(folder, db, lost):
+            for start in range(0, table.num_rows, _MARKDOWN_ROWS):
+                part = table.slice(start, _MARKDOWN_ROWS)
+                column = maker.column(segment, part, partial(_leave_out, lost, segment))
+                yield part.append_column(MARKDOWN, column)
+                done += 1
+
+
+def _pages(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[tuple[str, pa.Table]]:
     rows: dict[str, list[int]] = defaultdict(list)
     merged, out = merged_segments(db), covered(db)
     for segment, row in document_rows(db):
@@ -79,7 +107,7 @@ def _pages(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[pa.T
                 except CorruptError as error:
                     _leave_out(lost, segment, error)
                     continue
-                yield _standing(table, "url", out) if out else table
+                yield segment, _standing(table, "url", out) if out else table
 
 
 def _leave_out(lost: Lost | None, segment: str, error: CorruptError) -> None:

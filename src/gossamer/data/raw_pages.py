@@ -24,6 +24,7 @@ from gossamer.frontier.views.sites import site_domains
 from gossamer.model.site import host_of, site_of
 from gossamer.parse.charset import decode as decode_charset
 from gossamer.parse.limits import ParseLimits
+from gossamer.parse.sniff import Parser, choose_parser, media_type
 from gossamer.store.archive import StoredResponse
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.segments import open_pages, read_response
@@ -119,13 +120,30 @@ def newest_html(folder: DataFolder, db: Database, url: str, limits: ParseLimits)
     raise UsageError(f"no HTML of {url} is stored: crawl it with crawl.archive on, or name a file and its --url")
 
 
+def decoded_html(response: StoredResponse, limits: ParseLimits) -> str | None:
+    """The text of a response that holds an HTML page; None if it holds something else or cannot be decoded."""
+    try:
+        body = _body(response, limits)
+    except Trouble:
+        return None
+    is_html = choose_parser(media_type(response.header("content-type")), body) is Parser.HTML
+    return _text(response, body) if is_html else None
+
+
 def html_from_bytes(body: bytes, url: str, limits: ParseLimits) -> str:
     """The text of a local file that holds a page of a URL."""
     return decode_charset(body[: limits.max_bytes], "text/html", host_of(site_of(url)).rpartition(".")[2]).text
 
 
 def _decoded(response: StoredResponse, limits: ParseLimits) -> str:
+    return _text(response, _body(response, limits))
+
+
+def _body(response: StoredResponse, limits: ParseLimits) -> bytes:
     encodings = [value for name, value in response.headers if name.lower() == "content-encoding"]
-    body = decode_content(response.wire_body, encodings, limits.max_bytes, partial=True)
+    return decode_content(response.wire_body, encodings, limits.max_bytes, partial=True)
+
+
+def _text(response: StoredResponse, body: bytes) -> str:
     top_level = host_of(site_of(response.url)).rpartition(".")[2]
     return decode_charset(body, response.header("content-type"), top_level).text

@@ -18,6 +18,7 @@ from turbohtml import Element, Text
 __all__ = ["Element", "Text", "Tree"]
 
 _LAYOUT = turbohtml.PlainText(layout="strict", bullet="")
+_MARKDOWN = turbohtml.Markdown(tables=turbohtml.Markdown.Tables(header="detect", cell_blocks="text"))
 _MUTE = (
     *("script", "style", "template", "select", "datalist", "textarea", "svg", "math"),
     *("iframe", "object", "canvas", "audio", "video", "noembed", "noframes", "xmp", "plaintext"),
@@ -94,10 +95,10 @@ class Tree:
         return body
 
 
-def detach(elements: Iterable[Element]) -> None:
-    """Take elements out of their tree."""
-    for element in elements:
-        element.extract()
+def detach(nodes: Iterable[turbohtml.Node]) -> None:
+    """Take elements and texts out of their tree."""
+    for node in nodes:
+        node.extract()
 
 
 def rendered(element: Element) -> str:
@@ -109,6 +110,11 @@ def rendered(element: Element) -> str:
     for part in element.iter_elements(_FLATTENED, include_self=True):
         part.tag = "div"
     return element.to_text(_LAYOUT)
+
+
+def as_markdown(element: Element) -> str:
+    """What an element holds as CommonMark with GitHub's tables."""
+    return element.to_markdown(_MARKDOWN)
 
 
 def _cut(html: str, max_tags: int) -> str:

@@ -22,6 +22,7 @@ from gossamer.frontier.steering.removals import covered
 from gossamer.frontier.views import inspect, stories
 from gossamer.frontier.views.stories import Story
 from gossamer.model.site import key64, site_of
+from gossamer.settings import Settings
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.visits import Comparison, History, PageVisit, newest_two
 
@@ -36,11 +37,11 @@ T = TypeVar("T")
 class StoredStories:
     """`web.service.StoryService` of a data folder; safe to share between threads."""
 
-    def __init__(self, folder: DataFolder, clock: Clock | None = None) -> None:
-        self._folder = folder
+    def __init__(self, folder: DataFolder, clock: Clock | None = None, settings: Settings | None = None) -> None:
+        self._folder, self._settings = folder, settings or Settings()
         self._reader = SharedConnection(folder.database)
         self._clock = clock or SystemClock()
-        self._reading = Lock()
+        self._reading, self._making = Lock(), Lock()
 
     def others(self, url: str) -> int:
         """How many other pages have nearly the same text."""
@@ -61,6 +62,20 @@ class StoredStories:
             return _again_if_merged(lambda: self._history(url, older, newer))
         finally:
             self._reading.release()
+
+    def markdown(self, url: str) -> str | None:
+        """The page's stored text as Markdown; None where it is no document."""
+        from gossamer.data.page_markdown import document_markdown  # Arrow and NumPy: as for histories
+
+        if "//" not in url:
+            return None
+        if not self._making.acquire(timeout=_PATIENCE):
+            raise BusyError("the server is making the Markdown of other pages: try again in a moment")
+        try:
+            found = document_markdown(self._folder, self._settings, self._reader.ask, url)
+        finally:
+            self._making.release()
+        return found[1].text if found is not None else None
 
     def _history(self, url: str, older: str, newer: str) -> History:
         from gossamer.store.history import read_history  # Arrow: a server that nobody asks for histories goes without

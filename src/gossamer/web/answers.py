@@ -94,7 +94,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
 
     url: str
     title: str
-    text: str
+    text: Annotated[str, Meta(description="The main text, in the requested format.")]
     date: Annotated[str | None, Meta(description="Publication date, ISO 8601, as precise as known.")]
     lang: Annotated[str | None, Meta(description="Language, ISO 639-1.")]
     fetched_at: Annotated[str | None, Meta(description="Time of the visit, RFC 3339, UTC.")]
@@ -167,10 +167,11 @@ def search_answer(results: Results) -> SearchAnswer:
     )  # fmt: skip
 
 
-def page_answer(page: StoredPage) -> PageAnswer:
-    """A stored page for a program."""
+def page_answer(page: StoredPage, markdown: str | None = None) -> PageAnswer:
+    """A stored page for a program, with its text as Markdown if that is given."""
+    text = page.text if markdown is None else markdown
     return PageAnswer(
-        url=page.url, title=page.title, text=page.text, date=page.date, lang=page.lang,
+        url=page.url, title=page.title, text=text, date=page.date, lang=page.lang,
         fetched_at=timestamp(page.fetched_at) or None,
     )  # fmt: skip
 

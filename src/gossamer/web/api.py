@@ -21,6 +21,7 @@ from gossamer.web.history_answers import HistoryAnswer, history_answer
 from gossamer.web.parameters import (
     ADDRESS,
     FACETS,
+    FORMAT,
     LIMIT,
     NEWER,
     OLDER,
@@ -81,10 +82,11 @@ def _suggest(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
 
 
 def _page(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
-    page = services.search.page(ADDRESS.read_strictly(given))
-    if page is None:
+    form, page = FORMAT.read_strictly(given), services.search.page(ADDRESS.read_strictly(given))
+    markdown = _stories(services).markdown(page.url) if page is not None and form == "markdown" else None
+    if page is None or (form == "markdown" and markdown is None):
         raise Missing("this page is not in the index")
-    return answers.page_answer(page)
+    return answers.page_answer(page, markdown)
 
 
 def _explain(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
@@ -125,7 +127,9 @@ OPERATIONS = (
         answers.SimilarAnswer, _similar,
     ),
     Operation("suggest", "Suggest completions of a query.", (PREFIX, LIMIT), answers.SuggestAnswer, _suggest),
-    Operation("page", "Return the stored text of a page.", (ADDRESS,), answers.PageAnswer, _page, may_miss=True),
+    Operation(
+        "page", "Return the stored text of a page.", (ADDRESS, FORMAT), answers.PageAnswer, _page, may_miss=True
+    ),
     Operation(
         "explain", "Explain the rank of a page for a query.", (*_ONE_PAGE, ADDRESS), answers.ExplainAnswer, _explain
     ),

@@ -196,6 +196,7 @@ OLDER = Text(
     "from", "The older visit to compare: its fetched_at. Default: the second-newest visit with text.", longest=40
 )
 NEWER = Text("to", "The newer visit to compare: its fetched_at. Default: the newest visit with text.", longest=40)
+FORMAT = Choice("format", "Form of the text: text, a line for each block, or markdown.", ("text", "markdown"))
 LIMIT = Whole("limit", "Maximum number of suggestions.", 8, 1, 20)
 
 FILTERS: tuple[Parameter[Any], ...] = (

@@ -63,6 +63,10 @@ class StoryService(Protocol):
         second); those not named are the two newest that have a text. None where it is no document."""
         ...
 
+    def markdown(self, url: str) -> str | None:
+        """The page's stored text as Markdown; None where it is no document."""
+        ...
+
 
 Via = Literal["page", "api"]
 

@@ -59,6 +59,11 @@ PAGES = {
     "refresh": "'<meta http-equiv=refresh content=\"' + '0' * 1_000_000 + ';url=/x\">'",
     "zero width": "'\\u200b\\u200d' * 2_000_000",
     "doctypes": "'<!doctype html ' * 200_000",
+    "emphasis": "'<p>' + '<b>x</b><i>y</i>' * 70_000",
+    "line breaks": "'<p>x<br><br>' * 60_000 + '<br>' * 100_000",
+    "rows of lines of code": "'<table>' + '<tr><td class=blob-num>1<td class=blob-code>x' * 60_000",
+    "equal lines": "'<p>same</p>' * 90_000",
+    "quotations around paragraphs": "'<blockquote>' * 250 + '<p>x</p>' * 140_000",
 }
 
 SCRIPT = """
@@ -68,11 +73,18 @@ sys.path.insert(0, sys.argv[1])
 from parse_kit import parse
 from gossamer.dedup.exact import content_hash
 from gossamer.dedup.simhash import simhash
-page = parse(eval(sys.stdin.read()), content_hash=content_hash, simhash=simhash)
+from gossamer.model.url import Canonicalizer
+from gossamer.parse.limits import ParseLimits
+from gossamer.parse.markdown import page_markdown
+html = eval(sys.stdin.read())
+page = parse(html, content_hash=content_hash, simhash=simhash)
 assert page.ok or page.problem
 assert len(page.links) <= 5000 and len(page.headings) <= 50 and len(page.title) <= 300
 assert len(page.text) <= 2_000_000 and all(len(x.anchor) <= 200 for x in page.links)
 page.text.encode()
+limits = ParseLimits()
+markdown = page_markdown(html[: limits.max_bytes], page.text, page.url, Canonicalizer(), limits)
+assert len(markdown.text.encode()) <= 4 * limits.max_text_chars
 print("fine", page.ok, page.problem)
 """
 

@@ -16,6 +16,7 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug
 from gossamer.data import exporting
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import CorruptError, StorageError, UsageError
 from gossamer.model.cells import FORMULA, as_cell
@@ -28,6 +29,7 @@ def command(
     data: Data = DEFAULT_DATA,
     format: Literal["jsonl", "parquet", "csv"] | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    markdown: Annotated[bool, Parameter(negative="")] = False,
     debug: Debug = False,
 ) -> None:
     """Export the documents, the links, or the whole URL table.
@@ -40,11 +42,19 @@ def command(
         Default: by the suffix of the output file, otherwise jsonl.
     output
         The file to write; default: standard output.
+    markdown
+        Add a column markdown to pages: the main text with headings, lists, tables, code and links.
     """
+    if markdown and what != "pages":
+        raise UsageError(f"--markdown is for pages: {what} have no text")
     chosen = format or _by_ending(output)
     folder = DataFolder(data)
     lost: exporting.Lost = {}
-    schema, tables = getattr(exporting, what)(folder, folder.read(), lost)
+    db = folder.read()
+    if markdown:
+        schema, tables = exporting.pages_with_markdown(folder, db, settings_of_crawl(data), lost)
+    else:
+        schema, tables = getattr(exporting, what)(folder, db, lost)
     if chosen == "parquet" and output is None:
         raise UsageError("Parquet needs a file: name one with -o")
     if output is None:

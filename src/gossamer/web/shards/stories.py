@@ -13,7 +13,7 @@ from gossamer.store.visits import History
 from gossamer.web.service import StoryService
 
 _READING = 5.0
-"""Seconds that a history gets beyond the deadline."""
+"""Seconds that a history, or a page's Markdown, gets beyond the deadline."""
 
 
 class OthersAsk(msgspec.Struct, frozen=True):
@@ -37,7 +37,15 @@ class HistoryAsk(msgspec.Struct, frozen=True):
     newer: str
 
 
-STORY_OPERATIONS: dict[str, type[msgspec.Struct]] = {"others": OthersAsk, "story": StoryAsk, "history": HistoryAsk}
+class MarkdownAsk(msgspec.Struct, frozen=True):
+    """The text of a page as Markdown."""
+
+    url: str
+
+
+STORY_OPERATIONS: dict[str, type[msgspec.Struct]] = {
+    "others": OthersAsk, "story": StoryAsk, "history": HistoryAsk, "markdown": MarkdownAsk,
+}  # fmt: skip
 """What a shard server can be asked beside its index, where it has a crawl."""
 
 
@@ -66,6 +74,11 @@ class RemoteStories:
         """The page's stored visits, and what changed between two of them; None where it is no document."""
         ask = HistoryAsk(url, older, newer)
         found: History | None = self._ask("history", ask, History | None, self._deadline + _READING)
+        return found
+
+    def markdown(self, url: str) -> str | None:
+        """The page's stored text as Markdown; None where it is no document."""
+        found: str | None = self._ask("markdown", MarkdownAsk(url), str | None, self._deadline + _READING)
         return found
 
     def _ask(self, operation: str, ask: msgspec.Struct, answer: Any, deadline: float) -> Any:
