@@ -91,7 +91,7 @@ class PageParser:
         return parsed
 
     def _read_page(self, job: ParseJob, now: float) -> Parsed:
-        version, site = self.known.get(site_of(job.url), (0, None))
+        version, site = self.known.get(site_of(job.url), (0, None)) if self.known else (0, None)
         view = PageView(site) if self._learns else None
         context = ParseContext(
             canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,
