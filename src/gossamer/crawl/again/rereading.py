@@ -43,6 +43,10 @@ log = logging.getLogger(__name__)
 
 _BATCH = 100
 """Pages read for one transaction."""
+_TRIED, _WORTH_IT = 100, 0.03
+"""Pages after which the rest is left alone, if fewer than this share of them changed. Keys are hashes, so the first
+pages by key are a random sample of all: on a blog of 2,400 pages whose facts changed at the end of its crawl, reading
+all of them again changed 36 and took half as long as reading them first."""
 
 
 class _Read(msgspec.Struct):
@@ -81,10 +85,12 @@ class Rereader:
         """All stale pages of a site; one that is learned anew meanwhile waits for the next time."""
         learning, site = learning_of(self._db, site_id), rereading.site_name(self._db, site_id)
         self._parser.know(SiteKnown(site, learning.version, learning.facts))
-        written, after = 0, learning.reread
+        read, written, after = 0, 0, learning.reread
         while after is not None and learning_of(self._db, site_id).version == learning.version:
             stale = rereading.stale_pages(self._db, site_id, learning.version, after, _BATCH)
-            written += self._batch(site, learning.version, stale)
+            if read >= _TRIED and written < _WORTH_IT * read:
+                stale = []
+            read, written = read + len(stale), written + self._batch(site, learning.version, stale)
             after = stale[-1].task.key if stale else None
         self._parser.know(SiteKnown(site, 0, b""))
         if written:
