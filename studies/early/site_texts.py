@@ -10,6 +10,7 @@ import msgspec
 from gossamer.crawl.parser_config import ParserConfig
 from gossamer.crawl.reading import PageParser
 from gossamer.dedup.exact import content_hash
+from gossamer.dedup.short import is_page_hash
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
@@ -66,7 +67,7 @@ def read_texts(folder: Path, origin: str, most: int) -> list[SiteText]:
     for path in paths[:: max(1, len(paths) // most)][:most]:
         place = str(path.relative_to(folder)).removesuffix("index.html")
         parsed = reader.read(ParseJob(f"{origin}/{place}", Kind.PAGE, "text/html", path.read_bytes()))
-        if parsed.ok and parsed.content_hash and not parsed.noindex:
+        if parsed.ok and not parsed.noindex and parsed.content_hash and not is_page_hash(parsed.content_hash):
             texts.append(SiteText(parsed.url, parsed.title, parsed.text, parsed.language, parsed.content_hash))
     return texts
 

@@ -255,8 +255,11 @@ def _wake_aliases(db: Database, judged: Sequence[tuple[Visit, Verdict, int]], no
 
 def wake_strangers(db: Database, method: NearMethod, judged: Sequence[tuple[Visit, Verdict, int]], now: float) -> None:
     """Fetch pages again that named a page before it was read, and whose text is another."""
-    texts = (Outcome.DOCUMENT, Outcome.DUPLICATE)
-    read = [v for v, verdict, _ in judged if verdict.outcome in texts and v.task.previous != Outcome.DOCUMENT.value]
+    read = [
+        visit for visit, verdict, _ in judged
+        if visit.outcome is Outcome.DOCUMENT and verdict.outcome is not Outcome.ALIAS
+        and not verdict.outcome.meaning.refusal and visit.task.previous != Outcome.DOCUMENT.value
+    ]  # fmt: skip
     for (site_id, key), target in strangers(db, method, read):
         _let_go(db, *target, site_id, key)
         requeue(db, site_id, [key], now)

@@ -27,8 +27,9 @@ REFUSED = {
 """Verbs that do not belong into a plan, with the reason."""
 VERBS = frozenset({
     "alerts", "audit", "backup", "categories", "clusters", "config", "crawl", "doctor", "evaluate", "explain",
-    "export", "feeds", "filters", "history", "index", "inject", "jobs", "lab", "limit", "mirrors", "partition",
-    "pause", "qrank", "rank", "recrawl", "remove", "resume", "rules", "search", "serve", "stats", "status", "work",
+    "export", "feeds", "filters", "history", "index", "inject", "jobs", "lab", "limit", "mirrors", "page",
+    "partition", "pause", "qrank", "rank", "recrawl", "remove", "resume", "rules", "search", "serve", "stats", "status",
+    "work",
 })  # fmt: skip
 """Verbs that may be run by a plan."""
 DEFAULT: dict[str, Schedule] = {
