@@ -16,7 +16,7 @@ from gossamer.crawl.parser_config import ParserConfig, SiteKnown, full_chain
 from gossamer.dedup.exact import content_hash
 from gossamer.dedup.near.own import own_text
 from gossamer.dedup.near.registry import near_method
-from gossamer.dedup.short import page_hash
+from gossamer.dedup.short import is_page_hash, page_hash
 from gossamer.dedup.simhash import simhash
 from gossamer.discover.feeds import looks_like_feed, parse_feed
 from gossamer.discover.sitemaps import parse_sitemap
@@ -36,6 +36,10 @@ from gossamer.site.view import KnownSite, PageView
 
 _REMEMBERED = 200_000
 """Keys of URLs kept; about 40 MB."""
+
+
+_LITTLE = 500
+"""Characters of a text up to which it may be a mere rest."""
 
 
 class _Keys(dict[str, int]):
@@ -82,7 +86,8 @@ class PageParser:
         else:
             parsed = self._read_page(job, now)
         if self._near is not None and parsed.ok and parsed.text:
-            own = own_text(parsed.title, parsed.text, parsed.page_type, (link.anchor for link in parsed.links))
+            anchors = (link.anchor for link in parsed.links)
+            own = own_text(parsed.title, parsed.text, parsed.page_type, anchors, _has_little_left(parsed))
             parsed.fingerprint = self._near.fingerprint(own)
             parsed.near_keys = self._near.keys(parsed.fingerprint)
         if len(self._keys) > _REMEMBERED:
@@ -109,7 +114,9 @@ class PageParser:
             parsed.category, _ = self._categories.predict(parsed.title, parsed.text)
             parsed.category_source = SOURCE if parsed.category else ""
         if view is not None:
-            parsed.site_version = version
+            parsed.site_version, parsed.has_cut = version, view.has_cut
+            if _has_little_left(parsed) and parsed.content_hash and not is_page_hash(parsed.content_hash):
+                parsed.content_hash = content_hash(f"{parsed.title}\n{parsed.text}")
             sketch = view.sketch(parsed.language, parsed.page_type)
             parsed.sketch = msgspec.msgpack.encode(sketch) if sketch is not None else b""
         return parsed
@@ -165,6 +172,12 @@ def notable(refused: Sequence[tuple[str, Decision]]) -> list[tuple[str, str, str
     """Refusals worth storing: not those of hosts outside the crawl."""
     kept = [(url, d.rule, d.reason) for url, d in refused if not d.rule.startswith(("scope.", "url."))]
     return kept[:100]
+
+
+def _has_little_left(parsed: Parsed) -> bool:
+    """Whether the text is the little that is left without what the site repeats. Posts of one picture have the same
+    rest: they are told apart by their titles."""
+    return parsed.has_cut and len(parsed.text) < _LITTLE
 
 
 def looks_like_sitemap(job: ParseJob) -> bool:

@@ -245,6 +245,8 @@ class Parsed(msgspec.Struct):
     """What the page shows of its site (`site.sketch`), encoded."""
     site_version: int = 0
     """The version of what was known of its site."""
+    has_cut: bool = False
+    """Whether something was left out of its text that its site repeats."""
 
 
 class PageRow(msgspec.Struct):

@@ -42,6 +42,8 @@ class PageView:
         self.site = site
         self._marks: Marks = np.empty(0, np.uint64)
         self._names: Sequence[str] = ()
+        self.has_cut = False
+        """Whether likely text was left out."""
 
     @property
     def site_names(self) -> frozenset[str]:
@@ -58,19 +60,24 @@ class PageView:
         self._names = names
 
     def furniture(
-        self, texts: Sequence[str], looks: Marks, headings: Booleans, short: Booleans, likely: Booleans
-    ) -> Booleans | None:
+        self, texts: Sequence[str], looks: Marks, headings: Booleans, short: Booleans, likely: Booleans,
+        certain: Booleans,
+    ) -> Booleans | None:  # fmt: skip
         """Which blocks are furniture; None if nothing is known, or no likely block would be left.
 
-        `headings`: which blocks are headings; `short`: which are labels or links rather than sentences; `likely`: which
-        are main text if one knows only the page."""
+        `headings`: which blocks are headings; `short`: which are labels or links rather than sentences; `likely` and
+        `certain`: which are main text if one knows only the page. Instructions that every tenth article ends with are
+        text to whoever reads the page: blocks that look certain go only if a fifth of all pages have them."""
         self._marks = marks_of(texts, looks)
         if self.site is None or not self.site.facts:
             return None
         lines, places, sure = self.site.is_furniture(self._marks)
-        candidates = lines | (places & short & ~headings)
+        candidates = sure | ((lines | (places & short & ~headings)) & ~certain)
         found = candidates & ~(_between_own(candidates, likely & ~candidates, headings) & (headings | ~sure))
-        return found if found.any() and (likely & ~found).any() else None
+        if not found.any() or not (likely & ~found).any():
+            return None
+        self.has_cut = bool((found & likely).any())
+        return found
 
     def sketch(self, language: str, page_type: str) -> Sketch | None:
         """What the page shows of its site; None if it has no blocks."""

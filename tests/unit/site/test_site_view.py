@@ -14,11 +14,15 @@ Block = tuple[str, int]
 MENU: list[Block] = [("Home", ASIDE), ("News", ASIDE), ("About us", ASIDE), ("Contact", ASIDE)]
 
 
-def looked_at(view: PageView, blocks: list[Block], unlikely: tuple[str, ...] = ()) -> list[str] | None:
+def looked_at(
+    view: PageView, blocks: list[Block], unlikely: tuple[str, ...] = (), certain: tuple[str, ...] = ()
+) -> list[str] | None:
     """The furniture among the blocks of a page."""
     texts, looks = [text for text, _ in blocks], np.array([look for _, look in blocks], np.uint64)
     headings, short = looks == HEADING, np.array([len(text.split()) < 5 for text in texts])
-    found = view.furniture(texts, looks, headings, short, np.array([text not in unlikely for text in texts]))
+    likely, sure = (np.array([(text in names) == wanted for text in texts]) for names, wanted in
+                    ((unlikely, False), (certain, True)))  # fmt: skip
+    found = view.furniture(texts, looks, headings, short, likely, sure)
     return None if found is None else [text for text, out in zip(texts, found.tolist(), strict=True) if out]
 
 
@@ -67,6 +71,16 @@ def test_a_line_of_very_many_pages_goes_even_between_own_lines() -> None:
     site = known(("Advertisement: read on below this line", MAIN), pages=4)
     blocks = [own(1), ("Advertisement: read on below this line", MAIN), own(2)]
     assert looked_at(PageView(site), blocks) == ["Advertisement: read on below this line"]
+
+
+def test_what_is_certainly_text_on_its_page_goes_only_if_very_many_pages_have_it() -> None:
+    """Instructions that every tenth article ends with are text."""
+    line = ("Put the file into this folder and start the game", NOTE)
+    for pages, goes in ((3, False), (4, True)):
+        view = PageView(known(line, pages=pages))
+        found = looked_at(view, [own(1), own(2), line, *MENU], certain=(own(1)[0], own(2)[0], line[0]))
+        assert found is not None and (line[0] in found) == goes
+        assert view.has_cut
 
 
 def test_a_heading_of_every_page_stays_above_own_text() -> None:

@@ -17,13 +17,14 @@ SHARE = 0.2
 """With a share of *s*, two pages that differ in nothing but their titles overlap by 1 / (1 + 2 *s*): .71."""
 
 
-def own_text(title: str, text: str, page_type: str, anchors: Iterable[str]) -> str:
-    """The text to compare; on a page of links that is no list, after words that stand for its title."""
+def own_text(title: str, text: str, page_type: str, anchors: Iterable[str], is_rest: bool = False) -> str:
+    """The text to compare; on a page of links that is no list, after words that stand for its title. `is_rest`: the
+    text is the little that is left without what the site repeats, and the title counts, too."""
     if page_type in _LISTS:
         return text
     links = set(anchors)
     linked = sum(len(line) for line in text.split("\n") if line in links)
-    if 2 * linked <= len(text):
+    if 2 * linked <= len(text) and not is_rest:
         return text
     name = blake2b(" ".join(title.lower().split()).encode("utf-8", "replace"), digest_size=6).hexdigest()
     marks = " ".join(f"{name}{number}" for number in range(int(SHARE * len(text.split())) + 4))

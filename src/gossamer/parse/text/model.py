@@ -31,7 +31,8 @@ from gossamer.site.view import PageView
 
 MAX_BLOCKS = 20_000
 _FILE = "main_text.npz"
-_LABEL_WORDS, _MOSTLY_LINK, _LIKELY = 12, 0.5, 0.3
+_LABEL_WORDS, _MOSTLY_LINK = 12, 0.5
+_LIKELY, _CERTAIN = 0.3, 0.8
 _REPEATED_CHARS = 20
 """A block of so many characters or more is taken once, however often the page repeats it."""
 
@@ -171,8 +172,9 @@ def _leave_out_furniture(probabilities: Floats, measures: Measures, view: PageVi
     """What the site repeats is no page's text, however likely it looked."""
     short = (measures.words < _LABEL_WORDS) | (measures.density > _MOSTLY_LINK)
     furniture = view.furniture(
-        measures.texts, measures.looks[measures.holders], measures.heading_levels > 0, short, probabilities > _LIKELY
-    )
+        measures.texts, measures.looks[measures.holders], measures.heading_levels > 0, short,
+        probabilities > _LIKELY, probabilities > _CERTAIN,
+    )  # fmt: skip
     if furniture is not None:
         probabilities[furniture] = 0
 
