@@ -38,7 +38,7 @@ _REMEMBERED = 200_000
 """Keys of URLs kept; about 40 MB."""
 
 
-_LITTLE = 500
+_LITTLE = 250
 """Characters of a text up to which it may be a mere rest."""
 
 
