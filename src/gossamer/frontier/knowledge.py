@@ -141,9 +141,10 @@ def _write(db: Database, site_id: int, learning: Learning) -> None:
 
 
 def learn_the_rest(db: Database, now: float) -> None:
-    """Learn from what came in since the last time, however little: for the end of a crawl."""
-    with db.transaction():
-        for (site_id,) in db.execute("SELECT site_id FROM site_facts WHERE news > 0 ORDER BY site_id"):
+    """Learn sites anew of whose sample a fifth has come in since the last time: for the end of a crawl. Each site is a
+    transaction of its own, since a crawl may have thousands."""
+    for (site_id,) in db.execute("SELECT site_id FROM site_facts WHERE pages > 0 AND news * 4 >= pages ORDER BY 1"):
+        with db.transaction():
             learning = learning_of(db, site_id)
             _learn(db, site_id, learning, now)
             _write(db, site_id, learning)
