@@ -18,6 +18,7 @@ from gossamer.frontier.knowledge import FIRST_KEY, facts_of, learn_the_rest, lea
 from gossamer.frontier.rereading import Again, Stale, record_again, stale_pages, visit_again
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.removing import remove
+from gossamer.frontier.views.known_site import site_knowledge
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.site.sketch import SAMPLE, marks_of, sketch_of
@@ -226,3 +227,17 @@ def test_judging_again_begins_anew_when_more_was_learned_meanwhile(crew: Crew) -
     judged_again(crew, stale, {})
     assert learning_of(sql(crew).db, key64(SITE)).reread == FIRST_KEY
     assert len(stale_pages(sql(crew).db, key64(SITE), 2, FIRST_KEY, 100)) == 8
+
+
+def test_people_are_told_what_is_known_of_a_site_and_what_will_be_judged_again(crew: Crew) -> None:
+    _, stale = known_site(crew)
+    known = site_knowledge(sql(crew).db, SITE)
+    assert known is not None and (known.pages, known.lines, known.names, known.waiting) == (8, 3, ("thesite",), 8)
+    assert known.sentence == (
+        "learned from 8 pages; 3 repeated lines and 1 repeated element are left out of its pages' texts; "
+        "titles share thesite; languages: en 8; types: article 8; 8 older pages will be judged again"
+    )
+    judged_again(crew, stale, {})
+    known = site_knowledge(sql(crew).db, SITE)
+    assert known is not None and known.waiting == 0
+    assert site_knowledge(sql(crew).db, "two.org") is None

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 from console_kit import ConsoleUnderTest, small_console
 
 from gossamer.frontier.steering import controls
 from gossamer.frontier.views import site_view
 from gossamer.model.site import key64
+from gossamer.site.facts import Facts
 from gossamer.tables.audit import entries
 
 
@@ -134,6 +137,22 @@ def test_the_page_of_a_site_answers_what_an_operator_asks(console: ConsoleUnderT
     assert "Spiders of the meadow" in text
     for empty in ("Parts", "Rules and filters", "None"):
         assert empty not in text
+
+
+def test_the_page_of_a_site_tells_what_was_learned_from_its_pages(crawled: Path) -> None:
+    facts = Facts(
+        128, bytes(8 * 38), bytes(8 * 5), names=("<b>alphanews",), languages={"en": 120}, page_types={"article": 90}
+    )
+    with small_console(crawled) as console:
+        db = console.folder.open_database()
+        place = msgspec.msgpack.encode(facts), key64(site_named(console, "alpha.test"))
+        db.execute("UPDATE site_facts SET version = 3, pages = 128, facts = ? WHERE site_id = ?", place)
+        db.close()
+        html = page(console, "/console/site", name=site_named(console, "alpha.test"))
+        text = words_on(html)
+        assert "What is known of this site Learned from 128 pages" in text
+        assert "Repeated lines, left out of texts 38" in text
+        assert "Left out of titles <b>alphanews" in text and "<b>alphanews" not in html
 
 
 def test_an_unknown_site_is_said_to_be_unknown(console: ConsoleUnderTest) -> None:

@@ -6,8 +6,12 @@ import msgspec
 
 from gossamer.database.database import Database
 from gossamer.frontier.knowledge import facts_of, learning_of
+from gossamer.frontier.rereading import stale_pages
 from gossamer.model.counts import counted
 from gossamer.model.site import key64
+
+_MOST = 1_000
+"""Pages to judge again that are counted: a person waits for the answer."""
 
 
 class SiteKnowledge(msgspec.Struct, frozen=True):
@@ -25,7 +29,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     languages: dict[str, int]
     page_types: dict[str, int]
     waiting: int
-    """Documents that were read when less was known, and will be judged again."""
+    """Documents that were read when less was known and will be judged again, up to a thousand."""
 
     @property
     def sentence(self) -> str:
@@ -51,11 +55,10 @@ def site_knowledge(db: Database, site: str) -> SiteKnowledge | None:
     learning, facts = learning_of(db, key64(site)), facts_of(db, site)
     if not facts:
         return None
-    waiting = db.execute(
-        "SELECT COUNT(*) FROM urls WHERE site_id = ? AND outcome = 'document' AND site_version < ?",
-        (key64(site), learning.version),
+    waiting = (
+        stale_pages(db, key64(site), learning.version, learning.reread, _MOST) if learning.reread is not None else ()
     )
     return SiteKnowledge(
         facts.pages, learning.learned_at, len(facts.lines) // 8, len(facts.places) // 8, facts.names, facts.languages,
-        facts.page_types, waiting[0][0] if learning.reread is not None else 0,
+        facts.page_types, len(waiting),
     )  # fmt: skip
