@@ -137,6 +137,27 @@ def test_a_page_that_is_taken_down_leaves_the_sample_too(crew: Crew) -> None:
     assert {key for key, _ in sampled(crew)} == {key64(url(0)), key64(url(2))}
 
 
+def test_what_is_known_at_the_end_does_not_depend_on_the_order_of_pages(crew: Crew, tmp_path: Path) -> None:
+    """Each order makes other versions on its way."""
+    pages = 90
+    lines = [
+        (*MENU, *(["Jobs"] if number % 6 == 0 else []), *(["Press"] if number > 60 else [])) for number in range(pages)
+    ]
+    known = []
+    for run, order in enumerate((range(pages), range(pages - 1, -1, -1))):
+        site = f"site{run}.org"
+        crew.add(*(page(f"https://{site}/{number}") for number in range(pages)))
+        hand = crew.worker(f"hand{run}")
+        hand.take(urls=10_000)
+        for number in order:
+            [task] = hand.tasks(f"https://{site}/{number}")
+            fields = {"sketch": shown(number, lines[number]), "content_hash": f"{run}-{number}"}
+            hand.report(hand.visit(task, **fields), segment=f"s{run}-{number}")
+        learn_the_rest(sql(crew).db, crew.now)
+        known.append(facts_of(sql(crew).db, site))
+    assert known[0] == known[1] and len(known[0].lines) == 8 * (len(MENU) + 2)
+
+
 def test_a_worker_hears_of_what_others_learned(crew: Crew) -> None:
     hand = started(crew, 8)
     visited(hand, range(8))

@@ -108,16 +108,21 @@ def _cut(db: Database, site_id: int) -> int | None:
     return limit
 
 
-def _learn(db: Database, site_id: int, learning: Learning, now: float) -> None:
-    """Learn from the sample; a new version only if it says something else."""
+def _learn(db: Database, site_id: int, learning: Learning, now: float, at_the_end: bool = False) -> None:
+    """Learn from the sample; a new version only if it says something else. At the end of a crawl any difference counts,
+    so that what is known then depends on the pages alone, not on the order in which they came."""
     rows = db.execute("SELECT sketch FROM site_pages WHERE site_id = ? ORDER BY key", (site_id,))
     sample = [_sketches.decode(bytes(row[0])) for row in rows]
     old = _facts.decode(learning.facts) if learning.facts else Facts()
-    found = learn(sample, old)
+    found = learn(sample, None if at_the_end else old)
     learning.pages, learning.news, learning.learned_at = found.pages, 0, now
-    if difference(old, found, sample) >= _WORTH_IT:
+    if found.tells == old.tells:
+        return
+    if at_the_end or difference(old, found, sample) >= _WORTH_IT:
         learning.version += 1
         learning.facts, learning.reread = msgspec.msgpack.encode(found), FIRST_KEY
+    else:
+        learning.news = 1  # the end of the crawl looks again
 
 
 def learning_of(db: Database, site_id: int) -> Learning:
@@ -141,12 +146,12 @@ def _write(db: Database, site_id: int, learning: Learning) -> None:
 
 
 def learn_the_rest(db: Database, now: float) -> None:
-    """Learn sites anew of whose sample a fifth has come in since the last time: for the end of a crawl. Each site is a
-    transaction of its own, since a crawl may have thousands."""
-    for (site_id,) in db.execute("SELECT site_id FROM site_facts WHERE pages > 0 AND news * 4 >= pages ORDER BY 1"):
+    """Learn from what came in since the last time, however little: for the end of a crawl. Each site is a transaction
+    of its own, since a crawl may have thousands."""
+    for (site_id,) in db.execute("SELECT site_id FROM site_facts WHERE pages > 0 AND news > 0 ORDER BY site_id"):
         with db.transaction():
             learning = learning_of(db, site_id)
-            _learn(db, site_id, learning, now)
+            _learn(db, site_id, learning, now, at_the_end=True)
             _write(db, site_id, learning)
 
 

@@ -63,6 +63,11 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     def __bool__(self) -> bool:
         return self.pages >= FEWEST
 
+    @property
+    def tells(self) -> tuple[bytes, bytes, bytes, tuple[str, ...]]:
+        """What pages are judged by."""
+        return self.lines, self.places, self.sure, self.names
+
 
 def learn(sample: Sequence[Sketch], known: Facts | None = None) -> Facts:
     """The facts about a site that a sample of its documents shows; `known`: the facts so far."""
