@@ -39,6 +39,8 @@ LEASE = 12.0
 HOSTS = 8
 SITES = 4
 PAGES = 60
+ALONE = {"learn": False}
+"""Texts are compared, and the crawls are stopped: only the next ones would judge pages again by their sites."""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +69,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeWeb]:
 def expected(web: FakeWeb, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What one machine on its own finds."""
     data = tmp_path_factory.mktemp("alone") / "data"
-    write_settings(data, settings_of(web))
+    write_settings(data, settings_of(web, site=ALONE))
     done = run("crawl", *seeds_of(web), "--quiet", data=data)
     assert done.returncode == 0, done.stderr
     found = pages_of(data)
@@ -88,7 +90,7 @@ class Crawl:
         self.storage = ["--database", server.database(), "--segments", f"s3://{BUCKET}/{folder.name}"]
         self.first, self.second = folder / "first", folder / "second"
         crawl = {"sites": SITES, "commit_seconds": 0.2, "stuck_after": 600.0}
-        self.settings = settings_of(web, politeness={"delay": delay}, budget={"lease": LEASE}, crawl=crawl)
+        self.settings = settings_of(web, politeness={"delay": delay}, budget={"lease": LEASE}, crawl=crawl, site=ALONE)
         write_settings(self.first, self.settings)
         self.head = Command("crawl", *seeds_of(web), "--workers", "1", "--quiet", *self.storage, data=self.first)
         self.wait_for_requests(5)

@@ -115,7 +115,8 @@ class Rereader:
         try:
             responses = [_response(one) for one in read.values()]
             places = dict(zip(read, writer.write_archive(responses, self._now()), strict=True))
-            writer.write_links(())
+            # Links count only beside the newest row of their page.
+            writer.write_links([(one.row.url, one.row.fetched_at, one.parsed.links) for one in read.values()])
 
             def write_pages(judged: Sequence[Judged]) -> None:
                 writer.write_pages([_row(read[visit.task.key], verdict, places) for visit, verdict in judged])
