@@ -15,9 +15,8 @@ from typing import Any
 import msgspec
 import pyarrow.parquet as pq
 
-from gossamer.data.folder import DataFolder
 from gossamer.parse.rules import RuleBook
-from gossamer.tables.rulebook import load_rules
+from gossamer.parse.rules.toml import read_rules
 
 Links = list[list[int]]
 """By the number of a fetch: the numbers of the URLs that its page leads to."""
@@ -48,13 +47,9 @@ class Reasons(msgspec.Struct, frozen=True):
     """No downloaded page named a useful URL that was still to be fetched."""
 
 
-def read_fetches(data: Path) -> list[Fetch]:
-    """The requests for pages in the order in which they were made."""
-    db = DataFolder(data).read()
-    try:
-        fits = RuleBook(load_rules(db)).fits
-    finally:
-        db.close()
+def read_fetches(data: Path, rules: Path) -> list[Fetch]:
+    """The requests for pages in the order in which they were made; `rules`: the file that says which are useful."""
+    fits = RuleBook(read_rules(rules.read_text("utf-8"), str(rules))).fits
     rows = _rows(data, "pages", ("fetched_at", "url", "outcome"))
     return sorted(
         (Fetch(at.timestamp(), url, outcome, bool(fits(url))) for at, url, outcome in rows), key=lambda one: one.at

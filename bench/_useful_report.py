@@ -15,7 +15,8 @@ PARTS = (0.5, 0.9, 0.99, 1.0)
 FROM = 0.05
 """Point of the crawl from which on the goal counts."""
 GOAL = 0.9
-FITTED, PLAIN = "fit * breadth", "breadth"
+FITTED, PLAIN, LEARNED = "fit * breadth", "breadth", "learned"
+"""`learned` is the first one without rules: the crawl finds out by itself which URLs look like documents."""
 
 
 class Course(msgspec.Struct):

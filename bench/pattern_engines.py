@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gossamer.model.expressions import Expressions
-from gossamer.parse.rules.patterns import _expression, path_and_query
+from gossamer.site.patterns import _expression, path_and_query
 
 RULES = {
     "template with date": ["/news/{year}/{month}/{id}-{slug}.html"],

@@ -1,11 +1,12 @@
 """Useful pages first (S0.3): what share of the downloads is useful, how soon all useful pages are there, what it costs.
 
-    python bench/useful.py                      three sites, four strategies; about twenty minutes
+    python bench/useful.py                      three sites, five strategies; about twenty minutes
     python bench/useful.py --quick              two small sites, once; a minute
     python bench/useful.py --sites learning --strategies "fit * breadth" --rounds 1 --set crawl.hold_bytes=4000000
 
 Each site is served whole by nginx on loopback and crawled to its end by `gossamer crawl` with each strategy and the
-same document rules; filters are off. A download is useful when its URL fits a rule and it brought a document.
+same document rules; filters are off. `learned` has no rules: the crawl works out by itself which URLs look like
+documents, and the rules only judge it. A download is useful when its URL fits a rule and it brought a document.
 The share cannot stay high when no useful page is left, so three figures are told apart: the plain cumulative
 share; the share from 5 % of the crawl to the point where a part of the useful pages had been found; and two
 simulated crawls on the same links, to compare with (greedy, so no strict bounds). *No delay*: a crawl by
@@ -31,9 +32,9 @@ from _fetch_order import Fetch, read_fetches, read_links, reasons, share, with_f
 from _nginx import Nginx
 from _ruled_sites import RULES, serve_whole, write_rules
 from _sites import ARCHIVES, Served
-from _useful_report import FITTED, FROM, PLAIN, Crawl, course_of, print_report
+from _useful_report import FITTED, FROM, LEARNED, PLAIN, Crawl, course_of, print_report
 
-STRATEGIES = (FITTED, PLAIN, "fit * opic", "opic")
+STRATEGIES = (FITTED, PLAIN, LEARNED, "fit * opic", "opic")
 LONGEST = 1800.0
 
 
@@ -63,7 +64,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="mircsgo and itw66, two strategies, one round")
+    add("--quick", action="store_true", help="mircsgo and itw66, three strategies, one round")
     add("--sites", type=lambda text: text.split(","), help=f"of {','.join(RULES)} (learning,mircsgo,itw66)")
     add("--strategies", type=lambda text: text.split(","), help=f"by comma ({','.join(STRATEGIES)})")
     add("--rounds", type=int, help="crawls with each of the first two strategies (3); the others run once")
@@ -77,7 +78,7 @@ def _options() -> argparse.Namespace:
     add("--json", type=Path, metavar="FILE", help="the figures for programs")
     options = parser.parse_args()
     options.sites = options.sites or (["mircsgo", "itw66"] if options.quick else ["learning", "mircsgo", "itw66"])
-    options.strategies = options.strategies or list(STRATEGIES[:2] if options.quick else STRATEGIES)
+    options.strategies = options.strategies or list(STRATEGIES[:3] if options.quick else STRATEGIES)
     options.rounds = options.rounds or (1 if options.quick else 3)
     if unknown := set(options.sites) - set(RULES):
         parser.error(f"no site is called {', '.join(sorted(unknown))}")
@@ -97,13 +98,17 @@ def _crawl(site: Served, strategy: str, rules: Path, scratch: Path, options: arg
     data = scratch / f"{site.name}-{strategy.replace(' * ', '-')}"
     shutil.rmtree(data, ignore_errors=True)
     gossamer = options.gossamer.split()
-    _run([*gossamer, "rules", "import", str(rules), "--data", str(data)], scratch)
+    if strategy == LEARNED:
+        data.mkdir(parents=True)
+    else:
+        _run([*gossamer, "rules", "import", str(rules), "--data", str(data)], scratch)
     (data / "gossamer.toml").write_text(_settings(['filters.mode="off"', *options.set]))
     command = [*gossamer, "crawl", site.seed, "--data", str(data), "--contact", CONTACT, "--quiet", "--no-index"]
     command += ["--scope", "host", "--delay", options.delay, "--workers", "1", "--allow-network", "127.0.0.0/8"]
-    command += ["--no-archive", "--resolve", f"{site.host}={site.address}", "--strategy", strategy]
+    command += ["--no-archive", "--resolve", f"{site.host}={site.address}"]
+    command += ["--strategy", FITTED if strategy == LEARNED else strategy]
     cpu, wall = _run(command, scratch)
-    fetches = read_fetches(data)
+    fetches = read_fetches(data, rules)
     links = read_links(data, fetches)
     useful = [one.useful for one in fetches]
     simulated = {"no delay": without_delay, "foresight": with_foresight} if strategy == FITTED else {}

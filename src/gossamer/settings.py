@@ -218,6 +218,9 @@ class SiteSettings(msgspec.Struct, frozen=True):
     learn: bool = True
     """Whether to learn which lines, elements and parts of titles the pages of a site share, and leave them out of each
     page's text and title; false: judge each page alone."""
+    order: bool = True
+    """Whether to fetch first what looks like the documents of its site, by the URLs of the documents so far; for sites
+    without document rules. Needs `site.learn`."""
 
 
 class Settings(msgspec.Struct, frozen=True):

@@ -21,9 +21,10 @@ from gossamer.frontier.steering.removing import remove
 from gossamer.frontier.views.known_site import site_knowledge
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
-from gossamer.site.sketch import SAMPLE, marks_of, sketch_of
+from gossamer.site.sketch import SAMPLE, Seen, marks_of, sketch_of
 
 SITE = "one.org"
+ARTICLE = Seen("https://one.org/", language="en", page_type="article")
 MENU = ("Home", "News", "About us")
 
 
@@ -45,7 +46,7 @@ def shown(number: int, lines: Sequence[str] = MENU) -> bytes:
     """What a page with these lines beside its own shows of its site."""
     texts = [f"own {number}", *lines]
     looks = np.array([1, *[2] * len(lines)], np.uint64)
-    return msgspec.msgpack.encode(sketch_of(marks_of(texts, looks), [f"title{number}", "thesite"], "en", "article"))
+    return msgspec.msgpack.encode(sketch_of(marks_of(texts, looks), [f"title{number}", "thesite"], ARTICLE))
 
 
 def started(crew: Crew, pages: int) -> Hand:

@@ -75,6 +75,14 @@ class BoundFrontier:
         """What is known of sites by now, where it is newer than the versions given."""
         return await self._thread.run(self._frontier.facts_since, known)
 
+    async def prefer(self, known: Mapping[str, KnownFacts]) -> list[str]:
+        """Fetch first what looks like the documents of these sites; returns those that must be reordered."""
+        return await self._thread.run(self._frontier.prefer, known)
+
+    async def reorder(self, site: str, after: int | None) -> int | None:
+        """Put the next waiting URLs of a site where they belong now; None: there are no more."""
+        return await self._thread.run(self._frontier.reorder, site, after, self._now())
+
     async def guide(self, guidance: Guidance) -> None:
         """Use other guidance from now on."""
         await self._thread.run(self._frontier.guide, guidance)

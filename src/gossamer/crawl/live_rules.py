@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping
 
 from gossamer.crawl.bound_frontier import BoundFrontier
@@ -29,6 +30,8 @@ class LiveRules:
         self._read_at = 0.0
         self._known: dict[str, int] = {}
         """Sites → versions of the facts that the parsers have."""
+        self._unordered: asyncio.Queue[str] = asyncio.Queue()
+        """Sites whose waiting URLs are in an order that is out of date."""
 
     async def refresh(self, since: float) -> None:
         """Read new seeds, removals, rules and mirrors, unless that was done since."""
@@ -50,16 +53,30 @@ class LiveRules:
         if not self._settings.site.learn:
             return
         wanted = {*sites, *self._sites.names}
-        for site in [site for site in self._known if site not in wanted]:
+        left = {site: KnownFacts() for site in self._known if site not in wanted}
+        news = await self._frontier.facts_since({site: self._known.get(site, 0) for site in sites})
+        await self._tell({**left, **news})
+        for site in left:
             del self._known[site]
-            self._parsers.know(site, KnownFacts())
-        self.learned(await self._frontier.facts_since({site: self._known.get(site, 0) for site in sites}))
 
-    def learned(self, news: Mapping[str, KnownFacts]) -> None:
-        """Tell the parsers what was learned about sites."""
+    async def learned(self, news: Mapping[str, KnownFacts]) -> None:
+        """Tell the parsers what was learned about sites, and fetch first what looks like their documents."""
+        for site in await self._tell(news):
+            self._unordered.put_nowait(site)
+
+    async def _tell(self, news: Mapping[str, KnownFacts]) -> list[str]:
+        """Tell parsers and frontier; returns the sites where other URLs look like documents than before."""
         for site, known in news.items():
             self._known[site] = known.version
             self._parsers.know(site, known)
+        return await self._frontier.prefer(news) if news and self._settings.site.order else []
+
+    async def order_loop(self) -> None:
+        """Put waiting URLs in order, a few thousand at a time: commits come in between."""
+        while True:
+            site, after = await self._unordered.get(), None
+            while (after := await self._frontier.reorder(site, after)) is not None:
+                pass
 
     async def _heed_operator(self) -> None:
         """Give back sites that are paused or about to be split anew, and apply operators' delays."""

@@ -32,6 +32,7 @@ from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
 from gossamer.plugins import MISSING, PARSERS
 from gossamer.site.facts import Facts
+from gossamer.site.sketch import Seen
 from gossamer.site.view import KnownSite, PageView
 
 _REMEMBERED = 200_000
@@ -117,7 +118,7 @@ class PageParser:
             parsed.site_version, parsed.has_cut = version, view.has_cut
             if _has_little_left(parsed) and parsed.content_hash and not is_page_hash(parsed.content_hash):
                 parsed.content_hash = content_hash(f"{parsed.title}\n{parsed.text}")
-            sketch = view.sketch(parsed.language, parsed.page_type)
+            sketch = view.sketch(Seen(job.url, parsed.title, parsed.language, parsed.page_type, len(parsed.text)))
             parsed.sketch = msgspec.msgpack.encode(sketch) if sketch is not None else b""
         return parsed
 

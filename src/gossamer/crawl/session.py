@@ -150,6 +150,7 @@ class Session:
             self._lease_loop(),
             self._scope_loop(),
             self._share_loop(),
+            self._live.order_loop(),
         ]
 
     def _jobs(self) -> list[asyncio.Task[None]]:
@@ -208,7 +209,7 @@ class Session:
         while True:
             await self._commits.due()
             await self._commits.commit()
-            self._live.learned(self._tools.frontier.learned)
+            await self._live.learned(self._tools.frontier.learned)
             done = [held for held in self._sites if held.is_done]
             for held in done:
                 assert held.job is not None

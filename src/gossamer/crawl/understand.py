@@ -20,13 +20,13 @@ from gossamer.frontier.extraction import LITTLE
 from gossamer.model.counts import counted
 from gossamer.model.decision import Decision, refuse
 from gossamer.model.outcome import Outcome
+from gossamer.model.page_types import LISTS
 from gossamer.model.reasons import NEEDS_SCRIPTS, NO_TEXT, PARTLY, SHORT_TEXT
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
 from gossamer.model.site import host_of, key64, registrable_domain, site_of
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.scope.reach import LISTED_DEPTH, NO_SITEMAPS, Reach
 
-_LISTS = ("listing", "collection")
 _LISTS_DEPTH = 2
 """Links from a seed within which lists may name feeds of their own."""
 _COMMENTS = re.compile(r"\bcomments?\b")
@@ -179,7 +179,7 @@ def _note_outlinks(visit: Visit, parsed: Parsed, rules: Rules) -> None:
 def _offer_feeds(result: Result, parsed: Parsed, rules: Rules) -> None:
     """The feeds of a start page, and of a list near it; those of single pages announce comments."""
     task = result.visit.task
-    if task.depth == 0 or (task.depth <= _LISTS_DEPTH and parsed.page_type in _LISTS):
+    if task.depth == 0 or (task.depth <= _LISTS_DEPTH and parsed.page_type in LISTS):
         refusal = rules.reach.refusal(task.depth, kind=Kind.FEED)
         feeds = [
             Discovered(url, kind=Kind.FEED, depth=task.depth, referrer=task.url, refusal=refusal)

@@ -19,6 +19,7 @@ from gossamer.priority.earlier import KeyedRanks
 from gossamer.priority.product import build
 from gossamer.priority.strategy import Context
 from gossamer.settings import Settings
+from gossamer.site.templates import SiteDocuments
 from gossamer.store.place import open_place
 
 _REMEMBERED = 8192
@@ -30,14 +31,20 @@ def guidance_of(settings: Settings, rules: Sequence[DocumentRule]) -> Guidance:
     read."""
     # Statistics and strategy ask about the same new URLs; the patterns are tried once.
     fits = lru_cache(maxsize=_REMEMBERED)(RuleBook(rules).fits)
+    documents = SiteDocuments()
+
+    def looks_useful(url: str) -> bool | None:
+        ruled = fits(url)
+        return documents.fits(url) if ruled is None else ruled
+
     config = settings.priority
     context = Context(
-        config, fits,
+        config, looks_useful,
         ranks=_read_ranks(config.ranks) if config.ranks else {},
         model=_read_model(config.model) if config.model else b"",
     )  # fmt: skip
     strategy = build(settings.crawl.strategy, lambda name: STRATEGIES.get(name)(context))
-    return Guidance(strategy, fits, settings.revisit, settings.feeds, settings.reach)
+    return Guidance(strategy, fits, settings.revisit, settings.feeds, settings.reach, documents)
 
 
 def _read_model(path: str) -> bytes:

@@ -331,6 +331,16 @@ class Frontier(Protocol):
         """What is known of sites by now, where it is newer than the versions given."""
         ...
 
+    def prefer(self, known: Mapping[str, KnownFacts]) -> list[str]:
+        """Fetch first what looks like the documents of these sites, from the next URL found on; returns those of them
+        where other URLs look so than before. URLs that wait already stay in their places until `reorder`."""
+        ...
+
+    def reorder(self, site: str, after: int | None, now: float) -> int | None:
+        """Put some waiting URLs of a site where they belong now: those with the next keys after `after`. Returns the
+        last of these keys; None if there are no more. Leases and seeds are left alone."""
+        ...
+
     @property
     def learned(self) -> dict[str, KnownFacts]:
         """Sites that the last report learned something about."""

@@ -10,6 +10,7 @@ from gossamer.priority.breadth import BreadthFirst
 from gossamer.priority.product import Product
 from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.scope.reach import Reach
+from gossamer.site.templates import SiteDocuments
 
 
 class Guidance(msgspec.Struct, frozen=True):
@@ -22,3 +23,5 @@ class Guidance(msgspec.Struct, frozen=True):
     feeds: FeedConfig = FeedConfig()
     reach: Reach = Reach()
     """How far from the seeds the crawl goes."""
+    documents: SiteDocuments = msgspec.field(default_factory=SiteDocuments)
+    """How the URLs of documents look on sites without rules; the strategy asks it, too."""

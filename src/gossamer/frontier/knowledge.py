@@ -22,6 +22,7 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
 from gossamer.site.facts import FEWEST, Facts, difference, learn
 from gossamer.site.sketch import SAMPLE, Sketch
+from gossamer.site.templates import Template
 
 _WORTH_IT = 0.05
 """Share of the sampled pages' furniture that must differ for a new version."""
@@ -116,13 +117,15 @@ def _learn(db: Database, site_id: int, learning: Learning, now: float, at_the_en
     old = _facts.decode(learning.facts) if learning.facts else Facts()
     found = learn(sample, None if at_the_end else old)
     learning.pages, learning.news, learning.learned_at = found.pages, 0, now
-    if found.tells == old.tells:
-        return
-    if at_the_end or difference(old, found, sample) >= _WORTH_IT:
-        learning.version += 1
-        learning.facts, learning.reread = msgspec.msgpack.encode(found), FIRST_KEY
-    else:
+    if found.tells != old.tells:
+        if at_the_end or difference(old, found, sample) >= _WORTH_IT:
+            learning.version += 1
+            learning.facts, learning.reread = msgspec.msgpack.encode(found), FIRST_KEY
+            return
         learning.news = 1  # the end of the crawl looks again
+    if found.templates != old.templates:  # they say what is fetched first: no page is judged by them
+        learning.version += 1
+        learning.facts = msgspec.msgpack.encode(found.telling_as(old))
 
 
 def learning_of(db: Database, site_id: int) -> Learning:
@@ -164,6 +167,11 @@ def facts_since(db: Database, known: Mapping[str, int]) -> dict[str, KnownFacts]
         found.update(dict(db.execute(sql, chunk)))
     newer = [site_id for site_id, version in found.items() if version > known[ids[site_id]]]
     return {ids[site_id]: KnownFacts(found[site_id], learning_of(db, site_id).facts) for site_id in newer}
+
+
+def templates_of(known: KnownFacts) -> tuple[Template, ...]:
+    """How the URLs of a site look."""
+    return _facts.decode(known.facts).templates if known.facts else ()
 
 
 def facts_of(db: Database, site: str) -> Facts:

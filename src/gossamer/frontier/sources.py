@@ -27,6 +27,7 @@ from gossamer.frontier.politeness import PolitenessConfig, SiteClock, gap
 from gossamer.frontier.queueing import move_revisits
 from gossamer.frontier.steering import controls
 from gossamer.model.outcome import Outcome
+from gossamer.model.page_types import LISTS
 from gossamer.model.records import LEVELS, Discovered, Kind
 from gossamer.model.site import key64
 from gossamer.revisit import polls
@@ -46,8 +47,6 @@ _SLACK = 1.0
 """Seconds; plans that are closer than that to the right time stay."""
 _PUSHED = 8
 """How many times as long a source with a hub waits: only to notice if the hub stops sending news."""
-_LISTS = ("listing", "collection")
-"""Types of pages that become sources when a visit finds news on them."""
 _PUT = """INSERT INTO sources (site_id, key, kind, found, found_at, habit, retired) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (site_id, key) DO UPDATE SET kind = excluded.kind, found = sources.found + excluded.found,
     found_at = CASE WHEN excluded.found_at > 0 THEN excluded.found_at ELSE sources.found_at END,
@@ -117,7 +116,7 @@ class Sources:
         # Copies, too: a start page whose canonical link names `/index.html` lists news itself.
         if not self._config.hubs or not verdict.outcome.meaning.page:
             return False
-        return task.depth == 0 or (task.checked_at > 0 and visit.page_type in _LISTS and task.url in news)
+        return task.depth == 0 or (task.checked_at > 0 and visit.page_type in LISTS and task.url in news)
 
     def _next(self, habit: Habit, retired: str, pushed: bool, floor: float, now: float) -> float:
         if retired:

@@ -37,7 +37,7 @@ from gossamer.frontier.extraction import Extraction
 from gossamer.frontier.freshness import NOT_COUNTED, Planned
 from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.intake import Intake
-from gossamer.frontier.knowledge import Knowledge, facts_since
+from gossamer.frontier.knowledge import Knowledge, facts_since, templates_of
 from gossamer.frontier.politeness import PolitenessConfig
 from gossamer.frontier.prefixes import count_prefixes
 from gossamer.frontier.queueing import Queue, queue_of
@@ -45,7 +45,7 @@ from gossamer.frontier.revisits import Revisits
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sources import Sources, note_hubs
 from gossamer.frontier.standing import collect_gifts, raise_known
-from gossamer.frontier.steering import controls, naming, seed_redirects
+from gossamer.frontier.steering import controls, fitting, naming, seed_redirects
 from gossamer.frontier.steering.replanning import replan_visits
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
@@ -101,6 +101,7 @@ class SqlFrontier:
 
     def guide(self, guidance: Guidance) -> None:
         """Use this from now on; URLs that wait already stay in their places."""
+        guidance.documents.take_over(self._intake.guidance.documents)
         self._intake.guidance = self._guidance = guidance
         self._revisits = Revisits(self.db, guidance.revisit)
         self._sources = Sources(self.db, guidance.feeds, guidance.revisit.ceiling, self._politeness)
@@ -449,6 +450,18 @@ class SqlFrontier:
     def facts_since(self, known: Mapping[str, int]) -> dict[str, KnownFacts]:
         """What is known of sites by now, where it is newer than the versions given."""
         return facts_since(self.db, known)
+
+    def prefer(self, known: Mapping[str, KnownFacts]) -> list[str]:
+        """Fetch first what looks like the documents of these sites; returns those of them where other URLs do now."""
+        documents = self._guidance.documents
+        return [site for site, one in known.items() if documents.know(site, templates_of(one))]
+
+    @patient
+    def reorder(self, site: str, after: int | None, now: float) -> int | None:
+        """Put the next waiting URLs of a site, by key, where they belong now; returns the last key, None at the end."""
+        rows = self.db.execute("SELECT not_before FROM sites WHERE id = ?", (key64(site),))
+        place = fitting.SitePlace(key64(site), rows[0][0] if rows else 0.0)
+        return fitting.refit_some(self.db, place, after, self._guidance, now).last
 
     @property
     def learned(self) -> dict[str, KnownFacts]:

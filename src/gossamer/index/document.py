@@ -13,8 +13,8 @@ import tantivy
 
 from gossamer.index import analysis, schema
 from gossamer.index.schema import StoredDocument
+from gossamer.model.page_types import LISTS
 from gossamer.model.site import host_of, key64, site_of
-from gossamer.parse.kind import LISTS
 from gossamer.parse.language import page_language
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -19,7 +19,7 @@ from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.selectors import Found, Sample, find_selectors
 from gossamer.parse.rules.toml import write_rules
-from gossamer.parse.rules.url_groups import MIN_PAGES, Group, Page, group_urls
+from gossamer.site.url_groups import MIN_PAGES, Group, Page, group_urls
 
 MOST_PAGES = 5000
 """Documents of a site that are examined."""

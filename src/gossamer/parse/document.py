@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from gossamer.model.decision import Decision
+from gossamer.model.page_types import LISTS
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer, parse_base, resolve_base
@@ -26,7 +27,7 @@ from gossamer.parse.charset import decode
 from gossamer.parse.clean import clean_line, clean_text
 from gossamer.parse.date import Dates, confidence_on, find_dates
 from gossamer.parse.html import Tree
-from gossamer.parse.kind import LISTS, page_kind
+from gossamer.parse.kind import page_kind
 from gossamer.parse.language import page_language
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.links import ReferenceMemory, Resolver, collect_links, followable

@@ -21,10 +21,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from gossamer.model.page_types import LISTS
 from gossamer.model.records import Link, Parsed
 
-LISTS = ("listing", "collection")
-"""Types of pages that only lead to others."""
 SURE = {
     "article": 0.8,
     "collection": 0.6,

@@ -14,8 +14,8 @@ import tantivy
 from gossamer.index import schema
 from gossamer.index.analysis import address_words, surface_words
 from gossamer.index.schema import StoredDocument
+from gossamer.model.page_types import LISTS
 from gossamer.model.site import key64
-from gossamer.parse.kind import LISTS
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.building import Built, plain_words
 from gossamer.search.query.language import Query

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.site.sketch import Marks, Sketch, lines_of, places_of
+from gossamer.site.templates import Template, learn_templates
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -59,6 +60,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     """Language → pages of the sample."""
     page_types: dict[str, int] = {}
     """Page type → pages of the sample."""
+    templates: tuple[Template, ...] = ()
+    """How the URLs of its documents and lists look."""
 
     def __bool__(self) -> bool:
         return self.pages >= FEWEST
@@ -67,6 +70,11 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     def tells(self) -> tuple[bytes, bytes, bytes, tuple[str, ...]]:
         """What pages are judged by."""
         return self.lines, self.places, self.sure, self.names
+
+    def telling_as(self, known: Facts) -> Facts:
+        """The same facts, but pages are judged as by those known before."""
+        lines, places, sure, names = known.tells
+        return msgspec.structs.replace(self, lines=lines, places=places, sure=sure, names=names)
 
 
 def learn(sample: Sequence[Sketch], known: Facts | None = None) -> Facts:
@@ -89,6 +97,7 @@ def learn(sample: Sequence[Sketch], known: Facts | None = None) -> Facts:
         pages, _packed(repeated), _packed(furniture), _packed(marks[sure][:MOST_LINES]),
         _shared_names(sample, known.names if known is not None else ()),
         _counted([sketch.language for sketch in sample]), _counted([sketch.page_type for sketch in sample]),
+        learn_templates(sample),
     )  # fmt: skip
 
 

@@ -18,6 +18,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.site.patterns import path_and_query
+
 Marks = npt.NDArray[np.uint64]
 
 SAMPLE = 128
@@ -26,6 +28,7 @@ MOST_LINES = 300
 """Marks of a page that its sketch keeps: those with the smallest numbers, so that pages agree on which to leave out."""
 MOST_NAMES = 12
 _NAME_CHARS = 120
+_PATH_CHARS = 300
 _PLACE = np.uint64(0xFFFF_FFFF)
 _HALF = np.uint64(32)
 
@@ -39,6 +42,12 @@ class Sketch(msgspec.Struct, frozen=True, array_like=True):
     """What the page calls itself, whole and in parts (`parse.title`), as letters only."""
     language: str = ""
     page_type: str = ""
+    path: str = ""
+    """Path and query of its URL, cut."""
+    title: int = 0
+    """A hash of its title."""
+    chars: int = 0
+    """Length of its main text."""
 
 
 def marks_of(texts: Sequence[str], looks: Marks) -> Marks:
@@ -55,11 +64,25 @@ def places_of(marks: Marks) -> Marks:
     return places
 
 
-def sketch_of(marks: Marks, names: Sequence[str], language: str, page_type: str) -> Sketch:
+class Seen(msgspec.Struct, frozen=True):
+    """What a page turned out to be."""
+
+    url: str
+    title: str = ""
+    language: str = ""
+    page_type: str = ""
+    chars: int = 0
+    """Length of its main text."""
+
+
+def sketch_of(marks: Marks, names: Sequence[str], seen: Seen) -> Sketch:
     """The sketch of a page, bounded."""
     lines = np.unique(marks)[:MOST_LINES].astype("<u8").tobytes()
     kept = dict.fromkeys(name[:_NAME_CHARS] for name in names if name)
-    return Sketch(lines, tuple(kept)[:MOST_NAMES], language, page_type)
+    return Sketch(
+        lines, tuple(kept)[:MOST_NAMES], seen.language, seen.page_type, path_and_query(seen.url)[:_PATH_CHARS],
+        zlib.crc32(seen.title.encode("utf-8", "replace")), seen.chars,
+    )  # fmt: skip
 
 
 def lines_of(sketch: Sketch) -> Marks:

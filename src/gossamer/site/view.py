@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.site.facts import Facts, unpacked
-from gossamer.site.sketch import Marks, Sketch, marks_of, places_of, sketch_of
+from gossamer.site.sketch import Marks, Seen, Sketch, marks_of, places_of, sketch_of
 
 Booleans = npt.NDArray[np.bool_]
 
@@ -79,9 +79,9 @@ class PageView:
         self.has_cut = bool((found & likely).any())
         return found
 
-    def sketch(self, language: str, page_type: str) -> Sketch | None:
+    def sketch(self, seen: Seen) -> Sketch | None:
         """What the page shows of its site; None if it has no blocks."""
-        return sketch_of(self._marks, self._names, language, page_type) if len(self._marks) else None
+        return sketch_of(self._marks, self._names, seen) if len(self._marks) else None
 
 
 def _among(values: Marks, known: Marks) -> Booleans:

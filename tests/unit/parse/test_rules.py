@@ -14,9 +14,9 @@ from gossamer.errors import UsageError
 from gossamer.parse.html import Tree
 from gossamer.parse.rules import DocumentRule, RuleBook
 from gossamer.parse.rules.cutting import check_selector, cut
-from gossamer.parse.rules.patterns import MAX_CHARS, compile_patterns
 from gossamer.parse.rules.toml import KEYS, read_rules, write_rules
 from gossamer.settings import toml_value
+from gossamer.site.patterns import MAX_CHARS, compile_patterns
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Owls return | The Daily</title></head><body>
 <nav>Home News Sport</nav>

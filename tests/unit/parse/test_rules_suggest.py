@@ -14,9 +14,9 @@ from gossamer.model.url import Canonicalizer
 from gossamer.parse.html import Tree
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.cutting import cut
-from gossamer.parse.rules.patterns import compile_patterns, path_and_query
 from gossamer.parse.rules.selectors import Sample, find_selectors
-from gossamer.parse.rules.url_groups import Group, Page, group_urls, template_of
+from gossamer.site.patterns import compile_patterns, path_and_query
+from gossamer.site.url_groups import Group, Page, group_urls, template_of
 
 HOST = "https://a.org"
 WORDS = "owl barn night river stone lamp field cloud road winter mouse hill bridge garden letter harbour".split()

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gossamer.site.facts import FEWEST, Facts, difference, learn, unpacked
-from gossamer.site.sketch import MOST_LINES, MOST_NAMES, Marks, Sketch, lines_of, marks_of, sketch_of
+from gossamer.site.sketch import MOST_LINES, MOST_NAMES, Marks, Seen, Sketch, lines_of, marks_of, sketch_of
 
 MAIN, ASIDE, FOOT = 11, 22, 33
 """Looks of three places."""
+ARTICLE = Seen("https://a.org/", language="en", page_type="article")
 
 
 def marks(*blocks: tuple[str, int]) -> Marks:
@@ -19,7 +20,7 @@ def marks(*blocks: tuple[str, int]) -> Marks:
 def page(number: int, *more: tuple[str, int], name: str = "") -> Sketch:
     """A page with a text of its own, a menu and a footer."""
     blocks = [(f"Own text {number}", MAIN), ("Home", ASIDE), ("About us", ASIDE), ("Imprint", FOOT), *more]
-    return sketch_of(marks(*blocks), [name or f"title{number}", "thedailyweb"], "en", "article")
+    return sketch_of(marks(*blocks), [name or f"title{number}", "thedailyweb"], ARTICLE)
 
 
 def furniture(facts: Facts) -> set[int]:
@@ -80,8 +81,8 @@ def test_the_order_of_the_pages_does_not_matter() -> None:
 def test_a_sketch_is_bounded_and_two_pages_agree_on_what_is_left_out() -> None:
     blocks = [(f"line {number}", MAIN) for number in range(5 * MOST_LINES)]
     names = [f"name{number}" for number in range(5 * MOST_NAMES)]
-    one = sketch_of(marks(*blocks), names, "", "")
-    other = sketch_of(marks(*blocks[::-1]), names, "", "")
+    one = sketch_of(marks(*blocks), names, ARTICLE)
+    other = sketch_of(marks(*blocks[::-1]), names, ARTICLE)
     assert len(lines_of(one)) == MOST_LINES and len(one.names) == MOST_NAMES
     assert one.lines == other.lines
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.site.facts import learn
-from gossamer.site.sketch import sketch_of
+from gossamer.site.sketch import Seen, sketch_of
 from gossamer.site.view import KnownSite, PageView
 
 MAIN, HEADING, ASIDE, NOTE = 11, 22, 33, 44
 Block = tuple[str, int]
+SEEN = Seen("https://a.org/")
 
 MENU: list[Block] = [("Home", ASIDE), ("News", ASIDE), ("About us", ASIDE), ("Contact", ASIDE)]
 
@@ -34,7 +35,7 @@ def known(*shared: Block, pages: int = 20) -> KnownSite:
         looked_at(
             view, [*MENU, (f"The text of page {number} and nothing else", MAIN), *(shared if number < pages else ())]
         )
-        sketch = view.sketch("en", "article")
+        sketch = view.sketch(Seen("https://a.org/", language="en", page_type="article"))
         assert sketch is not None
         sketches.append(sketch)
     return KnownSite(learn(sketches))
@@ -99,14 +100,14 @@ def test_a_page_shows_its_names_and_lines_in_its_sketch() -> None:
     view = PageView()
     view.name(["thedailyweb", "ownname"])
     looked_at(view, [own(1)])
-    sketch = view.sketch("de", "listing")
+    sketch = view.sketch(Seen("https://a.org/", language="de", page_type="listing"))
     assert sketch is not None and sketch.names == ("thedailyweb", "ownname")
     assert (sketch.language, sketch.page_type, len(sketch.lines)) == ("de", "listing", 8)
-    assert PageView().sketch("de", "") is None
+    assert PageView().sketch(Seen("https://a.org/")) is None
 
 
 def test_a_sketch_does_not_depend_on_what_is_known() -> None:
     views = [PageView(), PageView(known())]
     for view in views:
         looked_at(view, [*MENU, own(1)])
-    assert views[0].sketch("", "") == views[1].sketch("", "") == sketch_of(views[0]._marks, (), "", "")
+    assert views[0].sketch(SEEN) == views[1].sketch(SEEN) == sketch_of(views[0]._marks, (), SEEN)

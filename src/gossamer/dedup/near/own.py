@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
-_LISTS = ("listing", "collection")
+from gossamer.model.page_types import LISTS
+
 SHARE = 0.2
 """With a share of *s*, two pages that differ in nothing but their titles overlap by 1 / (1 + 2 *s*): .71."""
 
@@ -20,7 +21,7 @@ SHARE = 0.2
 def own_text(title: str, text: str, page_type: str, anchors: Iterable[str], is_rest: bool = False) -> str:
     """The text to compare; on a page of links that is no list, after words that stand for its title. `is_rest`: the
     text is the little that is left without what the site repeats, and the title counts, too."""
-    if page_type in _LISTS:
+    if page_type in LISTS:
         return text
     links = set(anchors)
     linked = sum(len(line) for line in text.split("\n") if line in links)

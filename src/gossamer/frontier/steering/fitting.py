@@ -1,10 +1,12 @@
-"""Checks known URLs against changed document rules.
+"""Checks known URLs against changed document rules, and against what was learned of how documents' URLs look.
 
-New URLs are checked once, as they enter. This goes through the rows of one domain: it marks and counts those that fit,
-and moves waiting first visits to their new level.
+New URLs are checked once, as they enter. This goes through the rows of one domain or site: it marks and counts those
+that fit a rule, and moves waiting first visits to their new level.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from gossamer.database.database import Database, Row
 from gossamer.database.schema import QUEUED, REFUSED, REMOVED
@@ -29,21 +31,44 @@ def refit(db: Database, domain: str, guidance: Guidance, now: float) -> tuple[in
         (domain, domain, f"{domain}:%"),
     )
     for site_id, not_before in sites:
-        after = -(1 << 63)
-        while rows := db.execute(
-            "SELECT key, url, fit, state, outcome, level, lowered, via, depth, part FROM urls "
-            "WHERE site_id = ? AND key > ? AND kind = 'page' ORDER BY key LIMIT ?",
-            (site_id, after, _STEP),
-        ):
-            after = rows[-1][0]
-            verdicts = [bool(guidance.fits(row[1])) for row in rows]
-            seen, fitting = seen + len(rows), fitting + sum(verdicts)
-            changed = [(row, fits) for row, fits in zip(rows, verdicts, strict=True) if bool(row[2]) != fits]
-            waiting = [row for row in rows if row[3] == QUEUED and row[4] is None and row[7] != Via.SEED.value]
-            with db.transaction():
-                _note(db, site_id, changed)
-                _move(db, site_id, not_before, waiting, guidance, now)
+        step = Step(None)
+        while (step := refit_some(db, SitePlace(site_id, not_before), step.last, guidance, now)).last is not None:
+            seen, fitting = seen + step.seen, fitting + step.fitting
     return seen, fitting
+
+
+class SitePlace(NamedTuple):
+    """A site, and when it may be asked again."""
+
+    site_id: int
+    not_before: float
+
+
+class Step(NamedTuple):
+    """Some URLs that were checked."""
+
+    last: int | None
+    """The key of the last one; None if there were none."""
+    seen: int = 0
+    fitting: int = 0
+
+
+def refit_some(db: Database, site: SitePlace, after: int | None, guidance: Guidance, now: float) -> Step:
+    """Check the next URLs of a site, by key, in one transaction."""
+    rows = db.execute(
+        "SELECT key, url, fit, state, outcome, level, lowered, via, depth, part FROM urls "
+        "WHERE site_id = ? AND key > ? AND kind = 'page' ORDER BY key LIMIT ?",
+        (site.site_id, -(1 << 63) if after is None else after, _STEP),
+    )
+    if not rows:
+        return Step(None)
+    verdicts = [bool(guidance.fits(row[1])) for row in rows]
+    changed = [(row, fits) for row, fits in zip(rows, verdicts, strict=True) if bool(row[2]) != fits]
+    waiting = [row for row in rows if row[3] == QUEUED and row[4] is None and row[7] != Via.SEED.value]
+    with db.transaction():
+        _note(db, site.site_id, changed)
+        _move(db, site.site_id, site.not_before, waiting, guidance, now)
+    return Step(rows[-1][0], len(rows), sum(verdicts))
 
 
 def _note(db: Database, site_id: int, changed: list[tuple[Row, bool]]) -> None:

@@ -18,7 +18,7 @@ import msgspec
 
 from gossamer.errors import UsageError
 from gossamer.model.site import host_of, registrable_domain, site_of
-from gossamer.parse.rules.patterns import MAX_CHARS, compile_patterns, path_and_query
+from gossamer.site.patterns import MAX_CHARS, compile_patterns, path_and_query
 
 
 class DocumentRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

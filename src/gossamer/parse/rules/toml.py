@@ -29,7 +29,7 @@ from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.rules import DocumentRule
 from gossamer.parse.rules.cutting import check_date_format, check_selector
-from gossamer.parse.rules.patterns import compile_patterns
+from gossamer.site.patterns import compile_patterns
 
 KEYS = DocumentRule.__struct_fields__
 MAX_ITEMS = 50

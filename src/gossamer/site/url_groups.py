@@ -6,7 +6,7 @@ are, unless many different ones stand in the same place.
 
 What looks like a document: enough pages, each with a title of its own and a text of some length,
 no word in the path that names a listing, and no date at the end of it (a daily archive). This is
-a proposal for a person, who sees the figures: it may be wrong.
+a guess: a person who is shown it sees the figures, and a crawl uses it only to choose what it fetches first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from urllib.parse import unquote
 import msgspec
 
 from gossamer.errors import UsageError
-from gossamer.parse.rules.patterns import PLACEHOLDERS, compile_patterns, path_and_query
+from gossamer.model.page_types import LISTS
+from gossamer.site.patterns import PLACEHOLDERS, compile_patterns, path_and_query
 
 MIN_PAGES = 3
 """Pages from which on a template is worth a rule."""
@@ -30,13 +31,15 @@ MANY_WORDS = 6
 """Different words in one place from which on they are a placeholder."""
 _OWN_TITLES = 0.7
 _FEW, _SINGLE = "too few pages", "a single page"
+_ARCHIVE = "ends with a date: an archive"
 
-_LISTING = frozenset("""
-    tag tags category categories author authors user users page pages search label labels login register profile
-    contact contacts attachment calendar sitemap cart
+_LISTS = frozenset("""
+    tag tags category categories author authors user users page pages search label labels calendar sitemap
 """.split())  # fmt: skip
-"""Words of a path that name lists of pages, or pages that are no documents. `archive`, `topics` and `rubrics` are not
-here: of 663 Russian news hosts, twelve keep their news there."""
+"""Words of a path that name lists of pages. `archive`, `topics` and `rubrics` are not here: of 663 Russian news hosts,
+twelve keep their news there."""
+_LISTING = _LISTS | frozenset("login register profile contact contacts attachment cart".split())
+"""These, and words that name pages which are no documents."""
 _AT_THE_END = frozenset("feed rss amp print comments".split())
 """The same, but only as the last part."""
 _COMPACT_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
@@ -47,7 +50,15 @@ _ENDING = re.compile(r"(.+)(\.(?:html?|s?html|phtml|php|aspx?|jsp|htm))")
 _LEADING = re.compile(r"([A-Za-z]{0,3}?)(\d{3,})([-_])(.+)")
 _TRAILING = re.compile(r"(.+)([-_])([a-z]{0,2}?)(\d{3,})")
 _PREFIXED = re.compile(r"([A-Za-z]{1,8}[-_]?)(\d+)")
-_LAST_DATE = re.compile(r"\{(?:year|month|day)\}/?$")
+_LAST_DATE = re.compile(r"\{(?:year|month|day)\}(?:\.\w+)?/?$")
+_LAST_MONTH = re.compile(r"\{(?:year|month)\}(?:\.\w+)?/?$")
+_LAST_WEEK = re.compile(r"\{year\}[-/]?(?:w|week|kw|q|quarter)[-_/]?\{id\}/?$")
+_DATE_QUERY = re.compile(r"\?(?:&?(?:m|year|month|monthnum|day|date|week)=[^&]*)+$")
+_MONTHS_OF_YEARS = re.compile(r"(?:19|20)\d\d[-_]?(?:0[1-9]|1[0-2])")
+_MONTH_NAMES = frozenset("""
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec
+""".split())  # fmt: skip
 _PAGING = re.compile(r"(?:page|p)[-_/=]?\{id\}/?$")
 
 
@@ -68,6 +79,8 @@ class Group(msgspec.Struct):
     pages: list[Page]
     verdict: str = ""
     """Why it does not look like documents; `""` where it does."""
+    is_list: bool = False
+    """Whether its pages only lead to others: archives, tags, the pages of a list."""
     excluded: list[str] = []
     """Templates that this one covers although they are no documents."""
 
@@ -89,7 +102,8 @@ def group_urls(pages: Iterable[Page]) -> list[Group]:
         by_template[template_of(page.url)].append(page)
     groups = [Group(template, found) for template, found in _merge_words(by_template).items()]
     for group in groups:
-        group.verdict = _verdict(group)
+        reason = _why_list(group)
+        group.verdict, group.is_list = reason or _verdict(group), bool(reason)
     return _absorb(sorted(groups, key=lambda group: (-len(group.pages), group.template)))
 
 
@@ -201,11 +215,45 @@ def _absorb(groups: list[Group]) -> list[Group]:
     return left
 
 
+def _why_list(group: Group) -> str:
+    """Why the pages of a template are lists; `""` if they are not, or if it is a single page."""
+    template = group.template
+    if hints := sorted(_LISTS.intersection(_words(template))):
+        return f"{hints[0]!r} in the path names no documents"
+    if "{" not in template:
+        return ""
+    if _is_archive(group):
+        return _ARCHIVE
+    if _PAGING.search(template):
+        return "the pages of a listing"
+    lists = sum(page.page_type in LISTS for page in group.pages)
+    told = sum(bool(page.page_type) for page in group.pages)
+    return "most pages read like listings" if lists > told / 2 and lists >= len(group.pages) / 5 else ""
+
+
+def _is_archive(group: Group) -> bool:
+    """Whether the URLs end with a date: of a day, a week, a month or a year. A column may end its URLs with the day of
+    the article, behind its name; nobody ends them with the month."""
+    template = group.template
+    path = template.partition("?")[0]
+    named = "{id}" in path or "{slug}" in path
+    if (_LAST_MONTH if named else _LAST_DATE).search(path) or _LAST_WEEK.search(path) or _DATE_QUERY.search(template):
+        return True
+    last = [path_and_query(page.url).partition("?")[0].rstrip("/").rpartition("/")[2] for page in group.pages]
+    if "{year}/{" in path and all(word.lower() in _MONTH_NAMES for word in last):
+        return True
+    return len(set(last)) > 1 and all(map(_MONTHS_OF_YEARS.fullmatch, last))
+
+
+def _words(template: str) -> list[str]:
+    """The words in a template, without its placeholders."""
+    return re.split(r"[^a-z]+", re.sub(r"\{\w+\}", " ", template.lower()))
+
+
 def _verdict(group: Group) -> str:
     template = group.template
-    words = re.split(r"[^a-z]+", re.sub(r"\{\w+\}", " ", template.lower()))
     last = template.lower().rstrip("/").rpartition("/")[2]
-    if hints := sorted(_LISTING.intersection(words) | _AT_THE_END.intersection([last])):
+    if hints := sorted(_LISTING.intersection(_words(template)) | _AT_THE_END.intersection([last])):
         return f"{hints[0]!r} in the path names no documents"
     if "{" not in template:
         return _SINGLE
@@ -213,16 +261,10 @@ def _verdict(group: Group) -> str:
         return _FEW
     if not _can_be_written(template):
         return "no pattern can be made of it"
-    if _LAST_DATE.search(template) and "{id}" not in template and "{slug}" not in template:
-        return "ends with a date: an archive"
-    if _PAGING.search(template):
-        return "the pages of a listing"
     if group.median_chars < MIN_CHARS:
         return "half of the pages have hardly any text"
     if group.own_titles < _OWN_TITLES:
         return "pages share their titles"
-    if sum(page.page_type == "listing" for page in group.pages) > len(group.pages) / 2:
-        return "most pages read like listings"
     return ""
 
 
