@@ -14,6 +14,7 @@ from frontier_kit import LEASE, NEAR, SQL_MAKERS, Crew, Hand, dump_tables, page,
 
 from gossamer.database.schema import QUEUED
 from gossamer.frontier.contract import Budgets, Verdict
+from gossamer.frontier.guidance import Guidance
 from gossamer.frontier.knowledge import FIRST_KEY, facts_of, learn_the_rest, learning_of, sites_to_judge_again
 from gossamer.frontier.rereading import Again, Stale, record_again, stale_pages, visit_again
 from gossamer.frontier.sql import SqlFrontier
@@ -21,7 +22,12 @@ from gossamer.frontier.steering.removing import remove
 from gossamer.frontier.views.known_site import site_knowledge
 from gossamer.model.outcome import Outcome
 from gossamer.model.site import key64
+from gossamer.plugins import STRATEGIES
+from gossamer.priority.product import build
+from gossamer.priority.strategy import Context
+from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.site.sketch import SAMPLE, Seen, marks_of, sketch_of
+from gossamer.site.templates import SiteDocuments
 
 SITE = "one.org"
 ARTICLE = Seen("https://one.org/", language="en", page_type="article")
@@ -165,6 +171,74 @@ def test_a_worker_hears_of_what_others_learned(crew: Crew) -> None:
     news = sql(crew).facts_since({SITE: 0, "two.org": 0})
     assert news == {SITE: sql(crew).learned[SITE]}
     assert sql(crew).facts_since({SITE: 1}) == {}
+
+
+# -- what is fetched first -----------------------------------------------------------------------
+
+
+def seen_at(path: str, page_type: str) -> bytes:
+    looks = np.array([1, 2, 2, 2], np.uint64)
+    seen = Seen(f"https://{SITE}{path}", f"Title of {path}", "en", page_type, chars=2_000)
+    return msgspec.msgpack.encode(sketch_of(marks_of([f"own {path}", *MENU], looks), ["thesite"], seen))
+
+
+@pytest.fixture
+def ordered(crew: Crew) -> Crew:
+    """Fetches documents first, as the default strategy does."""
+    documents = SiteDocuments()
+    strategy = build("fit * breadth", lambda name: STRATEGIES.get(name)(Context(fits=documents.fits)))
+    guidance = Guidance(
+        strategy, revisit=RevisitConfig(policy="none"), feeds=FeedConfig(poll=False), documents=documents
+    )
+    sql(crew).guide(guidance)
+    return crew
+
+
+def test_what_looks_like_a_document_of_its_site_is_fetched_first(ordered: Crew) -> None:
+    stories, tags = [f"/story/{number}" for number in range(1000, 1030)], [f"/tag/t{number}" for number in range(9)]
+    waiting = ["/about", "/tag/owls", "/story/4711"]
+    ordered.add(*(page(f"https://{SITE}{path}") for path in (*stories, *tags)))
+    hand = ordered.worker("hand")
+    hand.take(urls=10_000)
+    ordered.add(*(page(f"https://{SITE}{path}") for path in waiting))
+    visits = [
+        hand.visit(task, sketch=seen_at(path, kind), content_hash=path, row=row)
+        for row, (path, kind) in enumerate(
+            [*((one, "article") for one in stories), *((one, "listing") for one in tags)]
+        )
+        for task in hand.tasks(f"https://{SITE}{path}")
+    ]
+    hand.report(*visits, segment="s1")
+    frontier = sql(ordered)
+    assert frontier.prefer(frontier.learned) == [SITE]
+    after = frontier.reorder(SITE, None, ordered.now)
+    assert after is not None and frontier.reorder(SITE, after, ordered.now) is None
+    ordered.add(page(f"https://{SITE}/imprint"), page(f"https://{SITE}/story/4712"))
+    paths = [task.url.removeprefix(f"https://{SITE}") for task in hand.refill(SITE)]
+    assert paths == ["/story/4711", "/story/4712", "/about", "/tag/owls", "/imprint"]
+    assert frontier.prefer({SITE: frontier.learned[SITE]}) == []
+
+
+def test_urls_that_were_under_way_while_the_order_changed_are_fetched_once(ordered: Crew) -> None:
+    paths = [f"/story/{number}" for number in range(1000, 1040)]
+    ordered.add(*(page(f"https://{SITE}{path}") for path in (*paths, "/about")))
+    hand = ordered.worker("hand")
+    hand.take(urls=10_000)
+    done = hand.tasks(*(f"https://{SITE}{path}" for path in paths))
+    hand.report(
+        *(
+            hand.visit(task, sketch=seen_at(path, "article"), content_hash=path, row=row)
+            for row, (path, task) in enumerate(zip(paths, done, strict=True))
+        ),
+        segment="s1",
+    )
+    [under_way] = hand.tasks(f"https://{SITE}/about")
+    frontier = sql(ordered)
+    frontier.prefer(frontier.learned)
+    frontier.reorder(SITE, None, ordered.now)
+    assert hand.refill(SITE, holding=[under_way.key]) == []
+    hand.report(hand.visit(under_way, content_hash="about"), segment="s2")
+    assert hand.refill(SITE) == []
 
 
 # -- judging again ------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class LiveRules:
         for site, known in news.items():
             self._known[site] = known.version
             self._parsers.know(site, known)
-        return await self._frontier.prefer(news) if news and self._settings.site.order else []
+        return await self._frontier.prefer(news) if news else []
 
     async def order_loop(self) -> None:
         """Put waiting URLs in order, a few thousand at a time: commits come in between."""

@@ -31,7 +31,7 @@ def guidance_of(settings: Settings, rules: Sequence[DocumentRule]) -> Guidance:
     read."""
     # Statistics and strategy ask about the same new URLs; the patterns are tried once.
     fits = lru_cache(maxsize=_REMEMBERED)(RuleBook(rules).fits)
-    documents = SiteDocuments()
+    documents = SiteDocuments(settings.site.learn and settings.site.order)
 
     def looks_useful(url: str) -> bool | None:
         ruled = fits(url)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from gossamer.model.counts import counted
 from gossamer.model.page_types import LISTS
 from gossamer.model.site import site_of
 from gossamer.site.patterns import MAX_CHARS, compile_patterns, path_and_query
@@ -42,6 +43,11 @@ class Template(msgspec.Struct, frozen=True, array_like=True):
     """Patterns of URLs that it covers although they are no documents."""
     reason: str = ""
     """Why its pages are lists."""
+
+    @property
+    def sentence(self) -> str:
+        """The template with its evidence."""
+        return f"{self.pattern} ({counted(self.pages, 'page')}{f'; {self.reason}' if self.is_list else ''})"
 
 
 def learn_templates(sample: Sequence[Sketch]) -> tuple[Template, ...]:
@@ -76,11 +82,15 @@ def _template(group: Group) -> Template:
 class SiteDocuments:
     """Which URLs of which sites look like documents, by the templates of each site."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_asked: bool = True) -> None:
+        """`is_asked`: false if templates are to decide nothing."""
+        self._is_asked = is_asked
         self._sites: dict[str, DocumentUrls] = {}
 
     def know(self, site: str, templates: Sequence[Template]) -> bool:
         """Go by these from now on; returns whether other URLs look like documents now."""
+        if not self._is_asked:
+            return False
         new, old = DocumentUrls(templates), self._sites.pop(site, None)
         if new.templates:
             self._sites[site] = new
@@ -88,7 +98,7 @@ class SiteDocuments:
 
     def take_over(self, known: SiteDocuments) -> None:
         """Know what another one knew."""
-        self._sites = known._sites
+        self._sites = dict(known._sites) if self._is_asked else {}
 
     def fits(self, url: str) -> bool | None:
         """Whether a canonical URL looks like a document of its site; None if nothing is known of how those look."""

@@ -209,7 +209,7 @@ def _absorb(groups: list[Group]) -> list[Group]:
                 continue
             if other.verdict in ("", _FEW) or (other.verdict == _SINGLE and other.median_chars >= MIN_CHARS):
                 group.pages += other.pages
-            else:
+            elif _can_be_written(other.template):
                 group.excluded.append(other.template)
             left.remove(other)
     return left

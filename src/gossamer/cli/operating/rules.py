@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from cyclopts import App, Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, operator_name, out, print_json
@@ -19,7 +20,9 @@ from gossamer.data.guidance import guidance_of
 from gossamer.data.raw_pages import Html, html_from_bytes, newest_html
 from gossamer.database.database import Database, open_database
 from gossamer.errors import StorageError, UsageError
+from gossamer.frontier.knowledge import facts_of
 from gossamer.frontier.steering.fitting import refit
+from gossamer.frontier.views.site_view import find_site
 from gossamer.model.counts import counted, noun
 from gossamer.model.site import host_of, site_of
 from gossamer.operate.canonical import canonical_or_error
@@ -28,6 +31,7 @@ from gossamer.operate.suggesting import suggest
 from gossamer.parse.rules import DocumentRule, RuleBook, problem_of
 from gossamer.parse.rules.toml import MAX_BYTES, read_rules, write_rules
 from gossamer.settings import Settings
+from gossamer.site.templates import FEWEST
 from gossamer.tables.audit import note
 from gossamer.tables.rulebook import load_rules, remove_rules, save_rules
 
@@ -156,6 +160,35 @@ def test(
         print_json(trial.as_json())
     else:
         _print_trial(trial)
+
+
+@command.command
+def learned(site: str, *, data: Data = DEFAULT_DATA, json: Json = False, debug: Debug = False) -> None:
+    """Show how the URLs of SITE's documents and lists look, as the crawl learned it by itself.
+
+    Parameters
+    ----------
+    site
+        A host of the crawl.
+    """
+    settings = settings_of_crawl(data)
+    name = site_of(canonical_or_error(site, settings))
+    with closing(DataFolder(data).read()) as db:
+        if find_site(db, name) is None:
+            raise UsageError(f"{name} is not a site of this crawl: `gossamer export urls` lists the host names")
+        found = facts_of(db, name)
+    if json:
+        print_json({"site": name, "templates": [msgspec.structs.asdict(one) for one in found.templates]})
+        return
+    for one in found.templates:
+        kind = "list" if one.is_list else "document"
+        out.print(f"{kind:8}  {one.sentence}{''.join(f'  not {path}' for path in one.exceptions)}", markup=False)
+    if not found.templates:
+        out.print(
+            f"Nothing is known of how the URLs of {name} look: fewer than {FEWEST} documents were read, or their URLs "
+            "have nothing in common.",
+            markup=False,
+        )
 
 
 @command.command(name="suggest")

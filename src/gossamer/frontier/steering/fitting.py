@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gossamer.database.database import Database, Row
 from gossamer.database.schema import QUEUED, REFUSED, REMOVED
 from gossamer.frontier.guidance import Guidance
+from gossamer.frontier.knowledge import facts_of
 from gossamer.frontier.prefixes import PrefixTally
 from gossamer.frontier.queueing import Queue, enqueue
 from gossamer.frontier.standing import link_values
@@ -27,10 +28,11 @@ def refit(db: Database, domain: str, guidance: Guidance, now: float) -> tuple[in
     fit."""
     seen = fitting = 0
     sites = db.execute(
-        "SELECT id, not_before FROM sites WHERE domain = ? OR name = ? OR name LIKE ? ORDER BY id",
+        "SELECT id, not_before, name FROM sites WHERE domain = ? OR name = ? OR name LIKE ? ORDER BY id",
         (domain, domain, f"{domain}:%"),
     )
-    for site_id, not_before in sites:
+    for site_id, not_before, name in sites:
+        guidance.documents.know(name, facts_of(db, name).templates)
         step = Step(None)
         while (step := refit_some(db, SitePlace(site_id, not_before), step.last, guidance, now)).last is not None:
             seen, fitting = seen + step.seen, fitting + step.fitting

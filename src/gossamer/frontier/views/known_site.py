@@ -9,9 +9,12 @@ from gossamer.frontier.knowledge import facts_of, learning_of
 from gossamer.frontier.rereading import stale_pages
 from gossamer.model.counts import counted
 from gossamer.model.site import key64
+from gossamer.site.templates import Template
 
 _MOST = 1_000
 """Pages to judge again that are counted: a person waits for the answer."""
+_SHOWN = 5
+"""Templates of a kind that a sentence names."""
 
 
 class SiteKnowledge(msgspec.Struct, frozen=True):
@@ -28,8 +31,20 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     """What titles and first headings share, letters only."""
     languages: dict[str, int]
     page_types: dict[str, int]
+    templates: tuple[Template, ...]
+    """How the URLs of its documents and lists look."""
     waiting: int
     """Documents that were read when less was known and will be judged again, up to a thousand."""
+
+    @property
+    def documents(self) -> list[Template]:
+        """Templates of documents."""
+        return [one for one in self.templates if not one.is_list]
+
+    @property
+    def lists(self) -> list[Template]:
+        """Templates of lists."""
+        return [one for one in self.templates if one.is_list]
 
     @property
     def sentence(self) -> str:
@@ -45,6 +60,9 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             if counts:
                 ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
                 said.append(f"{title}: " + ", ".join(f"{name} {count}" for name, count in ordered))
+        for kind, found in (("documents", self.documents), ("lists", self.lists)):
+            if found:
+                said.append(f"{kind} look like " + ", ".join(one.sentence for one in found[:_SHOWN]))
         if self.waiting:
             said.append(f"{counted(self.waiting, 'older page')} will be judged again")
         return "; ".join(said)
@@ -60,5 +78,5 @@ def site_knowledge(db: Database, site: str) -> SiteKnowledge | None:
     )
     return SiteKnowledge(
         facts.pages, learning.learned_at, len(facts.lines) // 8, len(facts.places) // 8, facts.names, facts.languages,
-        facts.page_types, len(waiting),
+        facts.page_types, facts.templates, len(waiting),
     )  # fmt: skip

@@ -43,18 +43,20 @@ from gossamer.scope.automatic import SiteFilters
 from gossamer.scope.shape import path_shape
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
+from gossamer.site.templates import SiteDocuments
 from gossamer.tables.rulebook import load_rules, rules_for
 
 
 def explain(db: Database, settings: Settings, text: str, now: float, folder: DataFolder | None = None) -> Explanation:
     """Explain a URL; with the folder, also whether readers can find it."""
     answer = _explain(db, settings, canonical_or_error(text, settings), now)
-    answer.document_rule = _document_rule(db, answer.url)
     known = site_knowledge(db, site_of(answer.url)) if settings.site.learn else None
     answer.known_site = known.sentence if known is not None else ""
+    guidance = guidance_of(settings, load_rules(db))
+    guidance.documents.know(site_of(answer.url), known.templates if known is not None else ())
+    answer.document_rule = _document_rule(db, answer.url, guidance.documents)
     _add_copies(db, answer)
     if answer.record is not None:
-        guidance = guidance_of(settings, load_rules(db))
         answer.priority = priority_factors(db, guidance, answer.record)
         answer.revisit = revisit_factors(db, guidance, answer.record, now)
     _add_mirror(db, settings, answer)
@@ -126,12 +128,17 @@ def _add_copies(db: Database, answer: Explanation) -> None:
             answer.collapsed_under = "" if cluster.representative == answer.url else cluster.representative
 
 
-def _document_rule(db: Database, url: str) -> str:
+def _document_rule(db: Database, url: str, documents: SiteDocuments) -> str:
     attempts = RuleBook(rules_for(db, url)).attempts(url)
     found = next((attempt for attempt in attempts if attempt.fits), None)
     if found is not None:
         return f"{found.rule.label}: {found.reason}"
-    return f"none of {len(attempts)} for this host" if attempts else "none for this host"
+    if attempts:
+        return f"none of {len(attempts)} for this host"
+    looks = documents.fits(url)
+    if looks is None:
+        return "none for this host"
+    return f"none for this host; it {'looks' if looks else 'does not look'} like the documents of its site"
 
 
 def _add_target(db: Database, answer: Explanation) -> None:
