@@ -146,6 +146,8 @@ class PageParser:
             return parsed
         base = resolve_base(job.url, None)
         entries = [(e.loc, e.published_at, 0.5 if e.priority is None else e.priority) for e in sitemap.entries]
+        # behind them: what is an entry of its own has its own date and priority
+        entries += [(loc, None, priority) for loc, priority in sitemap.translations.items()]
         self._name(parsed, base, entries, now)
         nested = [self._canonicalizer.resolve(base, loc) for loc in sitemap.nested]
         parsed.nested, _ = self._chain.split([url for url in nested if not isinstance(url, Decision)], now)
