@@ -95,6 +95,12 @@ def changed(text: str, words: int) -> str:
     return " ".join([*kept[:-words], *(f"other{n}" for n in range(words))])
 
 
+FERRY = (
+    "The ferry to the island left an hour late today, because nobody had told the captain that the clocks had changed. "
+    "The passengers took it with humour and sang on the quay."
+)
+ROSE = "The old rose behind the church flowers again, after a gardener from the next village cut it back in March."
+DISHES = "The kitchen is open until late. Children eat half of what their parents eat, so ask for the dish of the day."
 YO = "Ёж всё ещё идёт по зелёной траве, и её край тёмен, а счётчик ведёт отсчёт. "
 NEWS = prose("kite", 8)
 LONG = " ".join(prose(f"harbour {n}") for n in range(8))
@@ -176,6 +182,28 @@ PAIRS = [
     Pair("near-short", article("Post", prose("post"), "18 November 2025"), article("Post", prose("post"),
          "2 May 2024"), NEAR,
          "the short post again, under another date"),
+    Pair("post-word", article("The ferry is late", FERRY), article("The ferry is late", FERRY.replace("humour",
+         "patience")), NEAR, "a short post with one other word"),
+    Pair("post-line", article("The ferry is back", FERRY.replace("late", "early")), article("The ferry is back",
+         FERRY.replace("late", "early"), "Tell your friends about it."), NEAR, "a short post with another line"),
+    Pair("post-byline", article("A rose", "By Ann Miller, 15 September 2015", ROSE), article("A rose",
+         "Posted by Carl on March 3, 2016 at 14:30", ROSE), NEAR, "a short post under another name and date"),
+    Pair("post-themes", html("A rose again", f"<main><h1>A rose again</h1><p>{ROSE.lower()} So they say.</p></main>"),
+         html("A rose again", f"<div><h1>A rose again</h1><p>{ROSE.lower()} So they say.</p><p>Share this</p></div>"),
+         NEAR, "a short post and the rest of another theme"),
+    Pair("post-template", article("Video: Storm", "Video: Storm", DISHES), article("Video: Harvest", "Video: Harvest",
+         DISHES), TWO, "two short posts of one template; the titles differ"),
+    Pair("post-numbers", article("The weather", DISHES.replace("dish", "soup"), "Five o'clock: 12 degrees"),
+         article("The weather", DISHES.replace("dish", "soup"), "Five o'clock: 9 degrees"), TWO,
+         "two reports of one template; the numbers differ"),
+    Pair("post-versions", article("Download", DISHES.replace("dish", "cake"), "For version 3.0.1 only"),
+         article("Download", DISHES.replace("dish", "cake"), "For version 3.1.1 only"), TWO,
+         "each has a number that the other lacks"),
+    Pair("post-half", article("A walk", FERRY.replace("ferry", "walk")), article("A walk", FERRY.replace("ferry",
+         "walk")[:100]), TWO, "half of a short post"),
+    Pair("post-few-words", article("The shop", "The shop in the old town is closed today, we are sorry to say."),
+         article("The shop", "The shop in the old town is open today, we are happy to say."), TWO,
+         "in few words, two others are another post"),
     Pair("link-only", linked("Found: a fast bicycle", "/out/1"), linked("A garden for bees", "/out/2"), TWO,
          "posts of one link each; the sidebar is that of the site"),
     Pair("translation", article("Bridge", prose("bridge")), article("Brücke", "Die Brücke über den Fluss ist alt, und "

@@ -14,7 +14,7 @@ from inside import gossamer
 
 from gossamer.search.searcher import Searcher
 from gossamer.settings import ServeSettings
-from gossamer.testing import FakeWeb
+from gossamer.testing import FakeWeb, Reply
 from gossamer.web.app import create_app
 
 pytestmark = pytest.mark.long
@@ -44,6 +44,7 @@ class Languages(NamedTuple):
     data: Path
     host: str
     blog: str
+    listed: str
 
     def hits(self, *query: str) -> list[dict[str, Any]]:
         return list(gossamer("search", *query, "--json", data=self.data).json["hits"])
@@ -61,19 +62,36 @@ def languages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Languages]:
         hreflang = "" if lang == "fr" else alternates  # the French page forgot to list itself and the others
         top = head(TITLES[lang], f'<link rel=canonical href="/en">{hreflang}').replace("<html>", f"<html lang={lang}>")
         site.page(f"/{lang}", f"{top}<body><nav>{menu}</nav><main><h1>{TITLES[lang]}</h1><p>{text}</main></body>")
+    listed = web.site("listed.test")
+    others = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{lang}" href="{listed.url("/" + lang)}"/>' for lang in TEXTS
+    )
+    listed.page("/", head("Listed", "") + "<body>")
+    listed.robots(f"User-agent: *\nSitemap: {listed.url('/map.xml')}\n")
+    listed.reply(
+        "/map.xml",
+        Reply(f"<urlset><url><loc>{listed.url('/en')}</loc>{others}</url></urlset>", content_type="application/xml"),
+    )
+    for lang, text in TEXTS.items():
+        listed.page(f"/{lang}", head(TITLES[lang], "") + f"<body><h1>{TITLES[lang]}</h1><p>{text[::-1]}")
     start = '<link rel=canonical href="/">'
     blog.page("/", head("Blog", start) + "<body>" + "".join(f'<a href="{path}">{path}</a>' for path in BLOG))
     for path, text in BLOG.items():
         paragraphs = f"<p>{text}" + "".join(f"<p>{n}. {text[::-1]}" for n in range(4))
         blog.page(path, head(path, start) + f"<body><main><h1>{path}</h1>{paragraphs}</main></body>")
     with web:
-        crawl(web, data, [site.url("/"), blog.url("/")], crawl={"index": True})
-        yield Languages(data, site.url("/")[:-1], blog.url("/")[:-1])
+        crawl(web, data, [site.url("/"), blog.url("/"), listed.url("/")], crawl={"index": True})
+        yield Languages(data, *(one.url("/")[:-1] for one in (site, blog, listed)))
 
 
 def test_all_languages_are_documents_though_they_name_the_english_page(languages: Languages) -> None:
     pages = {page["url"] for page in exported("pages", languages.data)}
     assert {f"{languages.host}/{lang}" for lang in TEXTS} <= pages
+
+
+def test_languages_that_only_a_sitemap_names_are_documents(languages: Languages) -> None:
+    pages = {page["url"] for page in exported("pages", languages.data)}
+    assert {f"{languages.listed}/{lang}" for lang in TEXTS} <= pages
 
 
 @pytest.mark.parametrize(("query", "lang"), [("spider", "en"), ("Spinne", "de"), ("mouche", "fr")])

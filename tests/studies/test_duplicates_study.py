@@ -35,8 +35,11 @@ class ByFirstWord:
     name = "first-word"
     threshold = 1.0
 
-    def fingerprint(self, text: str) -> bytes:
+    def fingerprint(self, text: str, title: str = "") -> bytes:
         return " ".join(text.split()[:2]).encode()
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        return fingerprint
 
     def keys(self, fingerprint: bytes) -> list[int]:
         return [int.from_bytes(fingerprint.split()[0][:6], "big")]

@@ -14,7 +14,7 @@ import msgspec
 from gossamer.categories.model import SOURCE, model_of
 from gossamer.crawl.parser_config import ParserConfig, SiteKnown, full_chain
 from gossamer.dedup.exact import content_hash
-from gossamer.dedup.near.own import own_text
+from gossamer.dedup.near.own import own_text, own_title
 from gossamer.dedup.near.registry import near_method
 from gossamer.dedup.short import is_page_hash, page_hash
 from gossamer.dedup.simhash import simhash
@@ -89,7 +89,8 @@ class PageParser:
         if self._near is not None and parsed.ok and parsed.text:
             anchors = (link.anchor for link in parsed.links)
             own = own_text(parsed.title, parsed.text, parsed.page_type, anchors, _has_little_left(parsed))
-            parsed.fingerprint = self._near.fingerprint(own)
+            title = "" if is_page_hash(parsed.content_hash) else own_title(parsed.title, parsed.page_type)
+            parsed.fingerprint = self._near.fingerprint(own, title)
             parsed.near_keys = self._near.keys(parsed.fingerprint)
         if len(self._keys) > _REMEMBERED:
             self._keys.clear()
@@ -145,6 +146,8 @@ class PageParser:
             return parsed
         base = resolve_base(job.url, None)
         entries = [(e.loc, e.published_at, 0.5 if e.priority is None else e.priority) for e in sitemap.entries]
+        # behind them: what is an entry of its own has its own date and priority
+        entries += [(loc, None, priority) for loc, priority in sitemap.translations.items()]
         self._name(parsed, base, entries, now)
         nested = [self._canonicalizer.resolve(base, loc) for loc in sitemap.nested]
         parsed.nested, _ = self._chain.split([url for url in nested if not isinstance(url, Decision)], now)

@@ -26,9 +26,25 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SECONDS = re.compile(r"\d:\d\d:\d\d")
 _DAY = re.compile(r"[^\W\d_]|\d[-./]\d\d?[-./]\d")
 
+_WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
+_CLOCK_ALONE = re.compile(r"\s*\d\d?[:.]\d\d\s*(?:[ap]\.?m\.?|uhr|h)?\s*", re.IGNORECASE)
+_YEAR_OR_CLOCK = re.compile(r"\b(?:19|20)\d\d\b|\b\d\d?:\d\d\b")
+_BYLINE = re.compile(
+    r"^[ \t]{0,9}(?:(?:posted|written|published|submitted|reported)[ ]by|by|von|par|por|автор|作者)\b[ :|]{0,3}"
+    r"[^\W\d_][^\n.!?。]{0,50}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+_WRITTEN = _words(
+    """by posted published written submitted filed added updated created reported on von geschrieben veröffentlicht
+    erstellt par publié écrit por publicado escrito автор опубликовано добавлено обновлено написано
+    作者 发布 发表 发布于 发表于 更新"""
+)
 
 
 class _Kind(NamedTuple):
@@ -104,6 +120,16 @@ def undated(text: str) -> str:
     return _without(text, dated) if len(dated) <= _FEW_DATES else text
 
 
+def unsigned(text: str) -> str:
+    """The text without the lines that say only when it was written, or by whom; without a few of each, as in
+    `undated`."""
+    dated = [line for line in _numbered(text) if is_dateline(line[0])]
+    if len(dated) <= _FEW_DATES:
+        text = _without(text, dated)
+    named = list(islice(_BYLINE.finditer(text), _FEW_DATES + 1))
+    return _without(text, named) if len(named) <= _FEW_DATES else text
+
+
 def _numbered(text: str) -> Iterator[re.Match[str]]:
     return islice(_NUMBERED.finditer(text), _MOST_LINES)
 
@@ -122,6 +148,20 @@ def _without(text: str, lines: Sequence[re.Match[str]]) -> str:
 def is_date(line: str) -> bool:
     """Whether a line with a number is nothing but a date."""
     return _DAY.search(line) is not None and frozenset(_WORD.findall(line.lower())) <= _DATE
+
+
+def is_dateline(line: str) -> bool:
+    """Whether a line with a number is a date or a clock, alone or in a post's head: half of the words belong to the
+    date, and the line begins with it, or says that something was written."""
+    if is_date(line) or _CLOCK_ALONE.fullmatch(line):
+        return True
+    words = _WORD_OR_NUMBER.findall(line.lower())
+    timely = [word for word in words if word in _DATE or word.isdecimal()]
+    return (
+        2 * len(timely) >= len(words)
+        and _DAY.search(line) is not None
+        and (words[0] in _WRITTEN or (words[0] in timely and _YEAR_OR_CLOCK.search(line) is not None))
+    )
 
 
 def is_passing(line: str) -> bool:

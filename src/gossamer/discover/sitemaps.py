@@ -1,7 +1,8 @@
 """Sitemaps: the URLs a site names by itself (sitemaps.org 0.9).
 
 Read are urlset, sitemapindex, plain text (one URL a line), and RSS 2.0, RSS 1.0 and Atom used as
-sitemaps; each also packed with gzip. Namespaces are not checked, since many sites get them wrong.
+sitemaps; each also packed with gzip. Namespaces are not checked, since many sites get them wrong. The
+page in other languages (`xhtml:link` with `hreflang`) is named like the page itself.
 
 How a stranger's XML is read at bounded cost is said in `xml_entries`; here reading stops at the
 limits of the protocol (50,000 entries, 50 MB unpacked).
@@ -30,7 +31,7 @@ class SitemapLimits(msgspec.Struct, frozen=True):
     """Where reading stops."""
 
     entries: int = 50_000
-    """Entries, or sitemaps of an index; more are left out."""
+    """Entries, or sitemaps of an index, or different translations of entries; more are left out."""
     unpacked_bytes: int = 52_428_800
     """Bytes after unpacking; the rest is left out."""
 
@@ -58,6 +59,8 @@ class Sitemap(msgspec.Struct):
     entries: list[SitemapEntry] = []
     nested: list[str] = []
     """The sitemaps that an index names."""
+    translations: dict[str, float] = {}
+    """URLs of entries in other languages, as written, with the highest priority of these entries."""
     problem: str = ""
     """Why it is not complete, one sentence; empty where it is."""
 
@@ -85,7 +88,7 @@ class _Collector:
 
     def __init__(self, sitemap: Sitemap, limit: int) -> None:
         self._sitemap = sitemap
-        self._room = limit
+        self._room = self._limit = limit
 
     def take_place(self) -> None:
         """One more entry, whether it can be used or not."""
@@ -105,6 +108,15 @@ class _Collector:
                 epoch(published) if published else None,
             )
         )
+
+    def translations(self, locs: list[str], priority: str) -> None:
+        """An entry in other languages; each of these often names all others again."""
+        found, value = self._sitemap.translations, _priority(priority) if priority else 0.5
+        for loc in locs:
+            if loc in found:
+                found[loc] = max(found[loc], value)
+            elif len(found) < self._limit:
+                found[loc] = value
 
     def nested(self, loc: str) -> None:
         """One sitemap of an index."""
@@ -146,6 +158,10 @@ class _SitemapReader(EntryReader):
     def __init__(self, collector: _Collector) -> None:
         super().__init__()
         self._collector = collector
+        self._translations: list[str] = []
+
+    def entry_started(self, name: str, attributes: dict[str, str]) -> None:
+        self._translations = []
 
     def root(self, name: str, attributes: dict[str, str]) -> None:
         if local(name) not in _ROOTS:
@@ -156,6 +172,8 @@ class _SitemapReader(EntryReader):
             self.collect()
             return
         name = local(name)
+        if "hreflang" in attributes and attributes.get("href") and attributes.get("rel", "alternate") == "alternate":
+            self._translations.append(attributes["href"].strip())
         if name == "link" and "href" in attributes:
             # Atom: the attribute is the link, whatever the element holds besides.
             self.text = [attributes["href"]] if attributes.get("rel", "alternate") == "alternate" else []
@@ -165,6 +183,8 @@ class _SitemapReader(EntryReader):
     def entry_ended(self, name: str) -> None:
         self._collector.take_place()
         _READERS[local(name)](self.fields, self._collector)
+        if self._translations and local(name) == "url":
+            self._collector.translations(self._translations, self.fields.get("priority", ""))
 
 
 def _read_url(fields: dict[str, str], collector: _Collector) -> None:

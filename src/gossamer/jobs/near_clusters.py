@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from gossamer.dedup.clusters import MIN_CONFIDENCE, Member, choose
+from gossamer.dedup.near.own import own_title
 from gossamer.dedup.near.registry import DEFAULT, METHODS, near_method
 from gossamer.engine.exchange import PartWriter, partition_of, write_parts
 from gossamer.errors import UsageError
@@ -188,7 +189,7 @@ def _fingerprints(task: _PrintTask) -> _Printed:
     place, method = open_place(task.source.work), near_method(task.method)
     unread: list[Unread] = []
     documents = compared = 0
-    columns = ["url", "text", "date", "date_confidence"]
+    columns = ["url", "text", "title", "page_type", "date", "date_confidence"]
     with (
         PartWriter(place, numbered("candidates", task.number), task.parts) as candidates,
         PartWriter(place, numbered("documents", task.number), task.parts) as described,
@@ -198,7 +199,8 @@ def _fingerprints(task: _PrintTask) -> _Printed:
             rows = []
             keys: list[tuple[int, int, bytes]] = []
             for row in table.to_pylist():
-                fingerprint = method.fingerprint(row["text"] or "")
+                title = own_title(row["title"] or "", row["page_type"] or "")
+                fingerprint = method.fingerprint(row["text"] or "", title)
                 if fingerprint:
                     rows.append(_described(row))
                     keys += [(near_key, row["key"], fingerprint) for near_key in set(method.keys(fingerprint))]

@@ -29,10 +29,14 @@ class IMatch:
     def __init__(self, statistics: Statistics) -> None:
         self._lexicon = statistics.lexicon()
 
-    def fingerprint(self, text: str) -> bytes:
+    def fingerprint(self, text: str, title: str = "") -> bytes:
         """16 bytes."""
         words = lexicon_words(text, self._lexicon)
         return xxh3_128_digest(words.astype("<u8").tobytes()) if len(words) else b""
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        """All of it."""
+        return fingerprint
 
     def keys(self, fingerprint: bytes) -> list[int]:
         """One key."""

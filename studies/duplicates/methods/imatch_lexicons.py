@@ -39,10 +39,14 @@ class IMatchLexicons:
     def __init__(self, statistics: Statistics) -> None:
         self._lexicon = statistics.lexicon()
 
-    def fingerprint(self, text: str) -> bytes:
+    def fingerprint(self, text: str, title: str = "") -> bytes:
         """8 bytes per lexicon."""
         words = lexicon_words(text, self._lexicon)
         return signatures(words).astype("<u8").tobytes() if len(words) else b""
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        """All of it."""
+        return fingerprint
 
     def keys(self, fingerprint: bytes) -> list[int]:
         """The different signatures."""

@@ -25,9 +25,13 @@ class Shingles:
     threshold = OVERLAP
     unlike = 0.0
 
-    def fingerprint(self, text: str) -> bytes:
+    def fingerprint(self, text: str, title: str = "") -> bytes:
         """8 bytes for each different run, ascending."""
         return runs(text).astype("<u8").tobytes()
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        """All of it."""
+        return fingerprint
 
     def keys(self, fingerprint: bytes) -> list[int]:
         """Six keys."""

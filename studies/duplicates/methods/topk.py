@@ -27,7 +27,7 @@ class TopK:
     def __init__(self, statistics: Statistics) -> None:
         self._statistics = statistics
 
-    def fingerprint(self, text: str) -> bytes:
+    def fingerprint(self, text: str, title: str = "") -> bytes:
         """16 bytes."""
         hashes = np.frombuffer(word_hashes(text), "<u8")
         if len(hashes) < MIN_WORDS:
@@ -36,6 +36,10 @@ class TopK:
         weights = times * self._statistics.idf(words)
         chosen = np.lexsort((words, -weights))[:K]  # words of equal weight by their hashes: any order, always the same
         return xxh3_128_digest(np.sort(words[chosen]).astype("<u8").tobytes())
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        """All of it."""
+        return fingerprint
 
     def keys(self, fingerprint: bytes) -> list[int]:
         """One key."""

@@ -93,6 +93,22 @@ def test_a_sitemap_is_read_packed_or_not(pack: Callable[[bytes], bytes]) -> None
     assert parsed.follow_keys == [key64(url) for url in parsed.follow]
 
 
+def test_a_sitemap_names_its_translations_within_the_scope_behind_its_entries() -> None:
+    body = (
+        "<urlset xmlns:xhtml='http://www.w3.org/1999/xhtml'><url><loc>http://a.test/en</loc><priority>0.8</priority>"
+        "<xhtml:link rel='alternate' hreflang='en' href='http://a.test/en'/>"
+        "<xhtml:link rel='alternate' hreflang='de' href='/de'/>"
+        "<xhtml:link rel='alternate' hreflang='fr' href='http://elsewhere.test/fr'/></url>"
+        "<url><loc>http://a.test/last</loc></url></urlset>"
+    )
+    parsed = reader().read(job(body, "application/xml", Kind.SITEMAP, "http://a.test/map.xml"))
+    assert [(entry.url, entry.priority) for entry in parsed.entries] == [
+        ("http://a.test/en", 0.8),
+        ("http://a.test/last", 0.5),
+        ("http://a.test/de", 0.8),
+    ]
+
+
 def test_nested_sitemaps_stay_inside_the_scope() -> None:
     places = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in ("/b.xml.gz", "http://b.test/c.xml"))
     parsed = reader().read(job(f"<sitemapindex>{places}</sitemapindex>", "text/xml", Kind.SITEMAP))

@@ -13,6 +13,8 @@ from gossamer.discover.sitemaps import Sitemap, SitemapEntry, SitemapLimits, epo
 
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
+LANGS = ("de", "en", "fr")
+
 
 def urlset(*entries: str, attributes: str = NAMESPACE) -> bytes:
     inner = "".join(f"<url>{entry}</url>" for entry in entries)
@@ -71,7 +73,47 @@ def test_images_alternates_and_news_inside_an_entry_are_not_entries() -> None:
             attributes=NAMESPACE + ' xmlns:image="i" xmlns:xhtml="h" xmlns:news="n"',
         )
     )
-    assert sitemap == Sitemap(entries=[SitemapEntry("http://a.example/", published_at=1_704_067_200.0)])
+    assert sitemap == Sitemap(
+        entries=[SitemapEntry("http://a.example/", published_at=1_704_067_200.0)],
+        translations={"http://a.example/de": 0.5},
+    )
+
+
+def test_the_page_in_other_languages_is_named_once_with_the_highest_priority() -> None:
+    links = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{lang}" href=" http://a.example/{lang} "/>' for lang in LANGS
+    )
+    sitemap = parse_sitemap(
+        urlset(
+            f"<loc>http://a.example/de</loc>{links}<priority>0.3</priority>",
+            f"{links}<loc>http://a.example/en</loc><priority>0.9</priority>",
+            attributes=NAMESPACE + ' xmlns:xhtml="http://www.w3.org/1999/xhtml"',
+        )
+    )
+    assert locs(sitemap) == ["http://a.example/de", "http://a.example/en"]
+    assert sitemap.translations == {f"http://a.example/{lang}": 0.9 for lang in LANGS}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        '<link rel="alternate" media="only screen" href="http://a.example/m"/>',
+        '<link rel="canonical" hreflang="de" href="http://a.example/m"/>',
+        '<link rel="alternate" hreflang="de" href=""/>',
+        '<link rel="alternate" hreflang="de"/>',
+    ],
+)
+def test_other_links_of_an_entry_name_no_page(link: str) -> None:
+    assert parse_sitemap(urlset(f"<loc>http://a.example/</loc>{link}")).translations == {}
+
+
+def test_translations_are_bounded_like_entries() -> None:
+    entries = [
+        f'<loc>http://a.example/{n}</loc><link hreflang="x-default" href="http://a.example/t{n}"/>' for n in range(8)
+    ]
+    assert len(parse_sitemap(urlset(*entries), SitemapLimits(entries=5)).translations) <= 5
+    many = "".join(f'<link hreflang="de" href="http://a.example/{n}"/>' for n in range(9))
+    assert len(parse_sitemap(urlset(many), SitemapLimits(entries=5)).translations) == 5
 
 
 def test_an_entry_without_a_location_is_skipped() -> None:

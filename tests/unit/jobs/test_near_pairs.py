@@ -16,8 +16,11 @@ class FirstByte:
     name = "first-byte"
     threshold = 1.0
 
-    def fingerprint(self, text: str) -> bytes:
+    def fingerprint(self, text: str, title: str = "") -> bytes:
         return text.encode()
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        return fingerprint
 
     def keys(self, fingerprint: bytes) -> list[int]:
         return [0]

@@ -16,7 +16,8 @@ UNLIKE = 0.1
 its first fifth or followed by 1,500 foreign characters stayed above it; of pairs of different pages, 94 and 96 % lay
 below it on two of them, and 7 % on the third, whose pages share a long sidebar."""
 MIN_WORDS = 20
-"""Words from which on a text is compared: shorter ones are greetings, errors and forms, alike everywhere."""
+"""Words from which on a text is compared without its title: shorter ones are greetings, errors and forms, alike
+everywhere."""
 
 
 class NearMethod(Protocol):
@@ -37,8 +38,13 @@ class NearMethod(Protocol):
         """The similarity below which two texts are clearly not the same; 0 where the method cannot tell."""
         ...
 
-    def fingerprint(self, text: str) -> bytes:
-        """What is kept of a text; `b""` where it is too short to compare."""
+    def fingerprint(self, text: str, title: str = "") -> bytes:
+        """What is kept of a text; `b""` where it is too short to compare. A method may compare shorter texts that have
+        a title."""
+        ...
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        """What tells whether texts are unlike; `b""` where only a title makes the text comparable."""
         ...
 
     def keys(self, fingerprint: bytes) -> list[int]:
@@ -57,4 +63,5 @@ def same(method: NearMethod, left: bytes, right: bytes) -> bool:
 
 def unlike(method: NearMethod, left: bytes, right: bytes) -> bool:
     """Whether two fingerprints are of clearly different texts; not where they are of different methods."""
+    left, right = method.long_part(left), method.long_part(right)
     return 0 < len(left) == len(right) and method.similarity(left, right) < method.unlike

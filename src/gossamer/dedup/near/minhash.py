@@ -11,7 +11,8 @@ many runs are *not* common: for ordinary pages to within one or two runs, at .9 
 differ much it is full, and says only that; there the permutations speak.
 
 The fingerprint: number of runs (4 bytes), six keys (48), one byte of each of 100 smallest values (100), the odd
-sketch (256): 408 bytes.
+sketch (256): 408 bytes. Behind it stands what is kept of a short text (`dedup.near.posts`), which is all of the
+fingerprint where there are too few words for runs of four.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from gossamer.dedup.near.contract import OVERLAP, UNLIKE
+from gossamer.dedup.near.posts import Post, are_one, are_two, overlap_of, post_keys, post_of, post_print
 from gossamer.dedup.near.runs import Numbers, runs
 
 PERMUTATIONS = 100
@@ -45,6 +47,8 @@ _MULTIPLIERS = multipliers(PERMUTATIONS)
 _MIX = _MULTIPLIERS[:ROWS] * np.uint64(0x9E3779B97F4A7C15)
 _COUNT, _BYTES = slice(0, 4), slice(4 + 8 * BANDS, 4 + 8 * BANDS + PERMUTATIONS)
 _SKETCH = slice(_BYTES.stop, _BYTES.stop + SKETCH_BITS // 8)
+_LENGTH = _SKETCH.stop
+"""Bytes of a fingerprint without a post; longer than a post of too few words for runs of four."""
 
 
 class MinHash:
@@ -54,28 +58,48 @@ class MinHash:
     threshold = OVERLAP
     unlike = UNLIKE
 
-    def fingerprint(self, text: str) -> bytes:
-        """Number of runs, keys, a byte of each smallest value, odd sketch."""
-        found = runs(text)
+    def fingerprint(self, text: str, title: str = "") -> bytes:
+        """Number of runs, keys, a byte of each smallest value, odd sketch; then the post, if it is one with a title."""
+        found, post = runs(text), post_print(title, text) if title else b""
         if not len(found):
-            return b""
+            return post
         least = smallest(found)
-        return len(found).to_bytes(4, "little") + band_keys(least) + _one_byte_each(least) + odd_sketch(found)
+        parts = (len(found).to_bytes(4, "little"), band_keys(least), _one_byte_each(least), odd_sketch(found), post)
+        return b"".join(parts)
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        """Without the post."""
+        return fingerprint[:_LENGTH] if len(fingerprint) >= _LENGTH else b""
 
     def keys(self, fingerprint: bytes) -> list[int]:
-        """Six keys."""
-        return list(unpack_from(f"<{BANDS}q", fingerprint, 4)) if fingerprint else []
+        """Six keys of the runs, and those of the post."""
+        long = self.long_part(fingerprint)
+        return [*(unpack_from(f"<{BANDS}q", long, 4) if long else ()), *post_keys(fingerprint[len(long) :])]
 
     def similarity(self, left: bytes, right: bytes) -> float:
-        """The Jaccard overlap of the runs of four words, by the sketch, or by the permutations where that is full."""
-        if not left or not right:
-            return 0.0
-        ones = (int.from_bytes(left[_SKETCH]) ^ int.from_bytes(right[_SKETCH])).bit_count()
-        both = int.from_bytes(left[_COUNT], "little") + int.from_bytes(right[_COUNT], "little")
-        different = _elements(min(ones, _FULL))
-        overlap = max(0.0, (both - different) / (both + different))
-        # a full sketch says "at least so many differ"
-        return overlap if ones < _FULL else min(overlap, _share_of_minima(left[_BYTES], right[_BYTES]))
+        """The Jaccard overlap of the runs of four words, by the sketch, or by the permutations where that is full. Of
+        posts that are the same or are two whatever they share, a number on that side of the threshold."""
+        long = self.long_part(left), self.long_part(right)
+        overlap = _overlap(*long) if all(long) else 0.0
+        posts = left[len(long[0]) :], right[len(long[1]) :]
+        return _among_posts(overlap, *map(post_of, posts)) if all(posts) else overlap
+
+
+def _among_posts(overlap: float, left: Post, right: Post) -> float:
+    if are_two(left, right):
+        return min(overlap, OVERLAP - 0.01)
+    if are_one(left, right):
+        return max(overlap, OVERLAP + (1 - OVERLAP) * overlap_of(left, right))
+    return overlap
+
+
+def _overlap(left: bytes, right: bytes) -> float:
+    ones = (int.from_bytes(left[_SKETCH]) ^ int.from_bytes(right[_SKETCH])).bit_count()
+    both = int.from_bytes(left[_COUNT], "little") + int.from_bytes(right[_COUNT], "little")
+    different = _elements(min(ones, _FULL))
+    overlap = max(0.0, (both - different) / (both + different))
+    # a full sketch says "at least so many differ"
+    return overlap if ones < _FULL else min(overlap, _share_of_minima(left[_BYTES], right[_BYTES]))
 
 
 def smallest(numbers: Numbers, permutations: Numbers = _MULTIPLIERS) -> Numbers:

@@ -30,3 +30,8 @@ def own_text(title: str, text: str, page_type: str, anchors: Iterable[str], is_r
     name = blake2b(" ".join(title.lower().split()).encode("utf-8", "replace"), digest_size=6).hexdigest()
     marks = " ".join(f"{name}{number}" for number in range(int(SHARE * len(text.split())) + 4))
     return f"{marks}\n{text}"
+
+
+def own_title(title: str, page_type: str) -> str:
+    """The title by which short texts are compared; none of lists, which what they list tells apart."""
+    return "" if page_type in LISTS else title

@@ -25,11 +25,11 @@ def runs(text: str) -> Numbers:
     return distinct(hash_runs(found)) if len(found) >= MIN_WORDS else found[:0]
 
 
-def hash_runs(words: Numbers) -> Numbers:
-    """A 64-bit hash of each run of four in a row of word hashes."""
-    last = len(words) - LENGTH + 1
+def hash_runs(words: Numbers, length: int = LENGTH) -> Numbers:
+    """A 64-bit hash of each run of so many in a row of word hashes, four at most."""
+    last = len(words) - length + 1
     mixed: Numbers = words[:last] * _FACTORS[0]
-    for place in range(1, LENGTH):
+    for place in range(1, length):
         mixed += words[place : place + last] * _FACTORS[place]
     mixed ^= mixed >> _HALF  # a sum of products knows too little in its low bits
     mixed *= _MIX

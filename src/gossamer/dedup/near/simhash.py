@@ -32,10 +32,14 @@ class SimHash:
     threshold = 0.9
     unlike = UNLIKE
 
-    def fingerprint(self, text: str) -> bytes:
+    def fingerprint(self, text: str, title: str = "") -> bytes:
         """8 bytes."""
         hashes = word_hashes(undated(text))
         return simhash_of(hashes).to_bytes(8, "little", signed=True) if len(hashes) >= 8 * MIN_WORDS else b""
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        """All of it."""
+        return fingerprint
 
     def keys(self, fingerprint: bytes) -> list[int]:
         """Twenty keys of three blocks each."""

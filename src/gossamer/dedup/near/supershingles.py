@@ -30,7 +30,7 @@ class SuperShingles:
     threshold: float = (ENOUGH / GROUPS) ** (1 / ROWS)
     unlike = 0.0
 
-    def fingerprint(self, text: str) -> bytes:
+    def fingerprint(self, text: str, title: str = "") -> bytes:
         """8 bytes per super-shingle."""
         found = runs(text)
         if not len(found):
@@ -38,6 +38,10 @@ class SuperShingles:
         least = smallest(found, _MULTIPLIERS).reshape(GROUPS, ROWS)
         groups: Numbers = (least ^ (least >> np.uint64(29))) @ _MIX
         return groups.astype("<u8").tobytes()
+
+    def long_part(self, fingerprint: bytes) -> bytes:
+        """All of it."""
+        return fingerprint
 
     def keys(self, fingerprint: bytes) -> list[int]:
         """The super-shingles."""

@@ -52,17 +52,17 @@ class Canonicals:
 
     def counts(self, visit: Visit, end: End) -> bool:
         """Whether the page's link to `end` counts, until more is known."""
-        text = self._text(end)
+        text, is_comparable = self._text(end), bool(self._method.long_part(visit.fingerprint))
         if text is None:
-            if visit.fingerprint:
+            if is_comparable:
                 self._waiting.append(visit)
             return True
         content_hash, fingerprint = text
         if visit.content_hash and visit.content_hash == content_hash:
             return True
-        if fingerprint:
+        if self._method.long_part(fingerprint):
             return not unlike(self._method, visit.fingerprint, fingerprint)
-        return not visit.fingerprint or (visit.characters or 0) < LONG
+        return not is_comparable or (visit.characters or 0) < LONG
 
     def _text(self, end: End) -> tuple[str, bytes] | None:
         """Hash and fingerprint of the page's text; None if it was not read yet, or is not kept."""
@@ -106,7 +106,7 @@ def strangers(db: Database, method: NearMethod, read: Sequence[Visit]) -> list[t
         rows = db.execute(f"SELECT id, fingerprint FROM clusters WHERE pages = 0 AND id IN ({marks(chunk)})", chunk)
         for key, fingerprint in rows:
             place, target, visit = waiting[key]
-            if not visit.fingerprint or unlike(method, fingerprint, visit.fingerprint):
+            if not method.long_part(visit.fingerprint) or unlike(method, fingerprint, visit.fingerprint):
                 different.append((place, target))
         forget(db, [row[0] for row in rows])
     return sorted(different)
