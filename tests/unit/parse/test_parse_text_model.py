@@ -11,7 +11,7 @@ from gossamer.parse.text.blocks import read_blocks
 from gossamer.parse.text.features import FIRST, SECOND, write_first, write_second
 from gossamer.parse.text.forest import Forest
 from gossamer.parse.text.measures import Measures
-from gossamer.parse.text.model import Rows
+from gossamer.parse.text.model import Rows, chosen
 from gossamer.parse.text.page_type import PAGE_TYPES, page_shape
 from gossamer.parse.text.tags import TagReader
 
@@ -90,6 +90,25 @@ def test_every_method_finds_the_article(method):
 def test_a_text_that_the_page_repeats_is_taken_once():
     found = text_of(PAGE.replace("</article>", f"<p>{PARAGRAPHS[4]}</p></article>"))
     assert found.text.count("paragraph 4") == 1
+
+
+def expected_f1(probabilities, words, count):
+    """Of the first so many blocks."""
+    gained = [p * size for p, size in zip(probabilities, words, strict=True)]
+    return 2 * sum(gained[:count]) / (sum(words[:count]) + sum(gained))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.floats(0.01, 0.99), st.integers(1, 60)), min_size=1, max_size=30))
+def test_as_many_blocks_are_taken_as_make_the_expected_f1_the_highest(blocks):
+    blocks.sort(reverse=True)
+    probabilities, words = zip(*blocks, strict=True)
+    html = "".join(f"<p>Paragraph {number}</p>" for number in range(len(blocks)))
+    page = read_blocks(Tree(f"<body>{html}</body>", 1_000).body, TagReader({}), 1_000)
+    kept = chosen(page, np.array(words, np.float32), np.array(probabilities, np.float32))
+    assert kept == list(range(len(kept)))
+    best = max(expected_f1(probabilities, words, count) for count in range(1, len(blocks) + 1))
+    assert expected_f1(probabilities, words, len(kept)) == pytest.approx(best, abs=1e-4)
 
 
 @pytest.mark.parametrize("method", METHODS)
