@@ -104,7 +104,7 @@ def _has_structure(html: bytes) -> bool:
 
 
 def made(html: bytes, url: str) -> tuple[str, Markdown]:
-    """The main text of a page, and its Markdown."""
+    """The main text of a page, and its Markdown, without a title."""
     page = decode(html, "text/html", "").text
     text = main_text(Tree(page, _LIMITS.max_tags), url, _LIMITS.max_text_chars).text
     return text, page_markdown(page, text, url, _CANONICALIZER, _LIMITS)

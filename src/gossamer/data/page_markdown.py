@@ -37,20 +37,21 @@ class MarkdownMaker:
         self._segments, self._limits = folder.segments, settings.parse
         self._canonicalizer = Canonicalizer(settings.urls, load_mirrors(db, settings.dedup.mirrors))
 
-    def make(self, segment: str, url: str, text: str, offset: int | None, length: int | None) -> Markdown:
+    def make(self, segment: str, url: str, title: str, text: str, offset: int | None, length: int | None) -> Markdown:
         """The Markdown of a page whose raw response is at a place in the archive of a segment."""
         html = None
         if offset is not None and text:
             html = decoded_html(read_response(self._segments, segment, offset, length), self._limits)
         if html is None:
             return Markdown(paragraphs(text), is_structured=False)
-        return page_markdown(html, text, url, self._canonicalizer, self._limits)
+        return page_markdown(html, text, url, self._canonicalizer, self._limits, title)
 
     def column(self, segment: str, pages: pa.Table, failed: Callable[[CorruptError], None]) -> pa.Array:
         """The Markdown of pages of a segment; null for those without text, and where the archive is damaged."""
         made: list[str | None] = []
-        for row in pages.select(["url", "text", "warc_offset", "warc_length"]).to_pylist():
+        for row in pages.select(["url", "title", "text", "warc_offset", "warc_length"]).to_pylist():
             try:
+                row["title"] = row["title"] or ""
                 made.append(None if row["text"] is None else self.make(segment, *row.values()).text)
             except CorruptError as error:
                 failed(error)
@@ -73,7 +74,9 @@ def document_markdown(folder: DataFolder, settings: Settings, ask: Ask, url: str
         segment, row, maker = found
         try:
             page = read_page(folder.segments, segment, row)
-            return page, maker.make(segment, page.url, page.text or "", page.warc_offset, page.warc_length)
+            return page, maker.make(
+                segment, page.url, page.title or "", page.text or "", page.warc_offset, page.warc_length
+            )
         except SegmentMissingError:
             if number == _TRIES - 1:
                 raise

@@ -318,3 +318,56 @@ def test_a_document_rule_decides_what_is_shown() -> None:
     page = parse(html, rules=RuleBook([rule]))
     assert page.method == "rule stories"
     assert markdown(html, page.text) == "## Head\n\nThe *story*.\n\n- one\n- two"
+
+
+def test_a_table_of_data_inside_one_that_arranges_the_page_stays_a_table() -> None:
+    """Sites of the years before style sheets stand in a table as a whole."""
+    inside = "<table><tr><th>Name</th><th>Ending</th></tr><tr><td>Text</td><td>odt</td></tr></table>"
+    html = f"<table><tr><td><h2>Types</h2>{inside}</td></tr><tr><td>After the table.</td></tr></table>"
+    assert table(html) == [["Name", "Ending"], ["Text", "odt"]]
+    assert markdown(html).startswith("## Types\n") and markdown(html).endswith("After the table.")
+
+
+PHOTOS = "".join(
+    f'<li><img src="/{n}.jpg" alt="photo {n}"><p>The kite number {n} flies high.</p><p>Rate it</p></li>'
+    for n in range(3)
+)
+
+
+def test_each_picture_in_a_list_stays_in_its_item_though_text_between_two_items_is_left_out() -> None:
+    text = "\n".join(f"The kite number {n} flies high." for n in range(3))
+    html = f'<p>Menu</p><img src="/logo.jpg"><p>Search</p><ul>{PHOTOS}</ul>'
+    found = [token.attrs["src"] for token in read(markdown(html, text)) if token.type == "image"]
+    assert [source.rpartition("/")[2] for source in found] == ["0.jpg", "1.jpg", "2.jpg"]
+
+
+BELOW = "<p>By Ann</p><p>15 September 2015</p><p>The kite flies high above the hill.</p><h2>Terms</h2><p>Buy it.</p>"
+
+
+def headings(html: str, title: str, text: str = "The kite flies high above the hill.") -> list[str]:
+    lines = page_markdown(html, text, URL, Canonicalizer(), LIMITS, title).text.split("\n")
+    return [line for line in lines if line.startswith("#")]
+
+
+def test_the_heading_that_says_the_title_stands_above_the_text_and_no_other_does() -> None:
+    assert headings(f"<h1>Kite weekly</h1><h1>A kite!</h1>{BELOW}", "A kite") == ["# A kite!"]
+    assert headings(f"<h1>Kite weekly</h1><h2>A kite</h2>{BELOW}", "A kite") == ["## A kite"]
+    assert headings(f"<h1>Review: a large kite</h1>{BELOW}", "A large kite") == ["# Review: a large kite"]
+    assert headings(f"<h1>Kite weekly</h1>{BELOW}", "A large kite") == []
+    assert headings(f"<h1>A kite</h1>{BELOW}", "") == []
+    assert headings(f"{BELOW}<h1>A kite</h1>", "A kite") == [], "below the text"
+
+
+def test_a_title_that_the_text_has_already_is_not_repeated() -> None:
+    html = "<h1>A large kite</h1><p>Menu</p><h1>A large kite</h1><p>The kite flies high above the hill.</p>"
+    assert headings(html, "A large kite") == ["# A large kite"]
+
+
+def test_a_term_stands_above_its_description() -> None:
+    html = "<dl><dt>fly(height)</dt><dd><p>Let the kite fly as high as that.</p></dd><dt>land()</dt><dd>Stop.</dd></dl>"
+    found = markdown(f"<p>Menu</p>{html}", "Let the kite fly as high as that.")
+    assert found == "fly(height)\n\nLet the kite fly as high as that."
+
+
+def test_gatsby_names_the_language_of_code() -> None:
+    assert "```jsx\n" in markdown('<p>Text.</p><pre class="gatsby-code-jsx"><code>let a = 1</code></pre>')

@@ -44,13 +44,16 @@ class Markdown(msgspec.Struct, frozen=True):
     """Whether the structure is that of the page; otherwise there are only paragraphs."""
 
 
-def page_markdown(html: str, text: str, url: str, canonicalizer: Canonicalizer, limits: ParseLimits) -> Markdown:
-    """The main text of a page, as its parser found it, with the structure that its HTML gives it."""
+def page_markdown(
+    html: str, text: str, url: str, canonicalizer: Canonicalizer, limits: ParseLimits, title: str = ""
+) -> Markdown:
+    """The main text of a page, as its parser found it, with the structure that its HTML gives it, below the heading
+    that says its title."""
     tree = Tree(html, limits.max_tags)
     base = tree.first("base[href]")
     resolve = Resolver(canonicalizer, resolve_base(url, base.attr("href") if base else None))
     body = tree.silenced_body()
-    if body is None or not _cut(body, text):
+    if body is None or not _cut(body, text, title):
         return Markdown(paragraphs(text), is_structured=False)
     _tidy(body, resolve)
     written = write_signs(as_markdown(body))[: limits.max_text_chars]
@@ -67,14 +70,14 @@ def paragraphs(text: str) -> str:
     return as_markdown(body)
 
 
-def _cut(body: Element, text: str) -> bool:
+def _cut(body: Element, text: str, title: str) -> bool:
     """Leave only the main text in the tree; False where the page does not hold it."""
     layout = read_layout(body)
     taken, share = found_in(layout, [key for line in text.split("\n") if (key := line_key(line))])
     if share < _ENOUGH:
         return False
     tables = [number for number, box in enumerate(layout.boxes) if box.tag == "table" and holds_data(box)]
-    complete(layout, taken, tables)
+    complete(layout, taken, tables, title)
     prune(layout, taken)
     return True
 

@@ -6,28 +6,33 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, takewhile
 
 from gossamer.parse.html import Element, Text, detach
-from gossamer.parse.markdown.layout import Layout, Run, clean
+from gossamer.parse.markdown.layout import Layout, Run, clean, line_key
 
+_ITEMS = ("li", "article", "figure")
+_TELLING = 8
+"""Letters from which on a heading within a title, or around it, is the same."""
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
-def complete(layout: Layout, taken: list[bool], tables: Iterable[int]) -> None:
+def complete(layout: Layout, taken: list[bool], tables: Iterable[int], title: str) -> None:
     """Take what belongs to the text by its structure: all of a code block, whole rows of the data tables given by the
-    numbers of their boxes, the headings above what is taken, and pictures and rules in between. A text holds
-    each line once, and headings by chance."""
+    numbers of their boxes, the headings and terms above what is taken, the heading that is the page's title, and
+    pictures and rules in between. A text holds each line once, and headings by chance."""
     headings = []
     for number, box in enumerate(layout.boxes):
         name = box.tag
         if name == "pre":
             _take_code(layout, taken, number)
-        elif name in _HEADINGS:
+        elif name in _HEADINGS or name == "dt":
             headings.append(number)
     for number in tables:
         _take_table(layout, taken, number)
         _complete_table(layout, taken, number)
     for number in reversed(headings):
         _take_heading(layout, taken, number)
+    _take_title(layout, taken, headings, line_key(title).lower())
     _take_between(layout, taken)
+    _take_pictures(layout, taken)
 
 
 def _take(layout: Layout, taken: list[bool], box: int) -> None:
@@ -80,6 +85,21 @@ def _take_heading(layout: Layout, taken: list[bool], box: int) -> None:
         _take(layout, taken, box)
 
 
+def _take_title(layout: Layout, taken: list[bool], headings: Sequence[int], title: str) -> None:
+    """Take the heading before the text that says the page's title: names and dates stand between the two. A first
+    heading may say a little more or less."""
+    first = next((number for number, is_taken in enumerate(taken) if is_taken), 0)
+    for box in reversed(headings):
+        start, end, name = layout.first[box], layout.end[box], layout.boxes[box].tag
+        said = "".join(line for run in layout.runs[start:end] for line in run.lines).lower()
+        is_like = name == "h1" and min(len(said), len(title)) >= _TELLING and (said in title or title in said)
+        if name != "dt" and said and (said == title or is_like):
+            if end <= first:
+                _take(layout, taken, box)
+            if any(taken[start:end]):
+                return
+
+
 def _take_between(layout: Layout, taken: list[bool]) -> None:
     """Take runs without words between two that are taken; of several rules one is enough."""
     waiting: list[int] | None = None
@@ -90,6 +110,22 @@ def _take_between(layout: Layout, taken: list[bool]) -> None:
             waiting = [] if taken[number] else None
         elif waiting is not None and not (waiting and _is_rule(run) and _is_rule(layout.runs[waiting[-1]])):
             waiting.append(number)
+
+
+def _take_pictures(layout: Layout, taken: list[bool]) -> None:
+    """Take pictures beside what is taken, in one item of a list with it: the text between two items may be left out."""
+    for number, run in enumerate(layout.runs):
+        if not (run.lines or taken[number] or _is_rule(run)):
+            item = _item_around(layout, run.holder)
+            beside = [place for place in (number - 1, number + 1) if 0 <= place < len(taken) and taken[place]]
+            taken[number] = item > 0 and any(layout.holds(item, place) for place in beside)
+
+
+def _item_around(layout: Layout, box: int) -> int:
+    """The innermost item around a box, or itself; 0 if there is none."""
+    while box and layout.boxes[box].tag not in _ITEMS:
+        box = layout.parents[box]
+    return box
 
 
 def _is_rule(run: Run) -> bool:

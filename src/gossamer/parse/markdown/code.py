@@ -19,7 +19,7 @@ _NUMBERS = (
 _LINES = "td.blob-code,td.hljs-ln-code,td.react-code-cell,.syntaxhighlighter td.code div.line"
 """Lines of code, each in an element of its own."""
 _NAMED = re.compile(
-    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight)-|(?:brush:|sourceCode|hljs)\s+(?!lang))([\w+#.-]+)"
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight|gatsby-code)-|(?:brush:|sourceCode|hljs)\s+(?!lang))([\w+#.-]+)"
 )
 _NO_LANGUAGES = frozenset("default none text plain plaintext notranslate nohighlight linenos line numbers".split())
 _ATTRIBUTES = ("data-lang", "data-language", "data-enlighter-language")

@@ -14,7 +14,6 @@ _LAYOUT_PARTS = "table,h1,h2,h3,h4,h5,h6,form,blockquote,article,section,pre"
 _MOST_CELLS = 20_000
 _MOST_COLUMNS = 100
 _LONGEST_SPAN = 1000
-_PARTS = ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup")
 
 
 def rows_of(table: Element) -> list[Element]:
@@ -46,8 +45,10 @@ def holds_data(table: Element) -> bool:
 
 
 def make_boxes(table: Element) -> None:
-    """A table that only arranges a page: its cells follow each other."""
-    for part in table.iter_elements(_PARTS, include_self=True):
+    """A table that only arranges a page: its cells follow each other. Tables inside stay what they are."""
+    rows = rows_of(table)
+    own = [table, *(child for child in table.children if isinstance(child, Element)), *rows]
+    for part in (*own, *(cell for row in rows for cell in cells_of(row))):
         part.tag = "div"
 
 
