@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gossamer.dedup.near.own import own_title
 from gossamer.dedup.near.registry import DEFAULT, near_method
 from gossamer.lab.webs.known_urls import KnownUrls
 from gossamer.lab.webs.ragged import Ragged
@@ -186,8 +187,11 @@ def _fingerprints(task: tuple[Segments, str, int, list[Ints]]) -> list[bytes]:
     found: list[bytes] = []
     for group, rows in enumerate(wanted, start=first):
         if len(rows):
-            texts = file.read_group(group, ["text"]).take(pa.array(rows))["text"].to_pylist()
-            found += [near.fingerprint(text) if text else b"" for text in texts]
+            pages = file.read_group(group, ["text", "title", "page_type"]).take(pa.array(rows)).to_pylist()
+            found += [
+                near.fingerprint(page["text"], own_title(page["title"] or "", page["page_type"] or ""))
+                if page["text"] else b"" for page in pages
+            ]  # fmt: skip
     return found
 
 
