@@ -32,8 +32,9 @@ from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
 from gossamer.plugins import MISSING, PARSERS
 from gossamer.site.facts import Facts
+from gossamer.site.judgement import KnownSite
 from gossamer.site.sketch import Seen
-from gossamer.site.view import KnownSite, PageView
+from gossamer.site.view import PageView
 
 _REMEMBERED = 200_000
 """Keys of URLs kept; about 40 MB."""
