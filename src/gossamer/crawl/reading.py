@@ -120,6 +120,7 @@ class PageParser:
             if _has_little_left(parsed) and parsed.content_hash and not is_page_hash(parsed.content_hash):
                 parsed.content_hash = content_hash(f"{parsed.title}\n{parsed.text}")
             sketch = view.sketch(Seen(job.url, parsed.title, parsed.language, parsed.page_type, len(parsed.text)))
+            parsed.judged = msgspec.msgpack.encode(view.judgement) if parsed.ok else b""
             parsed.sketch = msgspec.msgpack.encode(sketch) if sketch is not None else b""
         return parsed
 

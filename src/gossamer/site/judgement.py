@@ -29,7 +29,8 @@ _SINGLE = 2
 _TEXT_WORDS, _TEXT_SHARE = 15, 0.1
 """Words of a page's own text at least, and their share of all that is likely text. Below that the page is a list, or
 has no other text."""
-_MOST_WORDS = 2**16 - 1
+MOST_WORDS = 2**16 - 1
+"""Words of a block that count."""
 _FLAGS = 4
 
 
@@ -51,21 +52,26 @@ class Blocks(msgspec.Struct, frozen=True):
 class Judgement(msgspec.Struct, frozen=True, array_like=True):
     """The plausible blocks of a page, and which of them were taken for furniture, as they are stored."""
 
-    marks: bytes
-    words: bytes
-    flags: bytes
-    furniture: bytes
+    marks: bytes = b""
+    words: bytes = b""
+    flags: bytes = b""
+    furniture: bytes = b""
+    called: tuple[str, ...] = ()
+    """What the page calls itself (`parse.title`)."""
 
     def is_still_right(self, site: KnownSite) -> bool:
         """Whether the same blocks are furniture by what is known now."""
-        return site.furniture(_blocks(self)).tobytes() == self.furniture
+        return np.packbits(site.furniture(_blocks(self))).tobytes() == self.furniture
+
+
+NOTHING = Judgement()
 
 
 def judgement(blocks: Blocks, furniture: Booleans) -> Judgement:
-    """What was decided, to be stored."""
-    flags = np.array([blocks.headings, blocks.short, blocks.likely, blocks.certain])
-    words = np.minimum(blocks.words, _MOST_WORDS).astype("<u2").tobytes()
-    return Judgement(packed(blocks.marks), words, np.packbits(flags).tobytes(), furniture.tobytes())
+    """What was decided about some blocks."""
+    flags = np.packbits([blocks.headings, blocks.short, blocks.likely, blocks.certain])
+    words = blocks.words.astype("<u2").tobytes()
+    return Judgement(packed(blocks.marks), words, flags.tobytes(), np.packbits(furniture).tobytes())
 
 
 def _blocks(stored: Judgement) -> Blocks:

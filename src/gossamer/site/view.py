@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.site.judgement import PLAUSIBLE, Blocks, Judgement, KnownSite, has_text, judgement
+from gossamer.site.judgement import MOST_WORDS, NOTHING, PLAUSIBLE, Blocks, Judgement, KnownSite, has_text, judgement
 from gossamer.site.sketch import NO_MARKS, Marks, Seen, Sketch, marks_of, places_of, sketch_of
 
 Booleans = npt.NDArray[np.bool_]
@@ -43,8 +43,8 @@ class PageView:
         self.site = site
         self._marks = self._teasers = NO_MARKS
         self._names: Sequence[str] = ()
-        self.judgement: Judgement | None = None
-        """Of its blocks, if it has any."""
+        self._called: tuple[str, ...] = ()
+        self._judged = NOTHING
         self.has_cut = False
         """Whether likely text was left out."""
 
@@ -58,14 +58,20 @@ class PageView:
         """How many of the sampled pages are in each language."""
         return self.site.facts.languages if self.site is not None else {}
 
-    def name(self, names: Sequence[str]) -> None:
-        """What the page calls itself, as letters only."""
-        self._names = names
+    def name(self, names: Sequence[str], called: tuple[str, ...] = ()) -> None:
+        """What the page calls itself: as letters only, and as it writes it."""
+        self._names, self._called = names, called
+
+    @property
+    def judgement(self) -> Judgement:
+        """What was decided, to be stored."""
+        return msgspec.structs.replace(self._judged, called=self._called)
 
     def furniture(self, shown: Shown) -> Booleans:
         """Which blocks are no text of the page."""
         self._marks = marks_of(shown.texts, shown.looks)
-        words, likely = np.rint(shown.words).astype(np.int64), shown.probabilities > _LIKELY
+        words = np.minimum(np.rint(shown.words), MOST_WORDS).astype(np.int64)
+        likely = shown.probabilities > _LIKELY
         self._teasers = _places_of_teasers(self._marks, shown.teasers, words * likely)
         plausible = shown.probabilities > PLAUSIBLE
         blocks = Blocks(
@@ -75,7 +81,7 @@ class PageView:
         found = np.zeros(len(words), bool)
         if self.site is not None:
             found[plausible] = self.site.furniture(blocks)
-        self.judgement = judgement(blocks, found[plausible])
+        self._judged = judgement(blocks, found[plausible])
         self.has_cut = bool((found & likely).any())
         return found
 

@@ -160,6 +160,5 @@ def test_a_page_is_judged_the_same_by_what_is_stored_of_it() -> None:
     ):
         view = PageView(first)
         looked_at(view, blocks)
-        assert view.judgement is not None
         stored = msgspec.msgpack.decode(msgspec.msgpack.encode(view.judgement), type=Judgement)
         assert stored.is_still_right(first) and stored.is_still_right(then) == same
