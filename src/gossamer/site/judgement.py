@@ -22,8 +22,8 @@ from gossamer.site.sketch import Marks, packed, places_of, unpacked
 Booleans = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 
-PLAUSIBLE = 0.05
-"""Probability of being text from which a block is judged."""
+PLAUSIBLE = 0.1
+"""Probability of being text from which a block is judged: .1 is as good as none, at .2 lines of sidebars come back."""
 _SINGLE = 2
 """Repeated blocks in a row that may stand between own ones."""
 _TEXT_WORDS, _TEXT_SHARE = 15, 0.1
