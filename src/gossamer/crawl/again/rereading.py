@@ -12,6 +12,7 @@ is stored of those is the shell.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
@@ -83,9 +84,11 @@ class Rereader:
         self._max_bytes, self._now = max_bytes, now
         self._worker, self._count = helper_name(folder, REREADER), 0
 
-    def run(self) -> int:
-        """Judge again whatever is stale; returns how many pages were stored anew."""
-        return sum(self._site(site_id) for site_id in sites_to_judge_again(self._db))
+    def run(self, settled: bool = False) -> int:
+        """Judge again whatever is stale; returns how many pages were stored anew. `settled`: only of sites of which
+        nothing new was learned for a while."""
+        settled_at = self._now() if settled else math.inf
+        return sum(self._site(site_id) for site_id in sites_to_judge_again(self._db, settled_at))
 
     def _site(self, site_id: int) -> int:
         """All stale pages of a site; one that is learned anew meanwhile waits for the next time."""
