@@ -15,7 +15,7 @@ from frontier_kit import LEASE, NEAR, SQL_MAKERS, Crew, Hand, dump_tables, page,
 from gossamer.database.schema import QUEUED
 from gossamer.frontier.contract import Budgets, Verdict
 from gossamer.frontier.guidance import Guidance
-from gossamer.frontier.knowledge import FIRST_KEY, facts_of, learn_the_rest, learning_of, sites_to_judge_again
+from gossamer.frontier.knowledge import FIRST_KEY, SETTLING, facts_of, learn_the_rest, learning_of, sites_to_judge_again
 from gossamer.frontier.rereading import Again, Stale, record_again, stale_pages, visit_again
 from gossamer.frontier.sql import SqlFrontier
 from gossamer.frontier.steering.removing import remove
@@ -323,6 +323,14 @@ def test_judging_again_begins_anew_when_more_was_learned_meanwhile(crew: Crew) -
     judged_again(crew, stale, {})
     assert learning_of(sql(crew).db, key64(SITE)).reread == FIRST_KEY
     assert len(stale_pages(sql(crew).db, key64(SITE), 2, FIRST_KEY, 100)) == 8
+
+
+def test_a_running_crawl_waits_until_it_learns_nothing_more_before_it_judges_again(crew: Crew) -> None:
+    """Each lesson may be the last but one; the end of a crawl waits for nothing."""
+    known_site(crew)
+    assert sites_to_judge_again(sql(crew).db, crew.now + SETTLING - 1) == []
+    assert sites_to_judge_again(sql(crew).db, crew.now + SETTLING) == [key64(SITE)]
+    assert sites_to_judge_again(sql(crew).db) == [key64(SITE)]
 
 
 def test_people_are_told_what_is_known_of_a_site_and_what_will_be_judged_again(crew: Crew) -> None:

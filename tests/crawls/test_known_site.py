@@ -148,6 +148,48 @@ def test_without_learning_each_page_is_judged_alone(tmp_path: Path) -> None:
     db.close()
 
 
+def html_with_teasers(number: int) -> str:
+    """An article above teasers of three others, which are others on each page."""
+    others = [(number * 7 + step) % PAGES or 1 for step in (3, 8, 17)]
+    teasers = "".join(
+        f'<div><a href="/{n}">Trees of case {n} and what became of them</a> In short, case {n} is about the lime trees '
+        f"that neighbours planted, and about the question who will have to water them …</div>"
+        for n in others
+    )
+    return (
+        f"<html><head><title>Trees of case {number}</title></head><body><div class=col><h1>Trees of case {number}</h1>"
+        f"{article(number)}</div><div class=rel>{teasers}</div></body></html>"
+    )
+
+
+def html_of_list() -> str:
+    entries = "".join(
+        f'<div><a href="/{n}">Trees of case {n} and what became of them</a> In short, case {n} is about the lime trees '
+        f"of the valley, and about neighbours who planted them …</div>"
+        for n in range(1, PAGES)
+    )
+    body = f"<h1>All cases</h1><div class=rel>{entries}</div>"
+    return f"<html><head><title>All cases</title></head><body>{body}</body></html>"
+
+
+@pytest.mark.parametrize("learn", [False, True])
+def test_no_page_has_teasers_of_others_in_its_text_and_a_list_has_nothing_else(tmp_path: Path, learn: bool) -> None:
+    web = FakeWeb("127.0.94")
+    site = web.site("valley.test")
+    site.reply("/", Reply(html_of_list()))
+    for number in range(1, PAGES):
+        site.reply(f"/{number}", Reply(html_with_teasers(number)))
+    with web:
+        pages = crawled(web, site.url("/"), tmp_path / "data", site={"learn": learn}).pages
+    front = pages.pop(site.url("/"))
+    assert front["text"].count("In short") == PAGES - 1
+    assert len(pages) == PAGES - 1
+    teased = [url for url, page in pages.items() if "In short" in page["text"]]
+    assert bool(teased) == (not learn), "without the site, teasers must be a trap: else this test proves nothing"
+    for url, page in pages.items():
+        assert f"case {int(url.rpartition('/')[2]) * 31 + 5} failed" in page["text"], page
+
+
 def judged_by(data: Path, facts: bytes) -> None:
     """Let all documents be judged again by these facts."""
     db = open_database(data / "frontier.db")

@@ -32,8 +32,9 @@ from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
 from gossamer.plugins import MISSING, PARSERS
 from gossamer.site.facts import Facts
+from gossamer.site.judgement import KnownSite
 from gossamer.site.sketch import Seen
-from gossamer.site.view import KnownSite, PageView
+from gossamer.site.view import PageView
 
 _REMEMBERED = 200_000
 """Keys of URLs kept; about 40 MB."""
@@ -120,6 +121,7 @@ class PageParser:
             if _has_little_left(parsed) and parsed.content_hash and not is_page_hash(parsed.content_hash):
                 parsed.content_hash = content_hash(f"{parsed.title}\n{parsed.text}")
             sketch = view.sketch(Seen(job.url, parsed.title, parsed.language, parsed.page_type, len(parsed.text)))
+            parsed.judged = msgspec.msgpack.encode(view.judgement) if parsed.ok else b""
             parsed.sketch = msgspec.msgpack.encode(sketch) if sketch is not None else b""
         return parsed
 

@@ -140,7 +140,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
     if parsed.noindex:
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""
-        result.row.text = result.row.headings = result.row.description = None
+        result.row.text = result.row.headings = result.row.description = result.row.judged = None
     if parsed.noarchive or parsed.noindex:
         result.response = None
     result.links = parsed.links
@@ -325,6 +325,7 @@ def fill_row(row: PageRow, parsed: Parsed) -> None:
     row.content_hash, row.simhash = parsed.content_hash or None, parsed.simhash or None
     row.links = len(parsed.links)
     row.ai_signals = parsed.ai_signals or None
+    row.judged = parsed.judged or None
 
 
 def robots_sitemaps(urls: Sequence[str], origin: str, rules: Rules, now: float) -> list[Discovered]:

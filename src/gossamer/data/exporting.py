@@ -22,7 +22,7 @@ from gossamer.frontier.views import inspect
 from gossamer.frontier.views.segments import document_rows, follow, merged_segments
 from gossamer.settings import Settings
 from gossamer.store.durable import SegmentMissingError
-from gossamer.store.schema import LINKS_SCHEMA, PAGES_SCHEMA
+from gossamer.store.schema import EXPORTED_SCHEMA, LINKS_SCHEMA
 from gossamer.store.segments import open_links, open_pages
 
 _CHUNK = 2000
@@ -59,14 +59,14 @@ URLS_SCHEMA = pa.schema(
 def pages(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """The newest version of every document."""
     tables = _pages(folder, db, lost)
-    return PAGES_SCHEMA, (table for _, table in tables)
+    return EXPORTED_SCHEMA, (table for _, table in tables)
 
 
 def pages_with_markdown(
     folder: DataFolder, db: Database, settings: Settings, lost: Lost | None = None
 ) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """The same with a column `markdown`."""
-    return PAGES_SCHEMA.append(MARKDOWN), _with_markdown(folder, db, MarkdownMaker(folder, settings, db), lost)
+    return EXPORTED_SCHEMA.append(MARKDOWN), _with_markdown(folder, db, MarkdownMaker(folder, settings, db), lost)
 
 
 def _with_markdown(folder: DataFolder, db: Database, maker: MarkdownMaker, lost: Lost | None) -> Iterator[pa.Table]:
@@ -103,7 +103,7 @@ def _pages(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[tupl
             here = [row - start for row in wanted if start <= row < end]
             if here:
                 try:
-                    table = file.read_group(group).take(here)
+                    table = file.read_group(group, EXPORTED_SCHEMA.names).take(here)
                 except CorruptError as error:
                     _leave_out(lost, segment, error)
                     continue

@@ -11,6 +11,7 @@ trap that shows one article a hundred times would make its text look like furnit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -26,6 +27,8 @@ from gossamer.site.templates import Template
 
 _WORTH_IT = 0.05
 """Share of the sampled pages' furniture that must differ for a new version."""
+SETTLING = 300.0
+"""Seconds without a lesson after which a running crawl judges pages again: each lesson may be the last but one."""
 FIRST_KEY = -(2**63)
 """Before the key of every page."""
 _facts = msgspec.msgpack.Decoder(Facts)
@@ -180,6 +183,8 @@ def facts_of(db: Database, site: str) -> Facts:
     return _facts.decode(facts) if facts else Facts()
 
 
-def sites_to_judge_again(db: Database) -> list[int]:
-    """Sites some of whose pages were read before the site was known as it is now."""
-    return [row[0] for row in db.execute("SELECT site_id FROM site_facts WHERE reread IS NOT NULL ORDER BY site_id")]
+def sites_to_judge_again(db: Database, settled_at: float = math.inf) -> list[int]:
+    """Sites some of whose pages were read before the site was known as it is now. `settled_at`: the time by which what
+    is known has settled: only sites of which nothing was learned for `SETTLING` seconds before."""
+    sql = "SELECT site_id FROM site_facts WHERE reread IS NOT NULL AND learned_at <= ? ORDER BY site_id"
+    return [row[0] for row in db.execute(sql, (settled_at - SETTLING,))]

@@ -247,6 +247,8 @@ class Parsed(msgspec.Struct):
     """The version of what was known of its site."""
     has_cut: bool = False
     """Whether something was left out of its text that its site repeats."""
+    judged: bytes = b""
+    """What was decided by what is known of its site (`site.judgement`), encoded."""
 
 
 class PageRow(msgspec.Struct):
@@ -303,3 +305,5 @@ class PageRow(msgspec.Struct):
     warc_offset: int | None = None
     """Where the raw response starts in the segment's WARC file."""
     warc_length: int | None = None
+    judged: bytes | None = None
+    """What was decided by what was known of its site (`site.judgement`), encoded."""

@@ -21,7 +21,7 @@ from gossamer.parse.links import Resolver, rel_words
 from gossamer.parse.script_redirect import script_target
 from gossamer.parse.structured import ARTICLE, Structured
 from gossamer.parse.structured import NOTHING as NO_STRUCTURE
-from gossamer.parse.title import Names, Site, own_title, shared_names, site_part
+from gossamer.parse.title import Names, Site, called, own_title, shared_names, site_part
 from gossamer.parse.wishes import NOTHING, RobotsMeta, combine, parse_header, parse_meta
 from gossamer.site.view import PageView
 
@@ -101,7 +101,7 @@ def read_metadata(
         view.site_names if view is not None else (),
     )
     if view is not None:
-        view.name(shared_names(names))
+        view.name(shared_names(names), called(names, site.name))
     data.title, data.site_name = own_title(names, site), site.name or site_part(names.title, site)
     data.author = find_author(tree, data.metas, structured.authors, structured.headline or data.title)
     data.image = _image(data.metas, structured, resolve)

@@ -76,6 +76,17 @@ def _own(name: str, site: Site) -> str:
     return "" if letters(own) in site.parts else own
 
 
+def called(names: Names, site: str) -> tuple[str, ...]:
+    """All that `title_again` needs; `site`: its name, as the page gives it."""
+    return (names.title, names.open_graph, names.headline, site, *names.headings[:_NAMES])
+
+
+def title_again(names: Sequence[str], host: str, parts: Collection[str]) -> str:
+    """The title of a page that was called so, by what is known of its site now."""
+    title, open_graph, headline, site, *headings = names
+    return own_title(Names(title, headings, open_graph, headline), Site(site, host, parts))
+
+
 def without_site(title: str, site: Site) -> str:
     """A title without the parts at its ends that name the site."""
     borders = _parts(title)

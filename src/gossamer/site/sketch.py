@@ -21,12 +21,14 @@ import numpy.typing as npt
 from gossamer.site.patterns import path_and_query
 
 Marks = npt.NDArray[np.uint64]
+NO_MARKS: Marks = np.empty(0, np.uint64)
 
 SAMPLE = 128
 """Documents of a site that its facts are learned from: a line of 5 % of all pages is on six of them, give or take."""
 MOST_LINES = 300
 """Marks of a page that its sketch keeps: those with the smallest numbers, so that pages agree on which to leave out."""
 MOST_NAMES = 12
+MOST_TEASERS = 50
 _NAME_CHARS = 120
 _PATH_CHARS = 300
 _PLACE = np.uint64(0xFFFF_FFFF)
@@ -48,6 +50,8 @@ class Sketch(msgspec.Struct, frozen=True, array_like=True):
     """A hash of its title."""
     chars: int = 0
     """Length of its main text."""
+    teasers: bytes = b""
+    """Places that show teasers of other pages here beside a text of its own: 64-bit integers, sorted."""
 
 
 def marks_of(texts: Sequence[str], looks: Marks) -> Marks:
@@ -75,16 +79,26 @@ class Seen(msgspec.Struct, frozen=True):
     """Length of its main text."""
 
 
-def sketch_of(marks: Marks, names: Sequence[str], seen: Seen) -> Sketch:
-    """The sketch of a page, bounded."""
-    lines = np.unique(marks)[:MOST_LINES].astype("<u8").tobytes()
+def sketch_of(marks: Marks, names: Sequence[str], seen: Seen, teasers: Marks = NO_MARKS) -> Sketch:
+    """The sketch of a page, bounded; `teasers`: places of teasers on it."""
+    lines = packed(np.unique(marks)[:MOST_LINES])
     kept = dict.fromkeys(name[:_NAME_CHARS] for name in names if name)
     return Sketch(
         lines, tuple(kept)[:MOST_NAMES], seen.language, seen.page_type, path_and_query(seen.url)[:_PATH_CHARS],
-        zlib.crc32(seen.title.encode("utf-8", "replace")), seen.chars,
+        zlib.crc32(seen.title.encode("utf-8", "replace")), seen.chars, packed(np.unique(teasers)[:MOST_TEASERS]),
     )  # fmt: skip
 
 
 def lines_of(sketch: Sketch) -> Marks:
     """The marks in a sketch."""
-    return np.frombuffer(sketch.lines, "<u8").astype(np.uint64, copy=False)
+    return unpacked(sketch.lines)
+
+
+def packed(marks: Marks) -> bytes:
+    """Marks or places as they are stored."""
+    return marks.astype("<u8").tobytes()
+
+
+def unpacked(data: bytes) -> Marks:
+    """Marks or places from the store."""
+    return np.frombuffer(data, "<u8").astype(np.uint64, copy=False)

@@ -1,38 +1,39 @@
-"""A page seen by somebody who knows its site: which of its blocks are furniture, and what the page adds to that.
-
-A block that repeats is not always furniture: "Parameters" is a heading of every page of a manual, and a page of
-documentation may share a warning with ten others. So a repeated block stays where it is part of the page's own text:
-one or two of them between own blocks, unless a fifth of all pages have it, and a heading right above one.
-"""
+"""A page seen by somebody who knows its site: which of its blocks are furniture, and what the page adds to that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.site.facts import Facts, unpacked
-from gossamer.site.sketch import Marks, Seen, Sketch, marks_of, places_of, sketch_of
+from gossamer.site.judgement import MOST_WORDS, NOTHING, PLAUSIBLE, Blocks, Judgement, KnownSite, has_text, judgement
+from gossamer.site.sketch import NO_MARKS, Marks, Seen, Sketch, marks_of, places_of, sketch_of
 
 Booleans = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float32]
 
-_SINGLE = 2
-"""Repeated blocks in a row that may stand between own ones."""
+_LIKELY, _CERTAIN = 0.3, 0.8
+_TEASERS = 0.6
+"""Share of the blocks of a place that look like teasers, from which the place shows teasers on the page, if there are
+two of them: a single one may be a sentence that is a link."""
 
 
-class KnownSite:
-    """The facts about a site, ready for its pages."""
+class Shown(msgspec.Struct, frozen=True):
+    """The blocks of a page; arrays with an entry for each."""
 
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        self.names = frozenset(facts.names)
-        self._lines, self._places, self._sure = (unpacked(one) for one in (facts.lines, facts.places, facts.sure))
-
-    def is_furniture(self, marks: Marks) -> tuple[Booleans, Booleans, Booleans]:
-        """For each block whether its line repeats there, whether its place is furniture, and whether its line repeats
-        on very many pages."""
-        return _among(marks, self._lines), _among(places_of(marks), self._places), _among(marks, self._sure)
+    texts: Sequence[str]
+    looks: Marks
+    """A number for the elements around each."""
+    words: Floats
+    headings: Booleans
+    short: Booleans
+    """Labels or links rather than sentences."""
+    teasers: Booleans
+    """Those that look like teasers of other pages."""
+    probabilities: Floats
+    """Of being main text, for whoever sees only the page."""
 
 
 class PageView:
@@ -40,8 +41,10 @@ class PageView:
 
     def __init__(self, site: KnownSite | None = None) -> None:
         self.site = site
-        self._marks: Marks = np.empty(0, np.uint64)
+        self._marks = self._teasers = NO_MARKS
         self._names: Sequence[str] = ()
+        self._called: tuple[str, ...] = ()
+        self._judged = NOTHING
         self.has_cut = False
         """Whether likely text was left out."""
 
@@ -55,53 +58,43 @@ class PageView:
         """How many of the sampled pages are in each language."""
         return self.site.facts.languages if self.site is not None else {}
 
-    def name(self, names: Sequence[str]) -> None:
-        """What the page calls itself, as letters only."""
-        self._names = names
+    def name(self, names: Sequence[str], called: tuple[str, ...] = ()) -> None:
+        """What the page calls itself: as letters only, and as it writes it."""
+        self._names, self._called = names, called
 
-    def furniture(
-        self, texts: Sequence[str], looks: Marks, headings: Booleans, short: Booleans, likely: Booleans,
-        certain: Booleans,
-    ) -> Booleans | None:  # fmt: skip
-        """Which blocks are furniture; None if nothing is known, or no likely block would be left.
+    @property
+    def judgement(self) -> Judgement:
+        """What was decided, to be stored."""
+        return msgspec.structs.replace(self._judged, called=self._called)
 
-        `headings`: which blocks are headings; `short`: which are labels or links rather than sentences; `likely` and
-        `certain`: which are main text if one knows only the page. Instructions that every tenth article ends with are
-        text to whoever reads the page: blocks that look certain go only if a fifth of all pages have them."""
-        self._marks = marks_of(texts, looks)
-        if self.site is None or not self.site.facts:
-            return None
-        lines, places, sure = self.site.is_furniture(self._marks)
-        candidates = sure | ((lines | (places & short & ~headings)) & ~certain)
-        found = candidates & ~(_between_own(candidates, likely & ~candidates, headings) & (headings | ~sure))
-        if not found.any() or not (likely & ~found).any():
-            return None
+    def furniture(self, shown: Shown) -> Booleans:
+        """Which blocks are no text of the page."""
+        self._marks = marks_of(shown.texts, shown.looks)
+        words = np.minimum(np.rint(shown.words), MOST_WORDS).astype(np.int64)
+        likely = shown.probabilities > _LIKELY
+        self._teasers = _places_of_teasers(self._marks, shown.teasers, words * likely)
+        plausible = shown.probabilities > PLAUSIBLE
+        blocks = Blocks(
+            self._marks[plausible], words[plausible], shown.headings[plausible], shown.short[plausible],
+            likely[plausible], shown.probabilities[plausible] > _CERTAIN,
+        )  # fmt: skip
+        found = np.zeros(len(words), bool)
+        if self.site is not None:
+            found[plausible] = self.site.furniture(blocks)
+        self._judged = judgement(blocks, found[plausible])
         self.has_cut = bool((found & likely).any())
         return found
 
     def sketch(self, seen: Seen) -> Sketch | None:
         """What the page shows of its site; None if it has no blocks."""
-        return sketch_of(self._marks, self._names, seen) if len(self._marks) else None
+        return sketch_of(self._marks, self._names, seen, self._teasers) if len(self._marks) else None
 
 
-def _among(values: Marks, known: Marks) -> Booleans:
-    """Which values are in a sorted array."""
-    if not len(known):
-        return np.zeros(len(values), bool)
-    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    found: Booleans = known[at] == values
+def _places_of_teasers(marks: Marks, teasers: Booleans, words: npt.NDArray[np.int64]) -> Marks:
+    """The places that show teasers on a page with a text of its own."""
+    if not teasers.any() or not has_text(words, teasers):
+        return NO_MARKS
+    places, number = np.unique(places_of(marks), return_inverse=True)
+    shown = np.bincount(number, teasers)
+    found: Marks = places[(shown > 1) & (shown >= _TEASERS * np.bincount(number))]
     return found
-
-
-def _between_own(candidates: Booleans, own: Booleans, headings: Booleans) -> Booleans:
-    """Candidates that are part of the page's own text: few in a row between own blocks, or a heading above one."""
-    stays = np.zeros(len(candidates), bool)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], candidates, [False]]).astype(np.int8)))
-    for start, end in edges.reshape(-1, 2).tolist():
-        if end == len(own) or not own[end]:
-            continue
-        if end - start <= _SINGLE and start > 0 and own[start - 1]:
-            stays[start:end] = True
-        elif headings[end - 1]:
-            stays[end - 1] = True
-    return stays

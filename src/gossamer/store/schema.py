@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from gossamer.model.records import Link, PageRow
 
-VERSION = 3
+VERSION = 4
 VERSION_KEY = "gossamer.schema"
 
 PAGE_GROUP = 256
@@ -97,6 +97,7 @@ PAGES: tuple[Column, ...] = (
     Column("worker", pa.string(), "who fetched it", null=False, few=True),
     Column("warc_offset", pa.int64(), "where the raw response starts in `responses.warc.gz`"),
     Column("warc_length", pa.int64(), "how many bytes it takes there"),
+    Column("judged", pa.binary(), "what was decided by what was known of its site; not exported"),
 )
 
 LINKS: tuple[Column, ...] = (
@@ -137,10 +138,12 @@ ADDED: dict[int, frozenset[str]] = {
         )
     ),
     3: frozenset(("alternates",)),
+    4: frozenset(("judged",)),
 }
 """The columns of `pages` that files of an older version do not have: they are read as null."""
 
 PAGES_SCHEMA = _schema(PAGES)
+EXPORTED_SCHEMA = _schema([column for column in PAGES if column.name != "judged"])
 LINKS_SCHEMA = _schema(LINKS)
 _LINKS_IN_MEMORY = LINKS_SCHEMA.set(0, pa.field("source", pa.dictionary(pa.int32(), pa.string()), nullable=False))
 

@@ -178,6 +178,15 @@ class TableFile:
                     found = [(row, schema.page_row(table, row - start)) for row in here]
                 yield from found
 
+    def values(self, rows: Collection[int], columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Some columns of some rows, each with its number; every row group is read once."""
+        for group, start in enumerate(self.starts[:-1]):
+            here = sorted(row for row in rows if start <= row < self.starts[group + 1])
+            if here:
+                with reading(self.path):
+                    found = self.read_group(group, columns).take([row - start for row in here]).to_pylist()
+                yield from zip(here, found, strict=True)
+
     def may_hold(self, group: int, column: str, value: str) -> bool:
         """Whether a row group's bounds leave room for a value."""
         with reading(self.path):

@@ -117,13 +117,14 @@ class Supervisor:
         filters = settings.filters.every if settings.filters.mode != "off" else 0.0
         splits = SPLIT_EVERY if settings.partition.mode != "off" else 0.0
         thinning = thinning_every(settings.storage.keep_old)
+        settled = (_REREADING, "settled")
         self._chores = [
             Chore("search for filters", "filter", folder, filters),
             Chore("search for sites to split", "split", folder, splits),
             Chore("merging of segments", "merge", folder, MERGE_EVERY, self._merging_is_due),
             Chore("thinning out", "thin", folder, thinning),
             Chore("forgetting of old changes", "forget", folder, FORGET_EVERY),
-            Chore("judging of pages again", "reread", folder, _REREAD_EVERY, self._rereading_is_due, (_REREADING,)),
+            Chore("judging of pages again", "reread", folder, _REREAD_EVERY, self._rereading_is_due, settled),
             Chore("ranking", "rank", folder, settings.rank.every),
         ]
 
@@ -248,7 +249,7 @@ class Supervisor:
             log.warning(words, wrong, extra={"seconds": round(wrong)})
 
     def _rereading_is_due(self) -> bool:
-        return bool(sites_to_judge_again(self._frontier.db))
+        return bool(sites_to_judge_again(self._frontier.db, self._clock.now()))
 
     def _judge_again(self, watch: Watcher | None) -> None:
         """Let the first pages be as good as the last. Whoever stops a crawl waits for nothing that can wait."""
@@ -257,7 +258,7 @@ class Supervisor:
         for chore in self._chores:
             chore.kill()  # one that judges pages again, too, would be in the way
         learn_the_rest(self._frontier.db, self._clock.now())
-        if self._rereading_is_due():
+        if sites_to_judge_again(self._frontier.db):
             rereading = Child("judging of pages again", _REREADING, [str(self._folder.root)])
             rereading.watch()
             while rereading.is_running and not self._stops:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -115,3 +116,38 @@ def test_a_line_among_own_lines_must_be_on_a_fifth_of_the_pages() -> None:
             for number in range(100)
         ]  # fmt: skip
         assert (int(marks(("How to install it", MAIN))[0]) in furniture(learn(sample))) == is_furniture
+
+
+@pytest.mark.parametrize(
+    ("teasing", "with_place", "is_of_teasers"), [(2, 2, False), (3, 3, True), (9, 20, False), (10, 20, True)]
+)
+def test_a_place_is_of_teasers_if_most_pages_that_have_it_show_some(
+    teasing: int, with_place: int, is_of_teasers: bool
+) -> None:
+    """A column that now and then begins with links to older ones is text."""
+    sample = []
+    for number in range(40):
+        blocks = marks((f"Own text {number}", MAIN), *([(f"Teaser {number}", ASIDE)] if number < with_place else []))
+        shown = np.array([ASIDE] if number < teasing else [], np.uint64)
+        sample.append(sketch_of(blocks, [f"title{number}"], ARTICLE, shown))
+    places = unpacked(learn(sample).teasers).tolist()
+    assert places == ([ASIDE] if is_of_teasers else [])
+    assert learn(sample) == learn(sample[::-1])
+
+
+def test_facts_that_differ_in_their_teasers_differ_as_much_as_pages_show_them() -> None:
+    sample = [page(number, (f"Teaser {number}", 44)) for number in range(20)]
+    shown = np.array([44], np.uint64)
+    teasing = [sketch_of(lines_of(one), one.names, ARTICLE, shown) for one in sample]
+    assert difference(learn(sample), learn(teasing), teasing) == pytest.approx(20 / 80)
+
+
+def test_a_sketch_and_facts_of_an_older_version_can_be_read() -> None:
+    one = learn([page(number) for number in range(20)])
+    older = msgspec.msgpack.encode(list(msgspec.structs.astuple(one))[:-1])
+    assert msgspec.msgpack.decode(older, type=Facts) == one
+    sketch = page(1)
+    assert (
+        msgspec.msgpack.decode(msgspec.msgpack.encode(list(msgspec.structs.astuple(sketch))[:-1]), type=Sketch)
+        == sketch
+    )

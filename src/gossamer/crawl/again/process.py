@@ -1,4 +1,5 @@
-"""The process that judges stored pages again: `python -m gossamer.crawl.again.process FOLDER` does it once and ends.
+"""The process that judges stored pages again: `python -m gossamer.crawl.again.process FOLDER` does it once and ends;
+with `settled` before the folder, only for sites of which nothing new was learned for a while.
 
 A crawl starts one when more is known of a site than when its first pages were read. It changes the database in
 transactions only, so you may kill it at any time; the next one continues.
@@ -25,7 +26,7 @@ from gossamer.errors import GossamerError
 from gossamer.settings import load
 
 
-def main(root: Path) -> None:
+def main(root: Path, settled: bool = False) -> None:
     """Judge again what is stale in a data folder; prints an error for people as one line."""
     configure_logs(root, "reread")
     folder = DataFolder(root)
@@ -38,7 +39,7 @@ def main(root: Path) -> None:
             with rereading_lock(folder):
                 parser = PageParser(LiveScope(settings, db, model_bytes(folder)).parser_config())
                 near = near_method(DEFAULT if settings.dedup.near == "none" else settings.dedup.near)
-                Rereader(folder, db, near, parser, settings.parse.max_bytes, SystemClock().now).run()
+                Rereader(folder, db, near, parser, settings.parse.max_bytes, SystemClock().now).run(settled)
         finally:
             db.close()
     except GossamerError as error:
@@ -47,4 +48,4 @@ def main(root: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[-1]), settled="settled" in sys.argv[1:-1])

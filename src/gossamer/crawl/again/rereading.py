@@ -1,8 +1,9 @@
 """Reads stored responses once more, so that the first pages of a crawl are as good as the last.
 
 A page is parsed when it comes in, by what is known of its site at that moment. When more is known, documents that were
-read before are read again from the archive, without a request. Those that say something else now are stored anew, in a
-segment of their own, as the visit that they were.
+read before are judged again by what is stored of them (`doubt`). Those that may say something else now are parsed again
+from the archive, without a request. Those that do are stored anew, in a segment of their own, as the visit that they
+were.
 
 Left alone: pages without a stored response (`crawl.archive`, noarchive), and pages whose scripts were run, since what
 is stored of those is the shell.
@@ -11,10 +12,12 @@ is stored of those is the shell.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
+from gossamer.crawl.again.doubt import doubtful_rows
 from gossamer.crawl.parser_config import SiteKnown
 from gossamer.crawl.reading import PageParser
 from gossamer.crawl.render.choice import RENDERED
@@ -29,11 +32,13 @@ from gossamer.fetch.decode import decode
 from gossamer.fetch.limits import Trouble
 from gossamer.frontier import rereading
 from gossamer.frontier.contract import Verdict, Visit
-from gossamer.frontier.knowledge import learning_of, sites_to_judge_again
+from gossamer.frontier.knowledge import Learning, learning_of, sites_to_judge_again
 from gossamer.frontier.rereading import Again, Judged, Stale
 from gossamer.frontier.views.inspect import place_of
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, PageRow, Parsed, ParseJob, Response
+from gossamer.site.facts import Facts
+from gossamer.site.judgement import KnownSite
 from gossamer.store.archive import StoredResponse
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import new_segment_id
@@ -41,13 +46,14 @@ from gossamer.store.segments import SegmentWriter, open_pages, read_response
 
 log = logging.getLogger(__name__)
 
+_LOOKED_AT = 1_000
+"""Pages whose judgements are looked at together: of segments with a hundred pages each, a smaller number would read
+most row groups again and again."""
 _BATCH = 100
-"""Pages read for one transaction."""
+"""Pages parsed for one transaction."""
 _TRIED, _WORTH_IT = 1_000, 0.03
-"""Pages after which the rest is left alone, if fewer than this share of them changed. Keys are hashes, so the first
-pages by key are a random sample of all: on a blog of 2,400 pages whose facts changed at the end of its crawl, reading
-all of them again changed 36 and took half as long as reading them first. Up to so many pages, a site's texts are the
-same in the end, whatever order its pages came in and whoever was killed meanwhile."""
+"""Pages that are parsed before the rest is left alone, if fewer than this share of them changed: those of an older
+version, of which no judgement is stored. Of the others hardly any is parsed in vain."""
 
 
 class _Read(msgspec.Struct):
@@ -78,28 +84,52 @@ class Rereader:
         self._max_bytes, self._now = max_bytes, now
         self._worker, self._count = helper_name(folder, REREADER), 0
 
-    def run(self) -> int:
-        """Judge again whatever is stale; returns how many pages were stored anew."""
-        return sum(self._site(site_id) for site_id in sites_to_judge_again(self._db))
+    def run(self, settled: bool = False) -> int:
+        """Judge again whatever is stale; returns how many pages were stored anew. `settled`: only of sites of which
+        nothing new was learned for a while."""
+        settled_at = self._now() if settled else math.inf
+        return sum(self._site(site_id) for site_id in sites_to_judge_again(self._db, settled_at))
 
     def _site(self, site_id: int) -> int:
         """All stale pages of a site; one that is learned anew meanwhile waits for the next time."""
         learning, site = learning_of(self._db, site_id), rereading.site_name(self._db, site_id)
         self._parser.know(SiteKnown(site, learning.version, learning.facts))
-        read, written, after = 0, 0, learning.reread
-        while after is not None and learning_of(self._db, site_id).version == learning.version:
-            stale = rereading.stale_pages(self._db, site_id, learning.version, after, _BATCH)
-            if read >= _TRIED and written < _WORTH_IT * read:
-                stale = []
-            read, written = read + len(stale), written + self._batch(site, learning.version, stale)
-            after = stale[-1].task.key if stale else None
+        looked_at, parsed, written = 0, 0, 0
+        for batch, doubtful in self._batches(site_id, learning):
+            if learning_of(self._db, site_id).version != learning.version:
+                break
+            if parsed >= _TRIED and written < _WORTH_IT * parsed:
+                self._batch(site, learning.version, (), ())
+                break
+            looked_at, parsed = looked_at + len(batch), parsed + len(doubtful)
+            written += self._batch(site, learning.version, batch, doubtful)
         self._parser.know(SiteKnown(site, 0, b""))
-        if written:
-            log.info("judged pages of %s again", site, extra={"site": site, "pages": written})
+        fields = {"site": site, "looked_at": looked_at, "parsed": parsed, "pages": written}
+        log.info("judged pages of %s again", site, extra=fields)
         return written
 
-    def _batch(self, site: str, version: int, stale: Sequence[Stale]) -> int:
-        changed = [read for read in self._read_all(stale) if read.is_changed]
+    def _batches(self, site_id: int, learning: Learning) -> Iterator[tuple[Sequence[Stale], Sequence[Stale]]]:
+        """The stale pages of a site by key, each batch with those of it that must be parsed; the last is empty."""
+        known, after = KnownSite(msgspec.msgpack.decode(learning.facts, type=Facts)), learning.reread
+        while after is not None:
+            stale = rereading.stale_pages(self._db, site_id, learning.version, after, _LOOKED_AT)
+            yield from _in_batches(stale, self._doubtful(stale, known))
+            after = stale[-1].task.key if stale else None
+
+    def _doubtful(self, stale: Sequence[Stale], known: KnownSite) -> set[int]:
+        """Keys of the pages that must be parsed."""
+        found: set[int] = set()
+        for segment, rows in self._by_segment(stale):
+            urls = {row: one.task.url for row, one in rows.items()}
+            try:
+                file = open_pages(self._folder.segments, segment)
+                found.update(rows[row].task.key for row in doubtful_rows(file, urls, known))
+            except GossamerError:
+                found.update(one.task.key for one in rows.values())  # whoever parses them finds out
+        return found
+
+    def _batch(self, site: str, version: int, stale: Sequence[Stale], doubtful: Sequence[Stale]) -> int:
+        changed = [read for read in self._read_all(doubtful) if read.is_changed]
         again = Again(site, version, list(stale), [(read.stale, _visit(read, site)) for read in changed])
         if not changed:
             return self._db.patiently(
@@ -137,11 +167,7 @@ class Rereader:
 
     def _read_all(self, stale: Sequence[Stale]) -> Iterator[_Read]:
         """The pages, segment by segment: each row group is read once."""
-        segments: dict[str, dict[int, Stale]] = {}
-        for one in stale:
-            if (place := place_of(self._db, one.segment, one.row)) is not None:
-                segments.setdefault(place[0], {})[place[1]] = one
-        for segment, rows in sorted(segments.items()):
+        for segment, rows in self._by_segment(stale):
             try:
                 for number, row in open_pages(self._folder.segments, segment).pages(rows):
                     if (read := self._read(rows[number], segment, row)) is not None:
@@ -150,6 +176,13 @@ class Rereader:
                 continue  # merged at this moment: its pages stay as they are
             except GossamerError as error:
                 log.warning("cannot read stored pages again: %s", error)
+
+    def _by_segment(self, stale: Sequence[Stale]) -> list[tuple[str, dict[int, Stale]]]:
+        segments: dict[str, dict[int, Stale]] = {}
+        for one in stale:
+            if (place := place_of(self._db, one.segment, one.row)) is not None:
+                segments.setdefault(place[0], {})[place[1]] = one
+        return sorted(segments.items())
 
     def _read(self, stale: Stale, segment: str, row: PageRow) -> _Read | None:
         if row.url != stale.task.url or row.warc_offset is None or (row.method or "").startswith(RENDERED):
@@ -176,6 +209,21 @@ class Rereader:
         )  # fmt: skip
 
 
+def _in_batches(stale: Sequence[Stale], doubtful: Collection[int]) -> Iterator[tuple[list[Stale], list[Stale]]]:
+    """Pages in their order, as many as have `_BATCH` doubtful ones, and these; an empty batch if there are none."""
+    batch: list[Stale] = []
+    parsed: list[Stale] = []
+    for one in stale:
+        batch.append(one)
+        if one.task.key in doubtful:
+            parsed.append(one)
+        if len(parsed) == _BATCH:
+            yield batch, parsed
+            batch, parsed = [], []
+    if batch or not stale:
+        yield batch, parsed
+
+
 def _visit(read: _Read, site: str) -> Visit:
     visit, parsed = rereading.visit_again(read.stale, site), read.parsed
     visit.at, visit.status = read.row.fetched_at, read.row.status
@@ -193,7 +241,7 @@ def _row(read: _Read, verdict: Verdict, places: dict[int, tuple[int, int] | None
     fill_row(row, read.parsed)
     row.warc_offset, row.warc_length = places[read.stale.task.key] or (None, None)
     if verdict.outcome.meaning.forgets:
-        row.text = row.headings = row.description = None
+        row.text = row.headings = row.description = row.judged = None
     return row
 
 

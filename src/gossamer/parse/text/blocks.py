@@ -43,6 +43,8 @@ class Page(msgspec.Struct):
     """Characters of each block inside links."""
     links: list[int]
     """Links that begin in each block."""
+    targets: list[tuple[int, str]]
+    """Block and target of each link, as the page writes it."""
     holders: list[int]
     """The innermost block element of each block."""
     parents: list[int]
@@ -64,6 +66,7 @@ class _Blocks:
         self.code: dict[int, str] = {}
         self.linked: list[int] = []
         self.links: list[int] = []
+        self.targets: list[tuple[int, str]] = []
         self.holders: list[int] = []
         self.parts: list[str] = []
         self.anchors = 0
@@ -147,6 +150,8 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
             elif kind == LINK:
                 in_link = True
                 blocks.anchors += 1
+                if target := child.attr("href"):
+                    blocks.targets.append((len(texts), target))
                 if parts and not after_text:  # two links without a space between are two words
                     parts.append(" ")
                 link_began = len(parts)
@@ -167,7 +172,9 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
     end[0] = len(texts)
     telling = [called if stop > start else called[:2] for called, start, stop in zip(names, first, end, strict=True)]
     told = reader.read(telling)
-    return Page(texts, blocks.code, blocks.linked, blocks.links, blocks.holders, parents, first, end, told)
+    return Page(
+        texts, blocks.code, blocks.linked, blocks.links, blocks.targets, blocks.holders, parents, first, end, told
+    )  # fmt: skip
 
 
 def _all_names(element: Element, name: str) -> Names:

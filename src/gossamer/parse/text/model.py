@@ -27,12 +27,12 @@ from gossamer.parse.text.forest import Forest, sigmoid, softmax
 from gossamer.parse.text.measures import Floats, Measures
 from gossamer.parse.text.page_type import PAGE_TYPES, SHAPE, page_claims, page_shape
 from gossamer.parse.text.tags import NAME_NUMBERS, TagReader
-from gossamer.site.view import PageView
+from gossamer.parse.text.teasers import teasers
+from gossamer.site.view import PageView, Shown
 
 MAX_BLOCKS = 20_000
 _FILE = "main_text.npz"
 _LABEL_WORDS, _MOSTLY_LINK = 12, 0.5
-_LIKELY, _CERTAIN = 0.3, 0.8
 _REPEATED_CHARS = 20
 """A block of so many characters or more is taken once, however often the page repeats it."""
 
@@ -84,7 +84,7 @@ class TextModel:
         page = measures.page
         probabilities, types = self.probabilities(measures, facts)
         if view is not None:
-            _leave_out_furniture(probabilities, measures, view)
+            _leave_out_furniture(probabilities, measures, facts.url, view)
         best = int(types.argmax())
         kept = chosen(page, measures.words, probabilities)
         return Verdict(_texts(page, kept), PAGE_TYPES[best], float(types[best]))
@@ -168,15 +168,14 @@ def _take_code(page: Page, taken: npt.NDArray[np.bool_]) -> None:
         taken[index] = taken[page.first[around] : page.end[around]].any()
 
 
-def _leave_out_furniture(probabilities: Floats, measures: Measures, view: PageView) -> None:
-    """What the site repeats is no page's text, however likely it looked."""
+def _leave_out_furniture(probabilities: Floats, measures: Measures, url: str, view: PageView) -> None:
+    """What the site repeats is no page's text, however likely it looked; nor are teasers of its other pages."""
     short = (measures.words < _LABEL_WORDS) | (measures.density > _MOSTLY_LINK)
-    furniture = view.furniture(
-        measures.texts, measures.looks[measures.holders], measures.heading_levels > 0, short,
-        probabilities > _LIKELY, probabilities > _CERTAIN,
+    shown = Shown(
+        measures.texts, measures.looks[measures.holders], measures.words, measures.heading_levels > 0, short,
+        teasers(measures, url), probabilities,
     )  # fmt: skip
-    if furniture is not None:
-        probabilities[furniture] = 0
+    probabilities[view.furniture(shown)] = 0
 
 
 @cache
