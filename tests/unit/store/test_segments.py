@@ -36,7 +36,10 @@ I32 = st.integers(-(2**31), 2**31 - 1)
 I64 = st.integers(-(2**63), 2**63 - 1)
 TIME = st.integers(0, 2**42).map(lambda microseconds: microseconds / 1e6)
 WORDS = st.none() | st.lists(TEXT, max_size=3)
-_BY_TYPE = {"string": TEXT, "int32": I32, "int64": I64, "double": st.floats(allow_nan=False), "bool": st.booleans()}
+_BY_TYPE = {
+    "string": TEXT, "int32": I32, "int64": I64, "double": st.floats(allow_nan=False), "bool": st.booleans(),
+    "binary": st.binary(max_size=40),
+}  # fmt: skip
 
 
 def _values(column: schema.Column) -> st.SearchStrategy[object]:
