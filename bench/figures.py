@@ -1,4 +1,4 @@
-"""All figures on one page: runs the scripts of this folder and writes docs/figures.md and the table of README.
+"""All figures on one page: runs the scripts of this folder and writes docs/figures.md and the line of README.
 
     python bench/figures.py                         writes the pages from bench/figures.json
     python bench/figures.py --run                   measures everything first: hours
@@ -84,10 +84,10 @@ _INTRODUCTION = """# Figures
 Written by `make bench` (`bench/figures.py`) from the last run of each script; nothing here is typed by hand.
 [bench/README.md](../bench/README.md) says what each script measures and how to read it.
 
-A *quick* run shows that a script and the product work. It is too short to be judged by a goal: starts and ends of
+A *quick* run shows that a script and the product work. It is too short to be judged by its goals: starts and ends of
 crawls are most of what it sees. *Busy* means that other programs wanted the cores, too: trust CPU times and ratios.
 """
-_README_TABLE = re.compile(r"(<!-- figures: .*? -->\n).*?(?=<!-- end of figures -->)", re.DOTALL)
+_README_LINE = re.compile(r"(<!-- figures: .*? -->).*?(?=<!-- end of figures -->)", re.DOTALL)
 
 Kept = dict[str, dict[str, Measured]]
 """Script → `full` or `quick` → its last run."""
@@ -176,11 +176,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def write(kept: Kept) -> None:
-    """The file, the page and README's table."""
+    """The file, the page and README's line."""
     ordered = {script: dict(sorted(kept[script].items())) for script in SCRIPTS if script in kept}
     KEPT.write_bytes(msgspec.json.format(msgspec.json.encode(ordered)) + b"\n")
     PAGE.write_text(page(kept), encoding="utf-8")
-    README.write_text(with_table(README.read_text(encoding="utf-8"), kept), encoding="utf-8")
+    README.write_text(with_headlines(README.read_text(encoding="utf-8"), kept), encoding="utf-8")
 
 
 def page(kept: Kept) -> str:
@@ -212,10 +212,10 @@ def _row(figure: Figure, found: Measured) -> str:
 
 
 def verdict(figure: Figure, found: Measured) -> str:
-    """Met or missed; a quick run tells neither."""
+    """Met or missed; a quick run tells neither, but where nothing at all may happen."""
     if figure.goal is None:
         return ""
-    if found.quick:
+    if found.quick and figure.goal:
         return "not judged"
     return "met" if figure.is_met else "**missed**"
 
@@ -238,24 +238,25 @@ def _without_places(text: str) -> str:
     return re.sub(r"/\S*/(\S+)", r"\1", text).removesuffix(".")
 
 
-def with_table(text: str, kept: Kept) -> str:
-    """README with its table of figures."""
-    table = "".join(f"{line}\n" for line in _headlines(kept))
-    changed, count = _README_TABLE.subn(lambda found: found[1] + table, text)
+def with_headlines(text: str, kept: Kept) -> str:
+    """README with its line of figures."""
+    line = "; ".join(_headlines(kept)) + "."
+    changed, count = _README_LINE.subn(lambda found: found[1] + line, text)
     if count != 1:
         raise SystemExit("README.md has no place for the figures")
     return changed
 
 
 def _headlines(kept: Kept) -> list[str]:
-    lines = ["| figure | measured | goal | | beside it | run |", "|---|---:|---:|---|---|---|"]
+    parts = []
     for script, name in HEADLINES:
         found = best(kept, script)
         figure = next((one for one in found.figures if one.name == name), None) if found else None
         if found and figure:
-            anchored = f"[{figure.name}](docs/figures.md#{script}py)"
-            lines.append(_row(msgspec.structs.replace(figure, name=anchored), found))
-    return lines
+            goal = [f"goal {goal_of(figure)}: {verdict(figure, found)}"] if figure.goal is not None else []
+            how = ", ".join([*goal, _when(found)])
+            parts.append(f"[{name}](docs/figures.md#{script}py) {_measured(figure)} ({how})")
+    return parts
 
 
 if __name__ == "__main__":

@@ -75,6 +75,7 @@ def main() -> None:
         for one in found
         if one.rude or one.repeated
     ]
+    problems += [f"{one.database}, {one.workers} workers: no page in the stretch" for one in found if not one.rate]
     conclude(options, _shown(found), found, problems)
 
 
@@ -87,7 +88,12 @@ def _shown(found: list[Figures]) -> list[Figure]:
         ideal = last.workers / first.workers
         figures += [
             Figure(f"{name}: {last.workers} workers", last.rate, "pages/s", beside={"politeness allows": last.bound}),
-            Figure(f"{name}: {last.workers} workers ÷ {first.workers}", last.rate / first.rate, "×", GOAL * ideal),
+            Figure(
+                f"{name}: {last.workers} workers ÷ {first.workers}",
+                last.rate / first.rate if first.rate else 0.0,
+                "×",
+                GOAL * ideal,
+            ),
         ]
     return figures
 
