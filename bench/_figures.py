@@ -36,6 +36,8 @@ class Figure(msgspec.Struct, frozen=True):
     least: float = 0.0
     most: float = 1e12
     """Bounds of what is possible: beyond them it is the benchmark that is wrong."""
+    by_clock: bool = False
+    """It goes by the clock, so it tells nothing if other programs kept the machine busy."""
 
     @property
     def is_met(self) -> bool:

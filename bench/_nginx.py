@@ -98,8 +98,8 @@ class Nginx:
         self._temporary.cleanup()
 
     def _command(self) -> list[str]:
-        program = shutil.which("nginx") or "/usr/sbin/nginx"
-        if Path(program).exists():
+        program = nginx_program()
+        if program:
             config = self._folder / "nginx.conf"
             config.write_text(self._config())
             return [program, "-e", str(self._folder / "error.log"), "-p", str(self._folder), "-c", str(config)]
@@ -162,6 +162,11 @@ class Nginx:
         # nginx appends, so that truncating under it leaves no hole.
         os.truncate(self._log, 0)
         return [_hit(line) for line in lines]
+
+
+def nginx_program() -> str:
+    """Its path; empty where it is not installed."""
+    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin") or ""
 
 
 def memory_folder() -> str:

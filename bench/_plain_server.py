@@ -70,8 +70,8 @@ class _Handler:
                 await writer.drain()
                 if not self._keep_alive:
                     break
-        except (asyncio.IncompleteReadError, OSError):
-            pass
+        except (asyncio.IncompleteReadError, OSError, asyncio.CancelledError):
+            pass  # the peer has gone, or the server ends
         finally:
             writer.close()
 
@@ -81,7 +81,7 @@ class _Handler:
         fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         parts = urlsplit(target)
         status, kind, body = self._file(unquote(parts.path, errors="surrogateescape"))
-        host = fields.get("host", "").rpartition(":")[0]
+        host = fields.get("host", "").partition(":")[0]
         said = (f"{time.time():.3f}", self.place.address, host, str(status), method, kind, target)
         self._log.write("\t".join(said).encode("utf-8", "surrogateescape") + b"\n")
         location = f"Location: {parts.path}/\r\n" if status == 301 else ""

@@ -76,10 +76,14 @@ def _figures(runs: list[Run], sites: list[Served]) -> list[Figure]:
     ours = whole["gossamer"]
     rates = {name: run.per_second for name, run in whole.items() if name != "gossamer" and run.pages}
     goals = {"scrapy": MIX_GOAL, "wget2": WGET2_GOAL}
-    ratios = [Figure(f"÷ {name}", ours.per_second / rate, "×", goals[name]) for name, rate in rates.items()]
+    ratios = [
+        Figure(f"÷ {name}", ours.per_second / rate, "×", goals[name], by_clock=True) for name, rate in rates.items()
+    ]
     cpu = Figure("CPU of a page", 1000 / ours.per_cpu if ours.pages else 0.0, "ms", CPU_GOAL, True,
                  {name: 1000 / run.per_cpu for name, run in whole.items() if name in rates}, 0.05, 1000)  # fmt: skip
-    speed = Figure("pages a second, all sites at once", ours.per_second, "pages/s", beside=rates, least=0.5)
+    speed = Figure(
+        "pages a second, all sites at once", ours.per_second, "pages/s", beside=rates, least=0.5, by_clock=True
+    )
     return [speed, *ratios, *_lightest(runs, sites), cpu]
 
 
@@ -88,7 +92,15 @@ def _lightest(runs: list[Run], sites: list[Served]) -> list[Figure]:
     found = {run.crawler: run.per_second for run in runs if run.site == site}
     if not all(found.get(name) for name in ("gossamer", "scrapy")):
         return []
-    return [Figure(f"{site}, the lightest site, ÷ scrapy", found["gossamer"] / found["scrapy"], "×", LIGHTEST_GOAL)]
+    return [
+        Figure(
+            f"{site}, the lightest site, ÷ scrapy",
+            found["gossamer"] / found["scrapy"],
+            "×",
+            LIGHTEST_GOAL,
+            by_clock=True,
+        )
+    ]
 
 
 def _problems(runs: list[Run]) -> list[str]:

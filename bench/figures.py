@@ -85,7 +85,8 @@ Written by `make bench` (`bench/figures.py`) from the last run of each script; n
 [bench/README.md](../bench/README.md) says what each script measures and how to read it.
 
 A *quick* run shows that a script and the product work. It is too short to be judged by its goals: starts and ends of
-crawls are most of what it sees. *Busy* means that other programs wanted the cores, too: trust CPU times and ratios.
+crawls are most of what it sees. *Busy* means that other programs took more than 0.3 cores meanwhile; then figures that
+go by the clock are *not told*, and CPU times are too high by a good part.
 """
 _README_LINE = re.compile(r"(<!-- figures: .*? -->).*?(?=<!-- end of figures -->)", re.DOTALL)
 
@@ -96,7 +97,6 @@ Kept = dict[str, dict[str, Measured]]
 def main() -> None:
     """Runs what is asked for, and writes the pages."""
     options = _options()
-    kept = load()
     failed = []
     if options.run:
         prepare(options.quick)
@@ -105,11 +105,10 @@ def main() -> None:
             if found is None:
                 failed.append(script)
             else:
-                keep(kept, found)
-                write(kept)
+                take(found)
     for path in options.take:
-        keep(kept, msgspec.json.decode(path.read_bytes(), type=Measured))
-    write(kept)
+        take(msgspec.json.decode(path.read_bytes(), type=Measured))
+    write(load())
     if failed:
         raise SystemExit(f"{len(failed)} scripts have no new figures, see above: {', '.join(failed)}")
 
@@ -129,6 +128,13 @@ def _options() -> argparse.Namespace:
 def load() -> Kept:
     """What was measured before."""
     return msgspec.json.decode(KEPT.read_bytes(), type=Kept) if KEPT.exists() else {}
+
+
+def take(found: Measured) -> None:
+    """Into the file and the pages at once, so that a run that is stopped has lost nothing."""
+    kept = load()
+    keep(kept, found)
+    write(kept)
 
 
 def keep(kept: Kept, found: Measured) -> None:
@@ -207,8 +213,14 @@ def _section(script: str, found: Measured | None) -> str:
 
 
 def _row(figure: Figure, found: Measured) -> str:
-    return f"| {figure.name} | {_measured(figure)} | {goal_of(figure) or '–'} | {verdict(figure, found)} | " \
-           f"{_beside(figure)} | {_when(found)} |"  # fmt: skip
+    goal, untold = goal_of(figure) or "–", is_untold(figure, found)
+    cells = ("not told", goal, "", "") if untold else (_measured(figure), goal, verdict(figure, found), _beside(figure))
+    return f"| {figure.name} | {' | '.join(cells)} | {_when(found)} |"
+
+
+def is_untold(figure: Figure, found: Measured) -> bool:
+    """Whether the machine was too busy for a figure that goes by the clock."""
+    return figure.by_clock and found.others > BUSY
 
 
 def verdict(figure: Figure, found: Measured) -> str:
@@ -252,7 +264,7 @@ def _headlines(kept: Kept) -> list[str]:
     for script, name in HEADLINES:
         found = best(kept, script)
         figure = next((one for one in found.figures if one.name == name), None) if found else None
-        if found and figure:
+        if found and figure and not is_untold(figure, found):
             goal = [f"goal {goal_of(figure)}: {verdict(figure, found)}"] if figure.goal is not None else []
             how = ", ".join([*goal, _when(found)])
             parts.append(f"[{name}](docs/figures.md#{script}py) {_measured(figure)} ({how})")

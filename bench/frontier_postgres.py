@@ -44,10 +44,14 @@ def main() -> None:
     try:
         with tempfile.TemporaryDirectory() as folder:
             wall = side_by_side(Path(folder) / "frontier.db", server.database(), given.size, given.batches)
-        figures.append(Figure("a page on PostgreSQL", wall["PostgreSQL"], "µs", beside={"SQLite": wall["SQLite"]}))
+        figures.append(
+            Figure("a page on PostgreSQL", wall["PostgreSQL"], "µs", beside={"SQLite": wall["SQLite"]}, by_clock=True)
+        )
         for workers in map(int, given.workers.split(",")):
             rate = together(server.database(), given.size, given.batches, workers)
-            figures.append(Figure(f"recorded by {workers} worker{'s' * (workers > 1)}", rate, "pages/s", least=1))
+            figures.append(
+                Figure(f"recorded by {workers} worker{'s' * (workers > 1)}", rate, "pages/s", least=1, by_clock=True)
+            )
     finally:
         server.stop()
     conclude(given, figures)

@@ -108,7 +108,7 @@ def _figures(found: list[Figures]) -> list[Figure]:
         rates = {name: one.phases[phase].per_ms for name, one in synced.items() if phase in one.phases}
         if first in rates:
             others = {name: rate for name, rate in rates.items() if name != first}
-            shown.append(Figure(f"{title}, {first}", rates[first], "per ms", beside=others, most=1e6))
+            shown.append(Figure(f"{title}, {first}", rates[first], "per ms", beside=others, most=1e6, by_clock=True))
     return shown
 
 

@@ -33,7 +33,9 @@ def _figures(runs: list[Run]) -> list[Figure]:
     figures = []
     for parts in sorted({run.parts for run in runs} - {1}):
         gains = [run.measures(alone[run.site]).acceleration for run in runs if run.parts == parts and run.site in alone]
-        figures.append(Figure(f"acceleration in {parts} parts", sum(gains) / len(gains), "×", GOALS.get(parts)))
+        figures.append(
+            Figure(f"acceleration in {parts} parts", sum(gains) / len(gains), "×", GOALS.get(parts), by_clock=True)
+        )
     found = sum(run.distinct for run in runs) / sum(run.pages for run in runs)
     closest = min(run.closest for run in runs)
     return [

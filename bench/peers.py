@@ -81,7 +81,7 @@ def _figures(peers: list[Peer]) -> list[Figure]:
     runs = {peer.name: peer.crawled.run for peer in peers if peer.crawled.run.pages}
     killed = {p.name: p.killed.again / max(1, p.killed.until_kill) for p in peers if not p.killed.finished_first}
     figures = [
-        _beside("pages a second, stored on disk", {n: r.per_second for n, r in runs.items()}, "pages/s"),
+        _beside("pages a second, stored on disk", {n: r.per_second for n, r in runs.items()}, "pages/s", by_clock=True),
         _beside("CPU of 1,000 pages", {n: 1000 / r.per_cpu for n, r in runs.items()}, "s", most=1000),
         _beside("peak of memory", {n: r.memory / 1e6 for n, r in runs.items()}, "MB", most=50_000),
         _beside("CPU of a crawl of seven pages", {p.name: p.seen.cpu for p in peers}, "s", START_GOAL, most=1000),
@@ -93,9 +93,18 @@ def _figures(peers: list[Peer]) -> list[Figure]:
     return [figure for figure in figures if figure]
 
 
-def _beside(name: str, values: dict[str, float], unit: str = "", goal: float | None = None, most: float = 1e12) -> Any:
+def _beside(
+    name: str,
+    values: dict[str, float],
+    unit: str = "",
+    goal: float | None = None,
+    most: float = 1e12,
+    by_clock: bool = False,
+) -> Any:
+    """Ours with the others beside it; none if ours has no such figure."""
     others = {other: value for other, value in values.items() if other != "gossamer"}
-    return Figure(name, values["gossamer"], unit, goal, True, others, 0, most) if "gossamer" in values else None
+    ours = values.get("gossamer")
+    return None if ours is None else Figure(name, ours, unit, goal, True, others, 0, most, by_clock)
 
 
 def _problems(peers: list[Peer]) -> list[str]:

@@ -84,8 +84,10 @@ def main() -> None:
     figures = _figures(log, pages_by_site, options.delay, usage, len(found))
     _print(figures, found)
     shown = [
-        Figure("first to last request ÷ shortest time", figures.ratio_crawling, "×", least=0.9, most=100),
-        Figure("whole command ÷ shortest time", figures.ratio, "×", GOAL, True, least=0.9, most=100),
+        Figure(
+            "first to last request ÷ shortest time", figures.ratio_crawling, "×", least=0.9, most=100, by_clock=True
+        ),
+        Figure("whole command ÷ shortest time", figures.ratio, "×", GOAL, True, least=0.9, most=100, by_clock=True),
         Figure("rude requests", figures.violations, goal=0, at_most=True),
     ]
     problems = [f"{len(found)} requests were rude"] if found else []

@@ -67,7 +67,10 @@ def main() -> None:
     dearer = (rendered.cpu / max(1, rendered.pages)) / (plain.cpu / max(1, plain.pages))
     print(f"\nrendered ÷ plain: time {slower:.1f}, CPU {dearer:.1f}, memory {rendered.memory / plain.memory:.1f}")
     ratios = {"time": slower, "CPU": dearer, "memory": rendered.memory / plain.memory}
-    figures = [Figure(f"{name} of a rendered page ÷ a plain one", ratio, "×") for name, ratio in ratios.items()]
+    figures = [
+        Figure(f"{name} of a rendered page ÷ a plain one", ratio, "×", by_clock=name == "time")
+        for name, ratio in ratios.items()
+    ]
     problems = [f"{row.kind}: {row.pages} of {options.pages} pages" for row in rows if row.pages != options.pages]
     conclude(options, figures, rows, problems)
 

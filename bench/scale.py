@@ -87,14 +87,11 @@ def _shown(found: list[Figures]) -> list[Figure]:
         first, last = runs[0], runs[-1]
         ideal = last.workers / first.workers
         figures += [
-            Figure(f"{name}: {last.workers} workers", last.rate, "pages/s", beside={"politeness allows": last.bound}),
-            Figure(
-                f"{name}: {last.workers} workers ÷ {first.workers}",
-                last.rate / first.rate if first.rate else 0.0,
-                "×",
-                GOAL * ideal,
-            ),
-        ]
+            Figure(f"{name}: {last.workers} workers", last.rate, "pages/s",
+                   beside={"politeness allows": last.bound}, by_clock=True),
+            Figure(f"{name}: {last.workers} workers ÷ {first.workers}",
+                   last.rate / first.rate if first.rate else 0.0, "×", GOAL * ideal, by_clock=True),
+        ]  # fmt: skip
     return figures
 
 

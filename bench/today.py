@@ -47,6 +47,7 @@ from gossamer.model.records import Kind, ParseJob
 
 GOAL = 150.0
 NAMES = ("gossamer", "gossamer+index", "scrapy", "crawlee")
+QUICK = ("gossamer", "scrapy", "crawlee")
 PLAIN, REUSED, NEW = "plain", "reused", "new"
 
 
@@ -112,17 +113,18 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add_usual(parser, "100 pages on three sites, one round")
+    add_usual(parser, "100 pages on three sites, one round, no index")
     add("--data", type=Path, default=WCXB, help="wcxb-dev.tar.zst")
     add("--pages", type=int, help="pages, spread over the set (all; 100 with --quick)")
     add("--sites", type=int, help="sites that the hosts are dealt to (8; 3 with --quick)")
-    add("--only", type=lambda text: tuple(text.split(",")), default=NAMES, help=f"of {','.join(NAMES)}")
+    add("--only", type=lambda text: tuple(text.split(",")), help=f"of {','.join(NAMES)}")
     add("--repeat", type=int, help="rounds; the median counts (3; 1 with --quick)")
     add("--workers", type=int, default=os.cpu_count(), help="Gossamer's workers (the cores)")
     add("--gossamer", default="", help="the command, if not the one of this environment")
     add("--cache", default="", help="folder of Crawlee's environment ($XDG_CACHE_HOME/gossamer-bench)")
     add("--port", type=int, default=8443)
     options = parser.parse_args()
+    options.only = options.only or (QUICK if options.quick else NAMES)
     options.pages = options.pages or (100 if options.quick else 0)
     options.sites = options.sites or (3 if options.quick else 8)
     options.repeat = options.repeat or (1 if options.quick else 3)
@@ -207,9 +209,10 @@ def _figures(costs: list[Cost], parsing: float, sites: list[Served]) -> list[Fig
         clock = {name: one.per_core for name, one in others.items()}
         figures += [
             Figure(f"pages per CPU second, {way} connections", ours.per_cpu, "pages/s", GOAL, beside=cpu, least=0.1),
-            Figure(f"pages per second and core, {way} connections", ours.per_core, "pages/s", GOAL, beside=clock),
+            Figure(f"pages per second and core, {way} connections", ours.per_core, "pages/s", GOAL, beside=clock,
+                   by_clock=True),
             Figure(f"share of TLS, {way} connections", _tls_share(found, way), "%", least=-100, most=100),
-        ]
+        ]  # fmt: skip
     if ("gossamer", REUSED) in found:
         whole = found["gossamer", REUSED]
         figures.append(Figure("share of parsing", 100 * parsing / whole.cpu, "%", most=200))

@@ -44,7 +44,7 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def run(script: str, environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(BENCH / f"{script}.py"), "--quick", *words]
-    if '"--port"' in (BENCH / f"{script}.py").read_text(encoding="utf-8"):
+    if 'add("--port"' in (BENCH / f"{script}.py").read_text(encoding="utf-8"):
         command += ["--port", str(free_port())]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST)
 

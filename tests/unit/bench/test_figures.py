@@ -166,3 +166,11 @@ def test_the_command_knows_its_scripts() -> None:
     command = [sys.executable, str(ROOT / "bench" / "figures.py"), "--run", "--only", "dreams"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "no script is called dreams" in done.stderr
+
+
+def test_what_goes_by_the_clock_is_not_told_of_a_busy_machine() -> None:
+    kept: figures.Kept = {}
+    keep(kept, msgspec.structs.replace(measured(by_clock=True, goal=1.0), others=1.5))
+    assert "| speed | not told | ≥ 1 |  |  | 2026-01-02, full, busy |" in page(kept)
+    keep(kept, measured(by_clock=True, goal=1.0))
+    assert "| speed | 3 | ≥ 1 | met |  | 2026-01-02, full |" in page(kept)
