@@ -138,7 +138,9 @@ def find_corpus(given: Path | None, cache: Path, quick: bool = False) -> Path:
     """The data folder of the corpus: the one given, or one in the cache; a quick run makes a small one."""
     found = given or cache / NAME / ("data-small" if quick else "data")
     if quick and not given and not (found / "segments").exists():
-        subprocess.run([sys.executable, __file__, "--small", "--cache", str(cache)], check=True)
+        made = subprocess.run([sys.executable, __file__, "--small", "--cache", str(cache)], check=False)
+        if made.returncode:
+            raise SystemExit("no small corpus could be made, see above: name a crawl with --data")
     if not (found / "frontier.db").exists():
         raise SystemExit(f"no corpus in {found}: make it with: python bench/_corpus.py, or name one with --data")
     return found

@@ -68,6 +68,7 @@ SCRIPTS = {
     "house": "Size of the package, cost of a start",
 }
 """In the order of the page."""
+OF_CORPUS = {"index", "query", "shards", "pagerank", "kv"}
 HEADLINES = (
     ("crawl", "CPU of a page"),
     ("today", "pages per CPU second, new connections"),
@@ -99,8 +100,10 @@ def main() -> None:
     options = _options()
     failed = []
     if options.run:
-        prepare(options.quick)
-        for script in options.only or SCRIPTS:
+        scripts = options.only or [*SCRIPTS]
+        if not options.quick and OF_CORPUS.intersection(scripts):
+            make_corpus()
+        for script in scripts:
             found = run(script, options.quick)
             if found is None:
                 failed.append(script)
@@ -143,9 +146,9 @@ def keep(kept: Kept, found: Measured) -> None:
     of_script["quick" if found.quick else "full"] = msgspec.structs.replace(found, details=None)
 
 
-def prepare(quick: bool) -> None:
+def make_corpus() -> None:
     """The corpus of the benchmarks of search, if it is not there; a quick run makes a small one when it needs it."""
-    if not quick and not (cache_folder() / NAME / "data" / "frontier.db").exists():
+    if not (cache_folder() / NAME / "data" / "frontier.db").exists():
         _run([sys.executable, str(ROOT / "bench" / "_corpus.py")], LIMIT)
 
 

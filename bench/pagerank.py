@@ -114,7 +114,7 @@ def _graphs(place: LocalPlace, options: argparse.Namespace) -> dict[str, str]:
     try:
         data = find_corpus(options.data, cache_folder(options.cache), options.quick)
         found["crawl"] = _crawl(place, data)
-    except (SystemExit, subprocess.CalledProcessError) as error:
+    except SystemExit as error:
         leave_out("the crawl", str(error))
     if not found:
         raise SystemExit("no graph is there: name cnr-2000's folder with --graphs or a crawl with --data")

@@ -182,7 +182,13 @@ def _watch(
     time.sleep(options.seconds / 2)
     sites = sites_by_worker(where)
     time.sleep(max(0.0, before.at + options.seconds - time.time()))
+    while not _pages_since(web, before.at) and time.time() < before.at + _START:
+        time.sleep(0.5)  # so busy a machine that the stretch must be longer
     return before, sites, _read(crawl, database)
+
+
+def _pages_since(web: FakeWeb, moment: float) -> bool:
+    return any(request.arrived >= moment and request.path != "/robots.txt" for request in web.log())
 
 
 def _last_words(folder: Path) -> str:
