@@ -4,7 +4,7 @@
     python bench/today.py --quick            100 pages, one round
     python bench/today.py --only gossamer --pages 500
 
-The pages are those of some thousand real hosts, served on loopback as eight sites (`--sites`; `_today_web.py` says how
+The pages are those of 1,301 real hosts, served on loopback as eight sites (`--sites`; `_today_web.py` says how
 and why), each with one connection and no delay, so that work is the limit and not politeness. Everything runs three
 times: over plain HTTP, over TLS on connections that stay open (*reused*), and over TLS with a server that closes after
 each answer, so that each page takes a handshake (*new*). A test authority signs the certificate (`--ca-file`).
@@ -101,13 +101,14 @@ def main() -> None:
         makers = _makers(options, authority)
         costs = _measure(makers, sites, start, tls, options)
         parsing = parse_alone(samples, sites)
+        sizes = [Path(site.cut.folder + path).stat().st_size / 1000 for site in sites for path in site.cut.paths]
     _print(costs, sites)
     problems = [
         f"{one.crawler}, {one.way}: {one.missing} pages not fetched, exit code {one.code}"
         for one in costs
         if one.crawler.startswith("gossamer") and (one.missing or one.code)
     ]
-    conclude(options, _figures(costs, parsing, sites), {"costs": costs, "parsing": parsing}, problems)
+    conclude(options, _figures(costs, parsing, sizes), {"costs": costs, "parsing": parsing}, problems)
 
 
 def _options() -> argparse.Namespace:
@@ -198,7 +199,7 @@ def parse_alone(samples: list[Sample], sites: list[Served]) -> float:
     return seconds
 
 
-def _figures(costs: list[Cost], parsing: float, sites: list[Served]) -> list[Figure]:
+def _figures(costs: list[Cost], parsing: float, sizes: list[float]) -> list[Figure]:
     found = {(one.crawler, one.way): one for one in costs if one.pages}
     figures = []
     for way in (NEW, REUSED):
@@ -217,8 +218,8 @@ def _figures(costs: list[Cost], parsing: float, sites: list[Served]) -> list[Fig
         whole = found["gossamer", REUSED]
         figures.append(Figure("share of parsing", 100 * parsing / whole.cpu, "%", most=200))
         figures.append(Figure("CPU of start and end", whole.start, "s", most=600))
-    size = sum(site.cut.mean_bytes * len(site.cut.paths) for site in sites) / sum(len(s.cut.paths) for s in sites)
-    return [*figures, Figure("size of a page", size / 1000, "KB")]
+    middle = {"median": statistics.median(sizes)}
+    return [*figures, Figure("size of a page, mean", statistics.fmean(sizes), "KB", beside=middle)]
 
 
 def _tls_share(found: dict[tuple[str, str], Cost], way: str) -> float:
