@@ -19,6 +19,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,7 @@ import msgspec
 from _corpus import NAME
 from _figures import Figure, Measured, goal_of, shown
 from _sites import cache_folder
+from _tree import tree
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "bench" / "figures.json"
@@ -176,12 +178,14 @@ def _run(command: list[str], seconds: float) -> int:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()  # scripts end their servers and crawls when they are told to end
-    try:
+    family = tree(process.pid)
+    process.terminate()  # most scripts end their servers and crawls when they are told to end
+    with suppress(subprocess.TimeoutExpired):
         process.wait(30)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    for one in family:
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+    process.wait()
 
 
 def write(kept: Kept) -> None:

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -146,15 +147,29 @@ def test_a_missed_goal_is_no_fault_and_a_problem_is_one(monkeypatch: pytest.Monk
         conclude(options, [])
 
 
+def is_running(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
+
+
 def test_a_script_that_fails_or_hangs_leaves_what_was_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bench").mkdir()
     monkeypatch.setattr(figures, "ROOT", tmp_path)
     monkeypatch.setattr(figures, "RESULTS", tmp_path / "results")
     (tmp_path / "bench" / "crawl.py").write_text("raise SystemExit('no site is left')")
     assert figures.run("crawl", quick=True) is None
-    (tmp_path / "bench" / "crawl.py").write_text("import time; time.sleep(60)")
-    monkeypatch.setattr(figures, "QUICK_LIMIT", 0.2)
+    child = "import os, time; open('child', 'w').write(str(os.getpid())); time.sleep(60)"
+    hangs = (
+        f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True).wait()"
+    )
+    (tmp_path / "bench" / "crawl.py").write_text(hangs)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(figures, "QUICK_LIMIT", 5)
     assert figures.run("crawl", quick=True) is None
+    deadline = time.monotonic() + 30
+    while is_running(int((tmp_path / "child").read_text())):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     done = msgspec.json.encode(measured(quick=True)).decode()
     writes = f"import sys; open(sys.argv[2], 'w').write({done!r}); assert sys.argv[3] == '--quick'"
     (tmp_path / "bench" / "crawl.py").write_text(writes)
