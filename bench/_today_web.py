@@ -49,6 +49,11 @@ def make_start(port: int, scratch: Path) -> Served:
     return _served("start", 250, Cut(str(folder), _START, [_START], 0.0, 0.0), port)
 
 
+def file_of(site: Served, path: str) -> Path:
+    """The file behind a path: pages link to the start of their site as `/`, too."""
+    return Path(f"{site.cut.folder}{path}{'index.html' if path.endswith('/') else ''}")
+
+
 def _size(pages: Sequence[Sample]) -> int:
     return sum(len(page.html) for page in pages)
 

@@ -42,7 +42,7 @@ from _real_pages import new_reader
 from _report import Run
 from _runs import run_once
 from _sites import Served, cache_folder
-from _today_web import make_certificate, make_sites, make_start
+from _today_web import file_of, make_certificate, make_sites, make_start
 from gossamer.model.records import Kind, ParseJob
 
 GOAL = 150.0
@@ -101,7 +101,7 @@ def main() -> None:
         makers = _makers(options, authority)
         costs = _measure(makers, sites, start, tls, options)
         parsing = parse_alone(samples, sites)
-        sizes = [Path(site.cut.folder + path).stat().st_size / 1000 for site in sites for path in site.cut.paths]
+        sizes = [file_of(site, path).stat().st_size / 1000 for site in sites for path in site.cut.paths]
     _print(costs, sites)
     problems = [
         f"{one.crawler}, {one.way}: {one.missing} pages not fetched, exit code {one.code}"
@@ -191,7 +191,7 @@ def parse_alone(samples: list[Sample], sites: list[Served]) -> float:
     seconds = 0.0
     for site in sites:
         for path in site.cut.paths:
-            body = Path(site.cut.folder + path).read_bytes()
+            body = file_of(site, path).read_bytes()
             job = ParseJob(f"https://{site.address}:{site.port}{path}", Kind.PAGE, "text/html", body)
             began = time.process_time()
             reader.read(job)
