@@ -66,29 +66,9 @@ bench-setup: $(VENV)/.ready ## what the benchmarks need beside the project
 	$(BIN)/pip install --quiet --disable-pip-version-check 'newspaper4k>=0.9.6'
 	$(BIN)/pip install --quiet --disable-pip-version-check 'readability-lxml>=0.8.4'
 
-bench: bench-setup ## figures, as ratios in one run
-	$(BIN)/python bench/crawl.py
-	$(BIN)/python bench/peers.py
-	$(BIN)/python bench/polite.py
-	$(BIN)/python bench/frontier_growth.py
-	$(BIN)/python bench/latency.py
-	$(BIN)/python bench/index.py
-	$(BIN)/python bench/query.py
-	$(BIN)/python bench/under_load.py
-	$(BIN)/python bench/extraction.py
-	$(BIN)/python bench/page_markdown.py
-	$(BIN)/python bench/dates.py
-	$(BIN)/python bench/useful.py
-	$(BIN)/python bench/sites.py
-	$(BIN)/python bench/qrank.py
-	$(BIN)/python bench/feeds.py
-	$(BIN)/python bench/frontier_cost.py
-	$(BIN)/python bench/frontier_postgres.py
-	$(BIN)/python bench/pagerank.py
-	$(BIN)/python bench/partition.py --live
-	$(BIN)/python bench/scale.py
-	$(BIN)/python bench/kv.py
-	$(BIN)/python bench/shards.py
+# QUICK=1 takes what is installed and needs no network.
+bench: $(if $(QUICK),$(VENV)/.ready,bench-setup) ## figures into docs/figures.md, in hours; QUICK=1 in a quarter of one, ONLY=crawl,dates these
+	$(BIN)/python bench/figures.py --run $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 OUT ?= lab-report
 

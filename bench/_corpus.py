@@ -2,6 +2,7 @@
 
     python bench/_corpus.py                       some 350,000 pages, a quarter of an hour on two cores
     python bench/_corpus.py --quick               a tenth of it
+    python bench/_corpus.py --small               some 900 pages of the archives, without the network; half a minute
     python bench/_corpus.py --data D --cache C    somewhere else than in the user's cache folder
 
 The pages are documentation packages of Debian in twenty languages (`apt-get download`, unpacked
@@ -30,8 +31,9 @@ import msgspec
 
 from _crawlers import CONTACT, end_cleanly_when_told, find_gossamer
 from _cut import Cut
+from _data import ARCHIVES
 from _nginx import Nginx
-from _sites import ARCHIVES, SOURCES, Served, Source, cache_folder
+from _sites import SOURCES, Served, Source, cache_folder
 from _sites import _folder as archive_folder
 from gossamer.store.segment_folder import LocalSegments
 from gossamer.store.segments import iter_pages
@@ -59,6 +61,7 @@ PACKAGES = (
     *_MANUALS.split(),
 )
 QUICK = ("libreoffice-help-en-us", "libreoffice-help-ru", "libreoffice-help-zh-cn", "gimp-help-de", "db5.3-doc")
+SMALL = 300
 QUICK_ARCHIVES = ("itw66", "learningischange", "ex-animo")
 
 _SETTINGS = """# Written by bench/_corpus.py: a crawl of real sites on loopback, as fast as it goes.
@@ -97,7 +100,8 @@ def main() -> None:
     options = _options()
     end_cleanly_when_told()
     cache = cache_folder(options.cache)
-    data = options.data or cache / NAME / ("data-quick" if options.quick else "data")
+    kind = "-small" if options.small else "-quick" if options.quick else ""
+    data = options.data or cache / NAME / f"data{kind}"
     sites = _sites(options, cache)
     pages = sum(len(site.cut.paths) for site in sites)
     print(f"{len(sites)} sites with {pages} pages", file=sys.stderr)
@@ -107,7 +111,11 @@ def main() -> None:
     seeds.write_text("\n".join(url for site in sites for url in _urls(site)) + "\n")
     with _Server(sites):
         command = [find_gossamer(options.gossamer), "crawl", "--data", str(data), "--seeds", str(seeds)]
-        subprocess.run([*command, "--no-archive", "--workers", str(options.workers)], check=True)
+        # What is only linked to is no page of the corpus where it is a sample.
+        command += ["--depth", "0"] if options.small else []
+        done = subprocess.run([*command, "--no-archive", "--workers", str(options.workers)], check=False)
+    if done.returncode not in (0, 1):  # 1: a seed is forbidden or gone
+        raise SystemExit(done.returncode)
     _print_counts(data, pages)
 
 
@@ -115,6 +123,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--quick", action="store_true", help="five packages and three archives")
+    add("--small", action="store_true", help=f"three archives, {SMALL} pages of each; no package is downloaded")
     add("--data", type=Path, help=f"the data folder to make ({NAME}/data in the cache)")
     add("--packages", type=lambda text: tuple(text.split(",")), help="Debian packages instead of the list here")
     add("--archives", type=Path, default=ARCHIVES, help="folder of NAME.tar.zst sites")
@@ -125,9 +134,13 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def find_corpus(given: Path | None, cache: Path) -> Path:
-    """The data folder of the corpus: the one given, or the one in the cache."""
-    found = given or cache / NAME / "data"
+def find_corpus(given: Path | None, cache: Path, quick: bool = False) -> Path:
+    """The data folder of the corpus: the one given, or one in the cache; a quick run makes a small one."""
+    found = given or cache / NAME / ("data-small" if quick else "data")
+    if quick and not given and not (found / "segments").exists():
+        made = subprocess.run([sys.executable, __file__, "--small", "--cache", str(cache)], check=False)
+        if made.returncode:
+            raise SystemExit("no small corpus could be made, see above: name a crawl with --data")
     if not (found / "frontier.db").exists():
         raise SystemExit(f"no corpus in {found}: make it with: python bench/_corpus.py, or name one with --data")
     return found
@@ -149,12 +162,13 @@ def _segments(data: Path) -> list[str]:
 
 def _sites(options: argparse.Namespace, cache: Path) -> list[Served]:
     folders: dict[Source, Path] = {}
+    few = options.quick or options.small
     for source in SOURCES:
-        if source.archive and not options.packages and (not options.quick or source.archive in QUICK_ARCHIVES):
+        if source.archive and not options.packages and (not few or source.archive in QUICK_ARCHIVES):
             folder = archive_folder(source, cache, options.archives)
             if folder:
                 folders[source] = folder
-    for package in options.packages or (QUICK if options.quick else PACKAGES):
+    for package in () if options.small else options.packages or (QUICK if options.quick else PACKAGES):
         source = Source(package, "documentation", "/", package=package)
         folder = _package_folder(package, cache)
         if folder:
@@ -163,7 +177,10 @@ def _sites(options: argparse.Namespace, cache: Path) -> list[Served]:
     for number, (source, folder) in enumerate(folders.items(), start=1):
         named = msgspec.structs.replace(source, host=source.host or _host(source.name))
         paths = sorted(_paths(folder, directories=bool(source.archive)))
+        paths = paths[:: max(1, len(paths) // SMALL)][:SMALL] if options.small else paths
         served.append(Served(named, Cut(str(folder), "/", paths, 0.0, 0.0), f"{NETWORK}.{number}", options.port))
+    if not served:
+        raise SystemExit("no site is left for a corpus: get archives (--archives) or packages")
     return served
 
 

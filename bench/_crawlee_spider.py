@@ -14,6 +14,7 @@ import sys
 
 from crawlee import ConcurrencySettings
 from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
+from crawlee.http_clients import ImpitHttpClient
 from crawlee.storage_clients import FileSystemStorageClient, MemoryStorageClient
 
 from _plain_text import document
@@ -21,8 +22,9 @@ from _plain_text import document
 TASKS = 64
 
 
-async def crawl(seeds: list[str], durable: bool) -> None:
+async def crawl(seeds: list[str], durable: bool, insecure: bool) -> None:
     crawler = ParselCrawler(
+        http_client=ImpitHttpClient(verify=not insecure),
         storage_client=FileSystemStorageClient() if durable else MemoryStorageClient(),
         concurrency_settings=ConcurrencySettings(
             min_concurrency=TASKS, max_concurrency=TASKS, desired_concurrency=TASKS
@@ -47,7 +49,7 @@ async def crawl(seeds: list[str], durable: bool) -> None:
 def main() -> None:
     logging.disable(logging.CRITICAL)
     task = json.loads(sys.argv[1])
-    asyncio.run(crawl(task["seeds"], task["durable"]))
+    asyncio.run(crawl(task["seeds"], task["durable"], task["insecure"]))
 
 
 if __name__ == "__main__":

@@ -23,12 +23,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
+from _figures import leave_out
 from _nginx import memory_folder
 from _sites import Served
 from _stored import Document, crawlee_items, gossamer_pages, json_lines, mirrored_files
@@ -38,7 +39,7 @@ REJECTED = r"^[^#?]*\.(css|js|png|jpe?g|gif|svg|ico|woff2?|ttf|eot|json|pdf|zip|
 """What wget2 would fetch besides pages, sitemaps and feeds: a mirror wants images and styles, a comparison does not."""
 
 CONTACT = "bench@example.org"
-CRAWLEE = "crawlee[parsel]==1.11.0"
+_REQUIREMENTS = {"scrapy": "scrapy>=2.12", "crawlee": "crawlee[parsel]==1.11.0"}
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -146,20 +147,27 @@ class Gossamer:
     name = "gossamer"
 
     def __init__(
-        self, program: str, workers: int, archive: bool = True, profile: str = "", index: bool = False
+        self,
+        program: str,
+        workers: int,
+        archive: bool = True,
+        profile: str = "",
+        index: bool = False,
+        more: tuple[str, ...] = (),
     ) -> None:
         self._program = program
         self._workers = workers
         self._archive = archive
         self._profile = profile
         self._index = index
+        self._more = more
 
     def job(self, sites: list[Served], folder: Path) -> Job:
         """Crawls to the end of the sites."""
         data = str(folder / "data")
         command = [self._program, "crawl", *(s.seed for s in sites), "--data", data, "--contact", CONTACT]
         command += ["--quiet", "--scope", "host", "--delay", "0", "--workers", str(self._workers)]
-        command += ["--allow-network", "127.0.0.0/8"]
+        command += ["--allow-network", "127.0.0.0/8", *self._more]
         # The others do not index what they fetch.
         if not self._index:
             command.append("--no-index")
@@ -182,6 +190,31 @@ class Gossamer:
         return b'"url"' in subprocess.run(command, capture_output=True, check=False).stdout
 
 
+def installed(names: Iterable[str], cache: Path, quick: bool) -> list[str]:
+    """Those of the crawlers that can run; the others are named. A quick run installs nothing."""
+    return [name for name in names if _is_there(name.partition("+")[0], cache, quick)]
+
+
+def _is_there(name: str, cache: Path, quick: bool) -> bool:
+    if name == "gossamer":
+        return True
+    if name == "wget2":
+        if not shutil.which(name):
+            leave_out(name, "get it with: apt-get install wget2")
+        return shutil.which(name) is not None
+    if name == "scrapy" and importlib.util.find_spec("scrapy"):
+        return True
+    if quick and not (cache / f"{name}-venv" / "ready").exists():
+        leave_out(name, "not installed; a run without --quick installs it")
+        return False
+    try:
+        _own_python(cache / f"{name}-venv", _REQUIREMENTS[name])
+    except subprocess.CalledProcessError as error:
+        leave_out(name, f"it could not be installed ({error})")
+        return False
+    return True
+
+
 class Scrapy:
     """Scrapy, from this environment or one of its own in the cache folder."""
 
@@ -189,7 +222,7 @@ class Scrapy:
 
     def __init__(self, cache: Path, keep: bool = False, durable: bool = False) -> None:
         here = importlib.util.find_spec("scrapy") is not None
-        self._python = sys.executable if here else _own_python(cache / "scrapy-venv", "scrapy>=2.12")
+        self._python = sys.executable if here else _own_python(cache / "scrapy-venv", _REQUIREMENTS["scrapy"])
         self._task = {"keep": keep, "durable": durable}
 
     def job(self, sites: list[Served], folder: Path) -> Job:
@@ -207,15 +240,15 @@ class Crawlee:
 
     name = "crawlee"
 
-    def __init__(self, cache: Path, durable: bool = False) -> None:
-        self._python = _own_python(cache / "crawlee-venv", CRAWLEE)
-        self._durable = durable
+    def __init__(self, cache: Path, durable: bool = False, insecure: bool = False) -> None:
+        self._python = _own_python(cache / "crawlee-venv", _REQUIREMENTS["crawlee"])
+        self._task = {"durable": durable, "insecure": insecure}
 
     def job(self, sites: list[Served], folder: Path) -> Job:
         """Follows every link of the sites; where it is durable, the same command goes on."""
         if _names(sites):
             raise SystemExit("crawlee cannot be told a site's address: leave out the sites that are served by name")
-        task = {"seeds": [s.seed for s in sites], "durable": self._durable}
+        task = self._task | {"seeds": [s.seed for s in sites]}
         env = {"CRAWLEE_STORAGE_DIR": str(folder / "storage"), "CRAWLEE_PURGE_ON_START": "0", "no_proxy": "*"}
         return Job([self._python, _beside("_crawlee_spider.py"), json.dumps(task)], env)
 

@@ -23,8 +23,6 @@ import zstandard
 
 from gossamer.model.site import registrable_domain
 
-DATA = Path(__file__).resolve().parents[2] / "shared/data/extraction/wcxb-dev.tar.zst"
-NEWS = DATA.with_name("news-dev.tar.zst")
 HELD_OUT_PERCENT = 28
 NEWS_PARTS = 3
 """One of so many parts of the publishers is held out."""

@@ -19,9 +19,9 @@ from pathlib import Path
 import msgspec
 from turbohtml import parse
 
+from _data import DOCUMENTATION
 from _extraction_data import Sample
 
-_DOC = Path("/usr/share/doc")
 _SHORTEST = 200
 """Characters a page's text must have: shorter ones are redirections and empty indices."""
 
@@ -49,7 +49,7 @@ TEMPLATES = (
 def doc_samples(pages: int) -> Iterator[Sample]:
     """Up to `pages` pages of each package that is installed, spread evenly over it."""
     for template in TEMPLATES:
-        files = sorted((_DOC / template.folder).resolve().rglob("*.html"))
+        files = sorted((DOCUMENTATION / template.folder).resolve().rglob("*.html"))
         taken = 0
         for file in files[:: max(len(files) // (2 * pages), 1)]:
             sample = _sample(template, file)

@@ -3,6 +3,7 @@
 One nginx with a configuration, folder and log of its own; nothing of the machine's
 nginx is touched. The log lies in memory (`/dev/shm`) and is the benchmark's only
 witness: pages are counted and crawling is timed from it, alike for every crawler.
+Where nginx is not installed, `_plain_server.py` takes its place.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,6 +23,8 @@ from urllib.parse import unquote
 
 import msgspec
 
+from _figures import leave_out
+from _plain_server import Place, Settings
 from _sites import Served
 
 _MAIN = """{user}daemon off; master_process on; worker_processes 2;
@@ -30,7 +34,7 @@ http {{
   types {{ text/html html htm; text/plain txt; application/xml xml; }}
   default_type text/html; charset off;
   sendfile on; tcp_nopush on; tcp_nodelay on; gzip off; autoindex off; etag on;
-  keepalive_timeout 60s; keepalive_requests 1000000; absolute_redirect off; open_file_cache max=50000;
+  keepalive_timeout {keep_alive}; {tls} keepalive_requests 1000000; absolute_redirect off; open_file_cache max=50000;
   log_format bench '$msec\\t$server_addr\\t$host\\t$status\\t$request_method'
     '\\t$sent_http_content_type\\t$request_uri';
   access_log {log} bench;
@@ -38,7 +42,14 @@ http {{
   uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
 {servers}}}
 """
-_SERVER = "  server {{ listen {address}:{port}; server_name {host}; root {root}; index index.html; }}\n"
+_SERVER = "  server {{ listen {address}:{port}{tls}; server_name {host}; root {root}; index index.html; }}\n"
+
+
+class Tls(msgspec.Struct, frozen=True):
+    """A certificate for all sites."""
+
+    certificate: Path
+    key: Path
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -63,22 +74,18 @@ class Hit(msgspec.Struct, frozen=True):
 class Nginx:
     """The server of a run; use it with `with`."""
 
-    def __init__(self, sites: list[Served]) -> None:
+    def __init__(self, sites: list[Served], tls: Tls | None = None, keep_alive: bool = True) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="gossamer-nginx-", dir=memory_folder())
         self._folder = Path(self._temporary.name)
         self._log = self._folder / "access.log"
         self._sites = sites
+        self._tls = tls
+        self._keep_alive = keep_alive
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        program = shutil.which("nginx") or "/usr/sbin/nginx"
-        if not Path(program).exists():
-            raise SystemExit("nginx is not installed; get it with: apt-get install nginx-light")
         self._check_free()
-        config = self._folder / "nginx.conf"
-        config.write_text(self._config())
-        command = [program, "-e", str(self._folder / "error.log"), "-p", str(self._folder), "-c", str(config)]
-        self._process = subprocess.Popen(command, start_new_session=True)
+        self._process = subprocess.Popen(self._command(), start_new_session=True)
         self._wait_until_ready()
         return self
 
@@ -90,13 +97,32 @@ class Nginx:
             self._process.wait(10)
         self._temporary.cleanup()
 
+    def _command(self) -> list[str]:
+        program = nginx_program()
+        if program:
+            config = self._folder / "nginx.conf"
+            config.write_text(self._config())
+            return [program, "-e", str(self._folder / "error.log"), "-p", str(self._folder), "-c", str(config)]
+        leave_out("nginx", "a server in Python serves instead and bounds the speed; apt-get install nginx-light")
+        settings = self._folder / "settings.json"
+        places = [Place(s.address, s.port, s.cut.folder) for s in self._sites]
+        files = (str(self._tls.certificate), str(self._tls.key)) if self._tls else ("", "")
+        settings.write_bytes(msgspec.json.encode(Settings(places, str(self._log), *files, self._keep_alive)))
+        return [sys.executable, str(Path(__file__).with_name("_plain_server.py")), str(settings)]
+
     def _config(self) -> str:
+        ssl, tls = ("", "")
+        if self._tls:
+            ssl, tls = " ssl", f"ssl_certificate {self._tls.certificate}; ssl_certificate_key {self._tls.key};"
         servers = "".join(
-            _SERVER.format(address=s.address, port=s.port, host=s.host, root=s.cut.folder) for s in self._sites
+            _SERVER.format(address=s.address, port=s.port, tls=ssl, host=s.host, root=s.cut.folder) for s in self._sites
         )
         # As root, nginx would drop to a user who may not read the cache folder.
         user = "user root;\n" if os.geteuid() == 0 else ""
-        return _MAIN.format(user=user, folder=self._folder, log=self._log, servers=servers)
+        keep_alive = "60s" if self._keep_alive else "0"
+        return _MAIN.format(
+            user=user, folder=self._folder, log=self._log, servers=servers, keep_alive=keep_alive, tls=tls
+        )
 
     def _check_free(self) -> None:
         # nginx tries to bind for a while; meanwhile another run's server would answer in its place.
@@ -138,17 +164,14 @@ class Nginx:
         return [_hit(line) for line in lines]
 
 
+def nginx_program() -> str:
+    """Its path; empty where it is not installed."""
+    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin") or ""
+
+
 def memory_folder() -> str:
     """A folder in memory where there is one, else the usual temporary folder."""
     return "/dev/shm" if Path("/dev/shm").is_dir() else tempfile.gettempdir()
-
-
-def machine_cpu() -> float:
-    """CPU seconds spent by everything on this machine since it started."""
-    user, nice, system, _idle, _wait, irq, soft, steal = map(
-        int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
-    )
-    return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
 
 
 def _hit(line: str) -> Hit:

@@ -78,6 +78,9 @@ def live(options: argparse.Namespace) -> list[Run]:
     end_cleanly_when_told()
     cache = cache_folder(options.cache)
     served = prepare(options.live_sites, options.live_pages, options.port, cache, options.archives)
+    if not served:
+        raise SystemExit("no site is left to crawl")
+    served = served[: options.most_sites]
     program = find_gossamer(options.gossamer)
     runs = []
     with Nginx(served) as server:

@@ -27,8 +27,6 @@ from gossamer.model.url import CanonicalRules
 from gossamer.parse.limits import ParseLimits
 from gossamer.scope.chain import ScopeConfig
 
-SHARED = Path(os.environ.get("GOSSAMER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-INSTALLED = Path("/usr/share/doc")
 CLASSICS = ("cranfield", "med", "lisa", "time")
 SITES = ("itw66", "ex-animo", "learningischange", "linuxcn", "openoffice-org")
 _LARGEST = 1_000_000
@@ -88,7 +86,7 @@ def _stories(path: Path) -> Iterator[IndexPage]:
 
 
 def _archive(path: Path, host: str) -> Iterator[IndexPage]:
-    reader = _reader()
+    reader = new_reader()
     with (
         path.open("rb") as packed,
         zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(packed) as plain,
@@ -102,7 +100,7 @@ def _archive(path: Path, host: str) -> Iterator[IndexPage]:
 
 
 def _documentation(folder: Path) -> Iterator[IndexPage]:
-    reader = _reader()
+    reader = new_reader()
     for parent, _, files in os.walk(folder):
         for name in sorted(files):
             path = Path(parent, name)
@@ -110,7 +108,8 @@ def _documentation(folder: Path) -> Iterator[IndexPage]:
                 yield from _parsed(reader, f"http://docs.test/{path.relative_to(folder)}", path.read_bytes())
 
 
-def _reader() -> PageParser:
+def new_reader() -> PageParser:
+    """Our parser with its defaults."""
     return PageParser(ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits()))
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from _cut import Cut
-from _sites import ARCHIVES, SOURCES, Served, Source, cache_folder, unpack
+from _data import ARCHIVES
+from _sites import SOURCES, Served, Source, cache_folder, unpack
 
 RULES = {
     "learning": ("learningischange.com", ["/{year}/{month}/{day}/{slug}/"], []),

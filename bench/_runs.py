@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 
 from _crawlers import Crawler, Usage, measure
-from _nginx import Hit, Nginx, machine_cpu
+from _nginx import Hit, Nginx
 from _report import MIX, Run
 from _sites import Served
+from _tree import machine_cpu
 
 LONGEST = 900.0
 """Seconds after which a crawl is stopped and counts with what it has got."""

@@ -79,6 +79,13 @@ class FolderWeb(LoopbackWeb):
         return Folders(self._folders)
 
 
+def is_there(site: Site, archives: Path, cache: str) -> bool:
+    """Whether a site's archive is there, or was unpacked earlier."""
+    source = next(source for source in SOURCES if source.name == site.name)
+    places = (archives / f"{source.archive}.tar.zst", cache_folder(cache) / "unpacked" / source.archive)
+    return any(place.exists() for place in places)
+
+
 def site_folder(site: Site, archives: Path, cache: str) -> Folder:
     """The archive of a site, unpacked once into the cache folder."""
     source = next(source for source in SOURCES if source.name == site.name)

@@ -16,11 +16,11 @@ from pathlib import Path
 import msgspec
 
 from _cut import FORMAT, Cut, load_cut, make_cut
+from _data import DOCUMENTATION, INSTALLED
+from _figures import leave_out
 from studies.webs.catalogue import unpack
 
 NETWORK = "127.0.2"
-ARCHIVES = Path(__file__).resolve().parents[2] / "shared" / "data" / "sites"
-_DOC = Path("/usr/share/doc")
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -47,6 +47,7 @@ class Served(msgspec.Struct, frozen=True):
     cut: Cut
     address: str
     port: int
+    scheme: str = "http"
 
     @property
     def name(self) -> str:
@@ -61,14 +62,14 @@ class Served(msgspec.Struct, frozen=True):
     @property
     def seed(self) -> str:
         """The URL to begin with."""
-        return f"http://{self.host}:{self.port}{self.cut.start}"
+        return f"{self.scheme}://{self.host}:{self.port}{self.cut.start}"
 
 
 SOURCES = (
-    Source("lazarus", "API, tiny pages", "/lcl/index.html", "lazarus-doc-2.2", str(_DOC / "lazarus/2.2.6")),
-    Source("postgresql", "manual", "/index.html", "postgresql-doc-15", str(_DOC / "postgresql-doc-15/html")),
-    Source("gimp-ru", "manual, Russian", "/index.html", "gimp-help-ru", "/usr/share/gimp/2.0/help/ru"),
-    Source("cmake", "manual, side bars", "/index.html", "cmake-doc", str(_DOC / "cmake-data/html")),
+    Source("lazarus", "API, tiny pages", "/lcl/index.html", "lazarus-doc-2.2", str(DOCUMENTATION / "lazarus/2.2.6")),
+    Source("postgresql", "manual", "/index.html", "postgresql-doc-15", str(DOCUMENTATION / "postgresql-doc-15/html")),
+    Source("gimp-ru", "manual, Russian", "/index.html", "gimp-help-ru", str(INSTALLED / "gimp/2.0/help/ru")),
+    Source("cmake", "manual, side bars", "/index.html", "cmake-doc", str(DOCUMENTATION / "cmake-data/html")),
     Source(
         "openoffice",
         "50 languages, old HTML",
@@ -92,7 +93,7 @@ SOURCES = (
         own=("http://mircsgo.ru",),
         host="mircsgo.ru",
     ),
-    Source("rust", "API, link-heavy", "/std/index.html", "rust-web-doc", str(_DOC / "rust-web-doc/html")),
+    Source("rust", "API, link-heavy", "/std/index.html", "rust-web-doc", str(DOCUMENTATION / "rust-web-doc/html")),
     Source(
         "learning",
         "blog, link-heavy",
@@ -132,13 +133,13 @@ def _folder(source: Source, cache: Path, archives: Path) -> Path | None:
     if source.package:
         if Path(source.folder).is_dir():
             return Path(source.folder)
-        print(f"{source.name}: left out; get it with: apt-get install {source.package}", file=sys.stderr)
+        leave_out(source.name, f"get it with: apt-get install {source.package}")
         return None
     packed = archives / f"{source.archive}.tar.zst"
     target = cache / "unpacked" / source.archive
     if not target.is_dir():
         if not packed.exists():
-            print(f"{source.name}: left out; {packed} is not there (see --archives)", file=sys.stderr)
+            leave_out(source.name, f"{packed} is not there (see --archives)")
             return None
         unpack(packed, target)
     return target

@@ -71,3 +71,11 @@ def _held(pid: int) -> int:
     except OSError:
         return 0
     return int(found.group(1)) * 1024 if found else 0
+
+
+def machine_cpu() -> float:
+    """CPU seconds spent by everything on this machine since it started."""
+    user, nice, system, _idle, _wait, irq, soft, steal = map(
+        int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    )
+    return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")

@@ -1,7 +1,7 @@
 """Pages per second of Gossamer, Scrapy and wget2 on the same pages of real sites.
 
     python bench/crawl.py                    every site, then all at once; under 15 minutes
-    python bench/crawl.py --quick            six smaller sites; under 3 minutes
+    python bench/crawl.py --quick            three sites of 150 pages; about a minute
     python bench/crawl.py --only gossamer --sites rust --profile out.txt
 
 Scrapy and wget2 do here as little as they can: the bound for speed alone. `bench/peers.py` compares equal
@@ -14,8 +14,6 @@ import argparse
 import os
 from pathlib import Path
 
-import msgspec
-
 from _crawlers import (
     Crawler,
     Gossamer,
@@ -25,14 +23,20 @@ from _crawlers import (
     end_cleanly_when_told,
     find_gossamer,
     folder_for,
+    installed,
 )
+from _data import ARCHIVES
+from _figures import Figure, add_usual, conclude
 from _nginx import Nginx
 from _profile import print_profile
-from _report import Run, SiteFacts, median_run, print_report
+from _report import MIX, Run, SiteFacts, median_run, print_report
 from _runs import run_once
-from _sites import ARCHIVES, QUICK, SOURCES, Served, cache_folder, prepare
+from _sites import QUICK, SOURCES, Served, cache_folder, prepare
 
 CRAWLERS = ("gossamer", "scrapy", "wget2")
+MIX_GOAL, WGET2_GOAL, LIGHTEST_GOAL, CPU_GOAL = 20.0, 0.20, 10.0, 2.0
+_STRAYS = 0.05
+"""Share of a site's pages that may be missing: parsers read malformed HTML differently."""
 
 
 def main() -> None:
@@ -40,7 +44,9 @@ def main() -> None:
     options = _options()
     cache = cache_folder(options.cache)
     names = options.sites or (QUICK if options.quick else tuple(s.name for s in SOURCES))
-    sites = prepare(names, options.pages or (400 if options.quick else 2000), options.port, cache, options.archives)
+    pages = options.pages or (150 if options.quick else 2000)
+    sites = prepare(names, pages, options.port, cache, options.archives)
+    sites = sites if options.sites or not options.quick else sites[:3]
     if not sites:
         raise SystemExit("no site is left to crawl")
     crawlers = _crawlers(options, cache)
@@ -57,18 +63,61 @@ def main() -> None:
                 runs.append(median_run(repeats))
     facts = [SiteFacts(s.name, len(s.cut.paths), s.cut.mean_bytes, s.cut.mean_links) for s in sites]
     print_report(facts, runs, options.repeat)
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode({"sites": facts, "runs": runs})))
     if options.profile and Path(options.profile).suffix not in (".svg", ".json"):
         print_profile(Path(options.profile))
+    if any(run.crawler == "gossamer" for run in runs):
+        conclude(options, _figures(runs, sites), {"sites": facts, "runs": runs}, _problems(runs))
+
+
+def _figures(runs: list[Run], sites: list[Served]) -> list[Figure]:
+    """The mix, or the only site."""
+    mix = {run.crawler: run for run in runs if run.site == (MIX if len(sites) > 1 else sites[0].name)}
+    whole = mix or {run.crawler: run for run in runs}
+    ours = whole["gossamer"]
+    rates = {name: run.per_second for name, run in whole.items() if name != "gossamer" and run.pages}
+    goals = {"scrapy": MIX_GOAL, "wget2": WGET2_GOAL}
+    ratios = [
+        Figure(f"÷ {name}", ours.per_second / rate, "×", goals[name], by_clock=True) for name, rate in rates.items()
+    ]
+    cpu = Figure("CPU of a page", 1000 / ours.per_cpu if ours.pages else 0.0, "ms", CPU_GOAL, True,
+                 {name: 1000 / run.per_cpu for name, run in whole.items() if name in rates}, 0.05, 1000)  # fmt: skip
+    speed = Figure(
+        "pages a second, all sites at once", ours.per_second, "pages/s", beside=rates, least=0.5, by_clock=True
+    )
+    return [speed, *ratios, *_lightest(runs, sites), cpu]
+
+
+def _lightest(runs: list[Run], sites: list[Served]) -> list[Figure]:
+    site = min(sites, key=lambda one: one.cut.mean_bytes).name
+    found = {run.crawler: run.per_second for run in runs if run.site == site}
+    if not all(found.get(name) for name in ("gossamer", "scrapy")):
+        return []
+    return [
+        Figure(
+            f"{site}, the lightest site, ÷ scrapy",
+            found["gossamer"] / found["scrapy"],
+            "×",
+            LIGHTEST_GOAL,
+            by_clock=True,
+        )
+    ]
+
+
+def _problems(runs: list[Run]) -> list[str]:
+    """Ours must fetch what it was given."""
+    return [
+        f"{run.site}: {run.missing} of {run.pages + run.missing} pages not fetched, exit code {run.code}"
+        for run in runs
+        if run.crawler == "gossamer" and (run.code or run.missing > _STRAYS * run.pages)
+    ]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="six sites of 400 pages")
+    add_usual(parser, "the first three sites that are there, 150 pages each")
     add("--sites", type=lambda text: tuple(text.split(",")), help=f"of {','.join(s.name for s in SOURCES)}")
-    add("--pages", type=int, help="pages a site at most (2000; 400 with --quick)")
+    add("--pages", type=int, help="pages a site at most (2000; 150 with --quick)")
     add("--only", type=lambda text: tuple(text.split(",")), default=CRAWLERS, help="crawlers to run, by comma")
     add("--mix", choices=("yes", "no", "only"), default="yes", help="all sites at once after each alone")
     add("--repeat", type=int, default=1, help="runs of each crawl; the median counts")
@@ -81,7 +130,6 @@ def _options() -> argparse.Namespace:
         metavar="FILE",
         help="py-spy of Gossamer's last crawl: .svg, .json (speedscope) or text",
     )
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     add("--archives", type=Path, default=ARCHIVES, help="folder of NAME.tar.zst sites")
     add("--cache", default="", help="folder for unpacked sites ($XDG_CACHE_HOME/gossamer-bench)")
     add("--port", type=int, default=8088)
@@ -93,12 +141,13 @@ def _options() -> argparse.Namespace:
 
 def _crawlers(options: argparse.Namespace, cache: Path) -> list[Crawler]:
     found: list[Crawler] = []
+    there = installed(options.only, cache, options.quick)
     if "gossamer" in options.only:
         program = find_gossamer(options.gossamer)
         found.append(Gossamer(program, options.workers, not options.no_archive, options.profile))
-    if "scrapy" in options.only:
+    if "scrapy" in there:
         found.append(Scrapy(cache))
-    if "wget2" in options.only:
+    if "wget2" in there:
         found.append(Wget2())
     return found
 

@@ -2,7 +2,7 @@
 
     python bench/dates.py                        the development set of WCXB beside the checkout
     python bench/dates.py --data FOLDER          where it is unpacked already (`ground-truth/`, `html/`)
-    python bench/dates.py --pages 300            every n-th page, for a quick look
+    python bench/dates.py --quick                every n-th page, some 200 of them, asked for once
 
 Pages are those of WCXB, 782 of them with a publication date. A hash of their registrable domain sets a quarter of
 them apart: sources and confidences were chosen on the *tuned* part; of the *held-out* one no page was looked at, but
@@ -40,6 +40,8 @@ from typing import Any
 import msgspec
 import zstandard
 
+from _data import WCXB
+from _figures import Figure, add_usual, conclude, leave_out
 from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.parse.date import Dates, find_dates
 from gossamer.parse.html import Tree
@@ -47,7 +49,6 @@ from gossamer.parse.limits import ParseLimits
 from gossamer.parse.metadata import read_metas
 from gossamer.parse.structured import read_structured
 
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "extraction" / "wcxb-dev.tar.zst"
 SURE = 0.5
 PARTS = ("tuned", "held-out")
 
@@ -118,19 +119,42 @@ def main() -> None:
                     believed[source].append((dates.published_confidence, dates.published[:10] == page.day))
     _print(list(scores.values()))
     _print_confidence(believed)
-    if options.json:
-        rows = [{**msgspec.to_builtins(score), "per_second": score.per_second} for score in scores.values()]
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(rows)))
+    rows = [{**msgspec.to_builtins(score), "per_second": score.per_second} for score in scores.values()]
+    conclude(options, _figures(scores, [*contestants]), rows)
+
+
+def _figures(scores: dict[tuple[str, str], Score], names: list[str]) -> list[Figure]:
+    """Of the held-out part, ours beside the others."""
+    held = {name: scores[name, "held-out"] for name in names}
+    ours, others = held["Gossamer"], {name: score for name, score in held.items() if name != "Gossamer"}
+
+    def beside(name: str, of: Callable[[Score], float], unit: str = "", most: float = 1.0) -> Figure:
+        return Figure(name, of(ours), unit, None, False, {other: of(one) for other, one in others.items()}, 0, most)
+
+    figures = [
+        beside("right days of pages with a date", lambda one: one.right / max(1, one.dated)),
+        beside("days given for pages without one", lambda one: one.false / max(1, one.undated)),
+        beside("pages per CPU second", lambda one: one.per_second, "pages/s", 1e6),
+    ]
+    fast = held.get("htmldate fast")
+    if fast and fast.per_second:
+        figures.append(Figure("speed ÷ htmldate fast", ours.per_second / fast.per_second, "×"))
+    return figures
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--data", type=Path, default=DATA, help="WCXB as .tar.zst or as a folder (%(default)s)")
-    add("--pages", type=int, default=0, help="about so many pages, spread over the set (all)")
-    add("--rounds", type=int, default=3, help="times each page is asked for; the shortest counts (%(default)s)")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
-    return parser.parse_args()
+    add("--data", type=Path, default=WCXB, help="WCXB as .tar.zst or as a folder (%(default)s)")
+    add_usual(parser, "some 200 pages, once")
+    add("--pages", type=int, help="about so many pages, spread over the set (all; 200 with --quick)")
+    add("--rounds", type=int, help="times each page is asked for; the shortest counts (3; 1 with --quick)")
+    options = parser.parse_args()
+    options.pages = options.pages or (200 if options.quick else 0)
+    options.rounds = options.rounds or (1 if options.quick else 3)
+    if not options.data.exists():
+        raise SystemExit(f"{options.data} is not there: name WCXB's development set with --data")
+    return options
 
 
 def _ours(now: float) -> Contestant:
@@ -150,7 +174,7 @@ def _htmldate() -> dict[str, Contestant]:
     try:
         from htmldate import find_date
     except ImportError:
-        print("htmldate is not installed: pip install htmldate")
+        leave_out("htmldate", "pip install htmldate")
         return {}
     logging.disable(logging.CRITICAL)
 

@@ -1,7 +1,7 @@
 """Does every query get an answer, and soon? Queries drawn from real pages, through the whole answer.
 
     python bench/every_query.py                  100,000 queries
-    python bench/every_query.py --quick          3,000
+    python bench/every_query.py --quick          1,000
     python bench/every_query.py --pages 500 --json figures.json
 
 The pages are those of `_real_pages.py`: nine languages, news, questions, stories, whole sites, documentation. They
@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterable
@@ -28,7 +27,9 @@ from pathlib import Path
 
 import msgspec
 
-from _real_pages import INSTALLED, SHARED, real_pages
+from _data import DOCUMENTATION, SHARED
+from _figures import Figure, add_usual, conclude
+from _real_pages import real_pages
 from _typed import draw
 from _whole_answer import LIMIT, Answered, Everywhere
 from gossamer.index.document import IndexPage, build
@@ -86,7 +87,7 @@ def main() -> None:
     """Indexes the pages, asks the queries, prints the figures."""
     options = _options()
     started = time.monotonic()
-    sources = real_pages(options.shared, options.documentation, options.pages or (200 if options.quick else 1_500))
+    sources = real_pages(options.shared, options.documentation, options.pages or (60 if options.quick else 1_500))
     pages = _in_clusters(page for found in sources.values() for page in found)
     if not pages:
         raise SystemExit("there are no pages to ask for: name the folder of real data with --shared")
@@ -94,25 +95,30 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="every-query-") as folder:
         _index(Path(folder), pages)
         print(f"read and indexed in {time.monotonic() - started:.0f} s", flush=True)
-        count = options.queries or (3_000 if options.quick else 100_000)
+        count = options.queries or (1_000 if options.quick else 100_000)
         figures = _ask_all(Path(folder), pages, count, options.seed, options.processes)
     _print(figures)
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
-    sys.exit(1 if figures.failed or figures.slow else 0)
+    shown = [
+        Figure("queries without an answer", len(figures.failed), goal=0, at_most=True),
+        Figure("answers that take over a second", len(figures.slow), goal=0, at_most=True),
+        Figure("queries asked", figures.queries, least=1),
+        Figure("CPU of an answer", 1000 * figures.cpu / figures.answers, "ms", most=1000),
+    ]
+    problems = [f"{len(figures.failed)} queries got no answer"] if figures.failed else []
+    problems += [f"{len(figures.slow)} answers took over {LIMIT:.0f} s"] if figures.slow else []
+    conclude(options, shown, figures, problems)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="3,000 queries to 200 pages of each source")
-    add("--queries", type=int, help="how many (100,000; 3,000 with --quick)")
-    add("--pages", type=int, help="pages of each source at most (1,500; 200 with --quick)")
+    add_usual(parser, "1,000 queries to 60 pages of each source")
+    add("--queries", type=int, help="how many (100,000; 1,000 with --quick)")
+    add("--pages", type=int, help="pages of each source at most (1,500; 60 with --quick)")
     add("--processes", type=int, default=os.cpu_count(), help="how many ask at once (one a core)")
     add("--seed", type=int, default=SEED)
     add("--shared", type=Path, default=SHARED, help="folder with the real data ($GOSSAMER_SHARED)")
-    add("--documentation", type=Path, default=INSTALLED, help="folder with HTML documentation")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
+    add("--documentation", type=Path, default=DOCUMENTATION, help="folder with HTML documentation")
     return parser.parse_args()
 
 

@@ -30,9 +30,11 @@ from pathlib import Path
 
 import msgspec
 
-from _extraction_data import DATA, NEWS, Sample, groups_of, read_news, read_samples, word_scores
+from _data import NEWS, WCXB
+from _extraction_data import Sample, groups_of, read_news, read_samples, word_scores
 from _extraction_docs import doc_samples
 from _extractors import CONTESTANTS, MAX_CHARS, MAX_TAGS, Extractor, crawled, find_extractors, ours, versions
+from _figures import Figure, add_usual, conclude, leave_out
 from gossamer.parse.charset import decode
 from gossamer.parse.html import Tree
 from gossamer.parse.title import letters
@@ -40,6 +42,7 @@ from gossamer.parse.title import letters
 _TURN = 25
 """Pages a contestant reads before it is the next one's turn."""
 _QUICK = 8
+GOALS = {"WCXB": 0.89, "News": 0.965, "Documentation": None}
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -58,12 +61,11 @@ class Result(msgspec.Struct, frozen=True):
 def main() -> None:
     """Runs the contestants and prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="wcxb-dev.tar.zst")
+    parser.add_argument("--data", type=Path, default=WCXB, help="wcxb-dev.tar.zst")
     parser.add_argument("--news", type=Path, default=NEWS, help="news-dev.tar.zst")
     parser.add_argument("--only", default="", help="contestants, by the beginnings of their names")
     parser.add_argument("--docs", type=int, default=0, metavar="N", help="N pages of each documentation package")
-    parser.add_argument("--quick", action="store_true", help=f"only every {_QUICK}th page")
-    parser.add_argument("--json", type=Path, help="write every result of every page there")
+    add_usual(parser, f"only every {_QUICK}th page")
     options = parser.parse_args()
     wanted = tuple(options.only.split(",")) if options.only else ("",)
     extractors = find_extractors([name for name in CONTESTANTS if name.startswith(wanted)])
@@ -71,9 +73,8 @@ def main() -> None:
         sets = {"Documentation": list(doc_samples(options.docs))}
         extractors["everything"] = everything
     else:
-        sets = {"WCXB": list(read_samples(options.data)), "News": list(read_news(options.news))}
-        sets = {name: [sample for sample in samples if sample.held_out] for name, samples in sets.items()}
-    results: list[Result] = []
+        sets = held_out(options.data, options.news)
+    results: dict[str, list[Result]] = {}
     for name, samples in sets.items():
         chosen = samples[:: _QUICK if options.quick else 1]
         domains = len({sample.publisher or sample.domain for sample in chosen})
@@ -83,9 +84,36 @@ def main() -> None:
         print_speed(found, sum(len(sample.html) for sample in chosen))
         if not options.docs:
             print_types_and_titles(chosen)
-        results += found
-    if options.json:
-        options.json.write_bytes(msgspec.json.encode(results))
+        results[name] = found
+    conclude(options, [one for name, found in results.items() for one in figures(name, found)], results)
+
+
+def held_out(data: Path, news: Path) -> dict[str, list[Sample]]:
+    """The pages that no training saw, of the sets that are there."""
+    found = {}
+    for name, path, read in (("WCXB", data, read_samples), ("News", news, read_news)):
+        if path.exists():
+            found[name] = [sample for sample in read(path) if sample.held_out]
+        else:
+            leave_out(name, f"{path} is not there")
+    if not found:
+        raise SystemExit("neither WCXB nor the news are there: name them with --data and --news")
+    return found
+
+
+def figures(name: str, results: list[Result]) -> list[Figure]:
+    """F1 and speed of a set, ours beside the others."""
+    contestants = list(dict.fromkeys(result.contestant for result in results))
+    f1 = {one: _mean(r.f1 for r in results if r.contestant == one) for one in contestants}
+    cpu = {one: 1000 * _mean(r.seconds for r in results if r.contestant == one) for one in contestants}
+    ours = next((one for one in contestants if one.startswith("gossamer")), "")
+    if not ours:
+        return []
+    others = [one for one in contestants if not one.startswith("gossamer")]
+    return [
+        Figure(f"{name}: word F1 of the main text", f1[ours], "", GOALS[name], False, {n: f1[n] for n in others}, 0, 1),
+        Figure(f"{name}: CPU of a page", cpu[ours], "ms", beside={one: cpu[one] for one in others}, most=10_000),
+    ]
 
 
 def everything(html: bytes, url: str) -> str:

@@ -1,7 +1,7 @@
 """How long news wait until a poll finds them: 500 feeds, a week of virtual time, the same number of polls for all.
 
     python bench/feeds.py                   6, 24 and 96 polls a day for each feed in the mean
-    python bench/feeds.py --quick           24 only, 100 feeds
+    python bench/feeds.py --quick           24 only, 50 feeds
     python bench/feeds.py --classes         also by kind of feed
     python bench/feeds.py --defaults        only what the default settings do: polls, delays, news known in time
 
@@ -40,13 +40,17 @@ from random import Random
 import msgspec
 import numpy as np
 
+from _figures import Figure, add_usual, conclude
 from gossamer.revisit import polls
 from gossamer.revisit.config import FeedConfig
+from gossamer.revisit.poll_budget import price_for
 
 HOUR, DAY, WEEK = 3600.0, 86_400.0, 604_800.0
 START = 1_728_000_000.0 + 4 * HOUR
 HISTORY = 120 * DAY
 GRID = 600.0
+_SHOWN = 24
+"""Polls a day whose delays are shown as figures."""
 FLOOR = 600.0
 PROMISE = 300.0
 """Seconds within which news are to be known."""
@@ -214,7 +218,7 @@ def habits(feeds: Sequence[Feed], begin: float, measured_from: float, budget: fl
         at, number = queue[0]
         while at >= adjust_at:
             correction *= math.exp((spent / (budget * HOUR) - 1) / 12) if adjust_at > begin else 1.0
-            price = polls.price_for(known, budget, FLOOR) * correction
+            price = price_for(known, budget, FLOOR) * correction
             spent, adjust_at = 0.0, adjust_at + HOUR
         news, listed = watch.poll(number, at)
         spent += 1
@@ -233,7 +237,7 @@ def by_default(feeds: Sequence[Feed], measured_from: float, config: FeedConfig) 
     while queue[0][0] < watch.end + DAY:
         at, number = queue[0]
         if at >= price_at:
-            price = max(polls.LEAST_PRICE, polls.price_for(known, budget, config.floor, config.ceiling))
+            price = max(polls.LEAST_PRICE, price_for(known, budget, config.floor, config.ceiling))
             price_at = at + HOUR
         news, listed = watch.poll(number, at)
         counts[number] += watch.begin <= at < watch.end
@@ -389,18 +393,19 @@ def defaults(feeds: Sequence[Feed]) -> None:
 def main() -> None:
     """Prints a table for each budget and start."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
+    add_usual(parser, "24 polls a day only, 50 feeds")
     parser.add_argument("--classes", action="store_true")
     parser.add_argument("--defaults", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--daily", type=float, nargs="*", default=[6, 24, 96])
     options = parser.parse_args()
-    feeds = make_feeds(100 if options.quick else 500, options.seed)
+    feeds = make_feeds(50 if options.quick else 500, options.seed)
     news = sum(START <= moment < START + WEEK for feed in feeds for moment in feed.moments)
     print(f"{len(feeds)} feeds, {news:,} pieces of news a week, seed {options.seed}")
     if options.defaults:
         defaults(feeds)
         return
+    figures: list[Figure] = []
     for daily in [24] if options.quick else options.daily:
         budget = len(feeds) * daily / DAY
         for name, learning in (("cold", 0.0), ("warm", WEEK)):
@@ -416,6 +421,20 @@ def main() -> None:
             _table(f"{daily:g} polls a day for each feed, {name}", head, [w.row(n) for n, w in watches.items()])
             if options.classes:
                 by_class(feeds, watches)
+            if daily == _SHOWN:
+                figures += _figures(name, watches)
+    conclude(options, figures, {"feeds": len(feeds), "news": news})
+
+
+def _figures(name: str, watches: dict[str, Watch]) -> list[Figure]:
+    """Median and 95th percentile of the delay, ours beside the others."""
+    minutes = {key: sorted(d / 60 for found in watch.delays for d in found) for key, watch in watches.items()}
+    shown = []
+    for title, share in (("median", 0.5), ("95 %", 0.95)):
+        at = {key: delays[int(share * len(delays))] for key, delays in minutes.items()}
+        others = {key: value for key, value in at.items() if key != "habits"}
+        shown.append(Figure(f"delay of news, {title}, {name}", at["habits"], "min", beside=others, most=100_000))
+    return shown
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What single parts of the frontier cost a page: statistics of the table, automatic filters, revisits, fit, strategies.
 
     python bench/frontier_cost.py --size 1000000 --pages 8000
+    python bench/frontier_cost.py --quick                        20,000 URLs, 400 pages
 
 The load is that of `python -m studies growth`. Each variant works on a copy of the same database; they take turns
 batch by batch in one process, in an order that changes each round, so that whatever else the machine does hits all
@@ -30,6 +31,7 @@ from functools import lru_cache
 from pathlib import Path
 from unittest import mock
 
+from _figures import Figure, add_usual, conclude
 from gossamer.frontier import prefixes, sql
 from gossamer.frontier.contract import Visit
 from gossamer.frontier.guidance import Guidance
@@ -46,6 +48,8 @@ from studies.growth.frontier_load import BATCH, WARM_UP, Load
 from studies.growth.made_up_frontier import make_sites
 from studies.growth.table_growth import filled
 
+GOAL = 1.0
+"""Per cent of a page."""
 _ROUNDS = 40
 """Times the links are held against the filters."""
 
@@ -134,11 +138,14 @@ def filters_cost(size: int) -> tuple[float, float]:
 def main() -> None:
     """Fill, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=1_000_000, help="known URLs")
-    parser.add_argument("--pages", type=int, default=8000, help="pages measured per variant")
+    add_usual(parser, "20,000 URLs, 400 pages")
+    parser.add_argument("--size", type=int, help="known URLs (1,000,000; 20,000 with --quick)")
+    parser.add_argument("--pages", type=int, help="pages measured per variant (8,000; 400 with --quick)")
     parser.add_argument("--page-cost", type=float, default=2900.0, help="CPU µs of a page in all processes of a crawl")
     parser.add_argument("--data", type=Path, help="keep the filled database in this folder and use it again")
     options = parser.parse_args()
+    options.size = options.size or (20_000 if options.quick else 1_000_000)
+    options.pages = options.pages or (400 if options.quick else 8_000)
     with tempfile.TemporaryDirectory(prefix="frontier-cost-", dir=options.data) as made:
         folder = Path(made)
         database = filled(options.data or folder, options.size, print)
@@ -151,6 +158,12 @@ def main() -> None:
     without, with_ = filters_cost(options.size)
     more = with_ - without
     print(f"\n80 links, 7 of them new, against 50 filters of their site: {more:.1f} µs, {more / every:.2%} of a page")
+    statistics_cost = whole - cost["no statistics"] + more
+    bounds = {"least": -100.0, "most": 100.0}  # a difference of two measurements
+    conclude(options, [
+        Figure("frontier, CPU of a page", whole, "µs", least=1, most=100_000),
+        Figure("statistics and filters, share of a page", 100 * statistics_cost / every, "%", GOAL, True, **bounds),
+    ], cost)  # fmt: skip
 
 
 if __name__ == "__main__":

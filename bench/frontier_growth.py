@@ -1,6 +1,7 @@
 """What a page costs the frontier with few and with many known URLs (design promise 5).
 
     python bench/frontier_growth.py --sizes 10000,1000000,10000000 --pages 4000
+    python bench/frontier_growth.py --quick                                        10,000 and 50,000 URLs, 600 pages
 
 `python -m studies growth` measures the same and fits the seed's model to it; here the load can be varied: other shares
 of new links, a worker that has just started, pages without fingerprints. What is done and timed:
@@ -17,9 +18,10 @@ import statistics
 import tempfile
 from pathlib import Path
 
-import msgspec
-
+from _figures import Figure, add_usual, conclude
 from studies.growth.table_growth import Measured, Work, measure
+
+GOAL = 1.05
 
 
 def table(results: list[Measured]) -> str:
@@ -42,21 +44,31 @@ def table(results: list[Measured]) -> str:
 def main() -> None:
     """Fill what is missing, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="10000,1000000,10000000", help="known URLs, comma-separated")
-    parser.add_argument("--pages", type=int, default=4000, help="pages measured per size")
+    add_usual(parser, "10,000 and 50,000 URLs, 600 pages")
+    parser.add_argument("--sizes", help="known URLs, comma-separated (10000,1000000,10000000)")
+    parser.add_argument("--pages", type=int, help="pages measured per size (4,000; 600 with --quick)")
     parser.add_argument("--new", type=float, default=0.09, help="share of links that lead to new URLs")
     parser.add_argument("--cold", action="store_true", help="a worker that has just started: its cache is empty")
     parser.add_argument("--no-near", action="store_true", help="pages without fingerprints: what near duplicates cost")
     parser.add_argument("--data", type=Path, help="keep filled databases in this folder and use them again")
-    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
     options = parser.parse_args()
-    sizes = [int(size) for size in options.sizes.split(",")]
-    work = Work(options.pages, options.new, options.cold, not options.no_near)
+    wanted = options.sizes or ("10000,50000" if options.quick else "10000,1000000,10000000")
+    sizes = [int(size) for size in wanted.split(",")]
+    work = Work(options.pages or (600 if options.quick else 4_000), options.new, options.cold, not options.no_near)
     with tempfile.TemporaryDirectory(prefix="frontier-growth-") as made:
         results = measure(options.data or Path(made), sizes, work, print)
     print(table(results))
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
+    conclude(options, figures(results), results)
+
+
+def figures(results: list[Measured]) -> list[Figure]:
+    """The largest table against the smallest."""
+    first, last = results[0], results[-1]
+    return [
+        Figure(f"CPU of a page, {last.size:,} known URLs", last.cost, "µs", beside={f"{first.size:,}": first.cost}),
+        Figure(f"{last.size:,} ÷ {first.size:,} known URLs", last.cost / first.cost, "×", GOAL, True, least=0.2),
+        Figure(f"memory, {last.size:,} known URLs", last.memory_last / 1e6, "MB", least=1, most=100_000),
+    ]
 
 
 if __name__ == "__main__":

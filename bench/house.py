@@ -18,6 +18,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from _figures import Figure, add_usual, conclude
+
 ROOT = Path(__file__).resolve().parent.parent
 PROCESSES = {
     "settings": "settings",
@@ -58,8 +60,7 @@ class Loaded(NamedTuple):
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--source", type=Path, default=ROOT / "src")
-    options.add_argument("--quick", action="store_true", help="one run of each process instead of five")
-    options.add_argument("--json", type=Path)
+    add_usual(options, "one run of each process instead of five")
     asked = options.parse_args()
     source = asked.source.resolve()
     known = modules(source)
@@ -82,8 +83,15 @@ def main() -> None:
             f"{kind:15} {got.modules:4} modules {got.lines:7,} lines {1000 * got.seconds:5.0f} ms "
             f"{got.mebibytes:4.0f} MiB  {' '.join(got.heavy)}"
         )
-    if asked.json:
-        asked.json.write_text(json.dumps(figures, indent=1))
+    side_by_side = max(count for count, _ in figures["folders"].values())
+    start = figures["processes"]
+    conclude(asked, [
+        Figure("most modules side by side", side_by_side, "", 25, True, least=1),
+        Figure("lines of Python in the wheel", figures["lines"], "", 70_000, True, least=1_000),
+        Figure("lines reachable from crawl, index and search", figures["core"], "", 38_000, True, least=1_000),
+        *(Figure(f"CPU to start: {kind}", 1000 * start[kind]["seconds"], "ms", most=60_000) for kind in CORE),
+        *(Figure(f"memory at the start: {kind}", start[kind]["mebibytes"], "MiB", most=10_000) for kind in CORE),
+    ], figures)  # fmt: skip
 
 
 def modules(source: Path) -> dict[str, Path]:

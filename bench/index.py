@@ -1,7 +1,7 @@
 """Documents per second and size of the index, beside bare Tantivy, Xapian and SQLite FTS5 on the same texts.
 
     python bench/index.py                     50,000 pages, spread over the corpus; then the whole corpus by the command
-    python bench/index.py --quick             5,000 pages, without the command
+    python bench/index.py --quick             1,000 pages, without the command; makes a small corpus if there is none
     python bench/index.py --documents 200000 --only gossamer,xapian
 
 The texts are pages of the corpus (`_corpus.py`), every n-th of it, as a file with one JSON object a
@@ -26,6 +26,7 @@ from __future__ import annotations
 import argparse
 import os
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -38,8 +39,9 @@ import msgspec
 
 from _corpus import Document, find_corpus, iter_documents
 from _crawlers import Job, become_reaper, end_cleanly_when_told, find_gossamer, measure
-from _nginx import machine_cpu
+from _figures import Figure, add_usual, conclude, leave_out
 from _sites import cache_folder
+from _tree import machine_cpu
 
 CONTESTANTS = ("reading", "gossamer", "tantivy", "xapian", "fts5", "command")
 LONGEST = 7200.0
@@ -84,37 +86,54 @@ def main() -> None:
         return
     become_reaper()
     end_cleanly_when_told()
-    data = find_corpus(options.data, cache_folder(options.cache))
-    wanted = options.documents or (5_000 if options.quick else 50_000)
+    data = find_corpus(options.data, cache_folder(options.cache), options.quick)
+    wanted = options.documents or (1_000 if options.quick else 50_000)
     total, total_bytes = _count(data)
     results = []
     with tempfile.TemporaryDirectory(prefix="bench-index-", dir=options.scratch) as scratch:
         texts = Path(scratch) / "texts.jsonl"
         documents, text_bytes = _write(texts, data, max(1, total // wanted), wanted)
         for name in options.only:
-            if name == "command":
+            if name == "xapian" and not has_xapian():
+                leave_out(name, "apt-get install python3-xapian")
+            elif name == "command":
                 results.append(
                     _run(name, _command_job(options, data, Path(scratch)), total, total_bytes, Path(scratch))
                 )
             else:
                 job = _job(name, texts, Path(scratch) / name)
                 results.append(_run(name, job, documents, text_bytes, Path(scratch)))
-    _print([result for result in results if result])
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
+    found = [result for result in results if result]
+    _print(found)
+    conclude(options, _figures(found), found, [] if any(r.name == "gossamer" for r in found) else ["ours failed"])
+
+
+def _figures(results: list[Result]) -> list[Figure]:
+    """Ours beside the others; `reading` is in all of them."""
+    found = {result.name: result for result in results if result.name not in ("reading", "command")}
+    if "gossamer" not in found:
+        return []
+    ours, command = found.pop("gossamer"), next((r for r in results if r.name == "command"), None)
+    cpu, share = {n: r.per_cpu for n, r in found.items()}, {n: r.share for n, r in found.items()}
+    figures = [
+        Figure("documents per CPU second", ours.per_cpu, "documents/s", beside=cpu, least=1),
+        Figure("size of the index ÷ texts", ours.share, "×", beside=share, most=100),
+    ]
+    if command:
+        figures.append(Figure("gossamer index, documents per CPU second", command.per_cpu, "documents/s", least=1))
+    return figures
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="5,000 pages, without the command")
-    add("--documents", type=int, help="pages (50,000; 5,000 with --quick)")
+    add_usual(parser, "1,000 pages, without the command")
+    add("--documents", type=int, help="pages (50,000; 1,000 with --quick)")
     add("--only", type=lambda text: tuple(text.split(",")), help=f"of {','.join(CONTESTANTS)}")
     add("--data", type=Path, help="data folder of the corpus (the one _corpus.py makes)")
     add("--cache", default="", help="cache folder of the corpus ($XDG_CACHE_HOME/gossamer-bench)")
     add("--scratch", type=Path, help="where the indexes are made and deleted (the temporary folder)")
     add("--gossamer", default="", help="the command, if not the one of this environment")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     add("--run", choices=tuple(_WRITERS), help=argparse.SUPPRESS)
     add("--texts", type=Path, help=argparse.SUPPRESS)
     add("--folder", type=Path, help=argparse.SUPPRESS)
@@ -216,6 +235,12 @@ def _write(texts: Path, data: Path, step: int, wanted: int) -> tuple[int, int]:
 
 def _size(document: Document) -> int:
     return len(document.title.encode()) + len(document.text.encode())
+
+
+def has_xapian() -> bool:
+    """Whether Debian's Python has it."""
+    probe = [_SYSTEM_PYTHON, "-c", "import xapian"]
+    return Path(_SYSTEM_PYTHON).exists() and subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
 
 def _job(name: str, texts: Path, folder: Path) -> Job:

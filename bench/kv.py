@@ -1,7 +1,7 @@
 """Which store for the table of URLs: puts and gets per millisecond, ten clients at once, on the URLs of real crawls.
 
     python bench/kv.py                                    600,000 URLs, four stores, synced and not: five minutes
-    python bench/kv.py --urls 50000 --seconds 1           to try it
+    python bench/kv.py --quick                            8,000 URLs, half a second of single puts and gets
     python bench/kv.py --stores sqlite,lmdb --synced yes
 
 Keys are (site, URL) as 64-bit hashes, values are rows of our table. Each of ten processes does what a worker does: it
@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -30,16 +29,18 @@ from random import Random
 import msgspec
 
 from _crawlers import end_cleanly_when_told
+from _data import GRAPHS, URLS
+from _figures import Figure, add_usual, conclude, leave_out
 from _kv_clients import Client
 from _kv_servers import STORES, Opener, Store
 from _kv_urls import Key, Row, real_urls, row_of, shares
-from _nginx import machine_cpu
-from _sites import ARCHIVES, cache_folder
+from _sites import cache_folder
+from _tree import machine_cpu
 
 BATCH, KNOWN = 1500, 500
 _SINGLE = 0.1
 """Share of the URLs that is kept for single puts."""
-_LISTS = [ARCHIVES.parent / "graph", ARCHIVES.parent / "urls"]
+_LISTS = [GRAPHS, URLS.parent]
 _SYNCS = 200
 _EARLIER = {
     "Memcached": (4.03, 4.54), "MongoDB": (6.65, 3.05), "Project Voldemort": (1.21, 1.01), "Tokyo Cabinet": (3.25, 4.39)
@@ -95,23 +96,39 @@ def main() -> None:
             found.append(_measure(store, synced, urls, options))
             _print_line(found[-1])
     _print_notes()
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
+    conclude(options, _figures(found), found)
+
+
+def _figures(found: list[Figures]) -> list[Figure]:
+    """With each commit on the disk: our two stores, and the others beside the first."""
+    synced = {one.store: one for one in found if one.synced} or {one.store: one for one in found}
+    first = next(iter(synced))
+    shown = []
+    for phase, title in (("put", "rows put in batches"), ("get", "rows read in batches"), ("put one", "single puts")):
+        rates = {name: one.phases[phase].per_ms for name, one in synced.items() if phase in one.phases}
+        if first in rates:
+            others = {name: rate for name, rate in rates.items() if name != first}
+            shown.append(Figure(f"{title}, {first}", rates[first], "per ms", beside=others, most=1e6, by_clock=True))
+    return shown
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--stores", type=lambda text: text.split(","), default=list(STORES), help=",".join(STORES))
-    add("--synced", type=_truths, default=[True, False], help="yes, no, or yes,no for both")
-    add("--urls", type=int, default=600_000, help="how many, at most")
-    add("--clients", type=int, default=10)
-    add("--seconds", type=float, default=3.0, help="how long single puts and gets are tried")
+    add("--synced", type=_truths, help="yes, no, or yes,no for both (both; yes with --quick)")
+    add_usual(parser, "8,000 URLs, 4 clients, half a second of single puts and gets, synced only")
+    add("--urls", type=int, help="how many, at most (600,000; 8,000 with --quick)")
+    add("--clients", type=int, help="(10; 4 with --quick)")
+    add("--seconds", type=float, help="how long single puts and gets are tried (3; 0.5 with --quick)")
     add("--data", type=Path, help="data folder of a crawl; default: the corpus in the cache folder")
     add("--lists", type=Path, nargs="*", default=_LISTS, help="folders with lists of URLs")
     add("--folder", type=Path, help="where the stores are put: the disk that is measured")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     options = parser.parse_args()
+    options.urls = options.urls or (8_000 if options.quick else 600_000)
+    options.clients = options.clients or (4 if options.quick else 10)
+    options.seconds = options.seconds or (0.5 if options.quick else 3.0)
+    options.synced = options.synced or ([True] if options.quick else [True, False])
     if unknown := set(options.stores) - set(STORES):
         parser.error(f"--stores: {', '.join(sorted(unknown))} is none of {', '.join(STORES)}")
     return options
@@ -125,7 +142,7 @@ def _available(names: list[str]) -> list[type[Store]]:
     """Those that are installed; what is not is named."""
     for name in names:
         if missing := STORES[name].missing():
-            print(f"{STORES[name].name} is left out; get it with: {missing}", file=sys.stderr)
+            leave_out(STORES[name].name, f"get it with: {missing}")
     return [STORES[name] for name in names if not STORES[name].missing()]
 
 

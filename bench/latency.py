@@ -1,7 +1,7 @@
 """From download to searchable: how long after a page was committed by the crawl a searcher finds it.
 
     python bench/latency.py              three sites of up to 2,000 pages, 0.03 s between requests: about a minute
-    python bench/latency.py --quick      400 pages each, 0.02 s
+    python bench/latency.py --quick      150 pages each, 0.05 s
     python bench/latency.py --sites linuxcn --pages 5000 --delay 0.01
 
 nginx serves cuts of real sites (as for `crawl.py`) on loopback and `gossamer crawl` crawls them with its
@@ -35,8 +35,10 @@ from pathlib import Path
 import msgspec
 
 from _crawlers import Gossamer, end_cleanly_when_told, find_gossamer
+from _data import ARCHIVES
+from _figures import Figure, add_usual, conclude
 from _nginx import Nginx
-from _sites import ARCHIVES, cache_folder, prepare
+from _sites import cache_folder, prepare
 from gossamer.errors import GossamerError
 from gossamer.search.searcher import Searcher
 
@@ -68,16 +70,18 @@ def main() -> None:
     """Crawls, looks on, and prints the table."""
     options = _options()
     end_cleanly_when_told()
-    pages = options.pages or (400 if options.quick else 2_000)
+    pages = options.pages or (150 if options.quick else 2_000)
     sites = prepare(options.sites or SITES, pages, options.port, cache_folder(options.cache), options.archives)
     if not sites:
         raise SystemExit("no site is left to crawl")
     total = sum(len(site.cut.paths) for site in sites)
     every = max(1, round(total / options.sample))
     with tempfile.TemporaryDirectory(prefix="bench-latency-", ignore_cleanup_errors=True) as folder, Nginx(sites):
-        job = Gossamer(find_gossamer(options.gossamer), options.workers, archive=False).job(sites, Path(folder))
+        job = Gossamer(find_gossamer(options.gossamer), options.workers, archive=False, index=True).job(
+            sites, Path(folder)
+        )
         command = list(job.command)
-        delay = options.delay if options.delay is not None else (0.02 if options.quick else 0.03)
+        delay = options.delay if options.delay is not None else (0.05 if options.quick else 0.03)
         command[command.index("--delay") + 1] = str(delay)
         with (Path(folder) / "said").open("wb") as said:
             crawl = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True)
@@ -88,25 +92,50 @@ def main() -> None:
         if figures.code:
             print((Path(folder) / "said").read_text(errors="replace")[-2000:], file=sys.stderr)
     _print(figures)
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
-    sys.exit(1 if figures.code or figures.missing or not figures.from_commit else 0)
+    conclude(options, _figures(figures), figures, _problems(figures))
+
+
+def _figures(found: Figures) -> list[Figure]:
+    if not found.from_commit:
+        return []
+    return [
+        Figure("from commit to searchable, p50", _quantile(found.from_commit, 0.5), "s", most=60, by_clock=True),
+        Figure(
+            "from commit to searchable, p95",
+            _quantile(found.from_commit, 0.95),
+            "s",
+            GOAL,
+            True,
+            most=60,
+            by_clock=True,
+        ),
+        Figure("from download to searchable, p95", _quantile(found.from_download, 0.95), "s", most=60, by_clock=True),
+    ]
+
+
+def _problems(found: Figures) -> list[str]:
+    problems = [f"{len(found.missing)} pages were never found"] if found.missing else []
+    return [*problems, f"the crawl ended with {found.code}"] if found.code else problems
+
+
+def _quantile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="400 pages a site")
+    add_usual(parser, "150 pages a site")
     add("--sites", type=lambda text: tuple(text.split(",")), help=f"of those of crawl.py ({','.join(SITES)})")
-    add("--pages", type=int, help="pages a site at most (2,000; 400 with --quick)")
-    add("--delay", type=float, help="seconds between two requests to a site (0.03; 0.02 with --quick)")
+    add("--pages", type=int, help="pages a site at most (2,000; 150 with --quick)")
+    add("--delay", type=float, help="seconds between two requests to a site (0.03; 0.05 with --quick)")
     add("--sample", type=int, default=300, help="pages that are looked for, about")
     add("--workers", type=int, default=os.cpu_count())
     add("--gossamer", default="", help="the command, if not the one of this environment")
     add("--archives", type=Path, default=ARCHIVES, help="folder of NAME.tar.zst sites")
     add("--cache", default="", help="folder for unpacked sites ($XDG_CACHE_HOME/gossamer-bench)")
     add("--port", type=int, default=8085)
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     return parser.parse_args()
 
 
@@ -199,16 +228,10 @@ def _print(figures: Figures) -> None:
     print(f"\n{figures.pages} pages kept in {figures.seconds:.0f} s; {found} of {found + lost} looked for were found\n")
     print("| seconds | p50 | p90 | p95 | p99 | max |\n|---|---:|---:|---:|---:|---:|")
     for name, values in (("from commit", figures.from_commit), ("from download", figures.from_download)):
-        ordered = sorted(values) or [float("nan")]
-        cells = [
-            f"{ordered[min(len(ordered) - 1, int(share * len(ordered)))]:.2f}" for share in (0.5, 0.9, 0.95, 0.99, 1)
-        ]
+        cells = [f"{_quantile(values, share):.2f}" if values else "–" for share in (0.5, 0.9, 0.95, 0.99, 1)]
         print(f"| {name} | {' | '.join(cells)} |")
-    ordered = sorted(figures.from_commit) or [float("nan")]
-    p95 = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
-    print(f"\nfrom commit, p95 ÷ goal of {GOAL:g} s: {p95 / GOAL:.2f}")
     share = figures.cpu / figures.seconds if figures.seconds else 0.0
-    print(f"longest look {figures.longest_look:.2f} s; this process used {share:.2f} of a core")
+    print(f"\nlongest look {figures.longest_look:.2f} s; this process used {share:.2f} of a core")
     for url in figures.missing[:10]:
         print(f"  never found: {url}")
 

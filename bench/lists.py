@@ -1,7 +1,7 @@
 """Lists: are they known, and do they stay behind the pages that they list? And how often are types and languages told?
 
     python bench/lists.py                     all pages of three archived sites, 50 articles of each asked for
-    python bench/lists.py --quick             a fifth of the pages, 20 articles
+    python bench/lists.py --quick             a tenth of the pages, 20 articles
     python bench/lists.py --one-title         as if all pages of a site had the same title and no headings
     python bench/lists.py --types             also the types of WCXB's held-out pages
     python bench/lists.py --json figures.json
@@ -29,10 +29,10 @@ from pathlib import Path
 import msgspec
 import zstandard
 
-from _extraction_data import DATA, read_samples
-from _real_pages import SHARED
-from gossamer.crawl.parser_config import ParserConfig
-from gossamer.crawl.reading import PageParser
+from _data import SHARED, WCXB
+from _extraction_data import read_samples
+from _figures import Figure, add_usual, conclude, leave_out
+from _real_pages import new_reader
 from gossamer.index.analysis import surface_words
 from gossamer.index.anchors import KEEP, says_something
 from gossamer.index.document import IndexPage, build
@@ -40,10 +40,7 @@ from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import key64
-from gossamer.model.url import CanonicalRules
 from gossamer.parse.kind import LISTS, find_teasers
-from gossamer.parse.limits import ParseLimits
-from gossamer.scope.chain import ScopeConfig
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
@@ -115,27 +112,44 @@ def main() -> None:
     """Reads the sites, asks, prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="a fifth of the pages, 20 articles of each site")
+    add_usual(parser, "a tenth of the pages, 20 articles of each site")
     add("--queries", type=int, help="articles of each site that are asked for (50; 20 with --quick)")
     add("--one-title", action="store_true", help="index the pages as if they had all the same title and no headings")
     add("--types", action="store_true", help="also the types of WCXB's held-out pages")
     add("--shared", type=Path, default=SHARED, help="folder with the real data ($GOSSAMER_SHARED)")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     options = parser.parse_args()
     figures = []
     for site in SITES:
         path = options.shared / "data" / "sites" / f"{site.name}.tar.zst"
         if path.exists():
             count = options.queries or (20 if options.quick else 50)
-            figures.append(measure(site, path, 5 if options.quick else 1, count, options.one_title))
+            figures.append(measure(site, path, 10 if options.quick else 1, count, options.one_title))
         else:
-            print(f"{site.name}: left out; {path} is not there")
+            leave_out(site.name, f"{path} is not there")
+    if not figures:
+        raise SystemExit("none of the archived sites is there: name the folder of real data with --shared")
     print_known(figures)
     print_asked(figures)
     if options.types:
         print_types()
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
+    conclude(options, _figures(figures), figures)
+
+
+def _figures(sites: list[Figures]) -> list[Figure]:
+    """Over all sites."""
+
+    def share(part: str, whole: str) -> float:
+        return sum(getattr(one, part) for one in sites) / max(1, sum(getattr(one, whole) for one in sites))
+
+    titles = [one.asked["titles"] for one in sites]
+    queries = max(1, sum(asked["after"].queries for asked in titles))
+    first = {name: sum(asked[name].lists_first for asked in titles) / queries for name in ("before", "after")}
+    return [
+        Figure("lists known as lists", share("lists_known", "lists"), most=1),
+        Figure("articles taken for lists", share("articles_as_lists", "articles"), most=1),
+        Figure("titles of articles that bring a list first", first["after"], "", None, True,
+               {"without the weight of lists": first["before"]}, 0, 1),
+    ]  # fmt: skip
 
 
 def measure(site: Site, path: Path, every: int, count: int, one_title: bool) -> Figures:
@@ -186,11 +200,6 @@ def read_pages(site: Site, path: Path, every: int) -> Iterator[Page]:
 
 def _drawn(name: str, every: int) -> bool:
     return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % every == 0
-
-
-def new_reader() -> PageParser:
-    """Our parser with its defaults."""
-    return PageParser(ParserConfig(CanonicalRules(), ScopeConfig(), (), ParseLimits()))
 
 
 def index(root: Path, pages: list[Page], one_title: bool) -> None:
@@ -295,7 +304,7 @@ def print_types() -> None:
     reader = new_reader()
     pairs = [
         (sample.page_type, reader.read(ParseJob(sample.url, Kind.PAGE, "text/html", sample.html)).page_type)
-        for sample in read_samples(DATA)
+        for sample in read_samples(WCXB)
         if sample.held_out
     ]
     there, shown = Counter(truth for truth, _ in pairs), Counter(found for _, found in pairs if found)

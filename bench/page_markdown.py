@@ -3,6 +3,7 @@
     python bench/page_markdown.py                        50 pages of python3-doc and cmake-doc, and the cost on WCXB
     python bench/page_markdown.py --pages 100 --skip 1   others of them
     python bench/page_markdown.py --wrong                every table and code block that differs
+    python bench/page_markdown.py --quick                10 pages, and the cost on 40 pages of each kind
 
 The truth is an independent reading of the page by lxml: all `<pre>` without their line numbers, and all `<table>` of
 more than one row, inside the template's main element; cells that span others are followed by empty ones. Our Markdown
@@ -23,13 +24,16 @@ import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import lxml.html
 import zstandard
 from markdown_it import MarkdownIt
 
-from _extraction_data import DATA, read_samples
+from _data import ARCHIVES, DOCUMENTATION, WCXB
+from _extraction_data import read_samples
+from _figures import Figure, add_usual, conclude, leave_out
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.charset import decode
 from gossamer.parse.html import Tree
@@ -37,7 +41,6 @@ from gossamer.parse.limits import ParseLimits
 from gossamer.parse.markdown import Markdown, page_markdown
 from gossamer.parse.text import main_text
 
-_DOC = Path("/usr/share/doc")
 _PACKAGES = ("python3.11-doc/html", "cmake-doc/html")
 _SITES = ("itw66", "ex-animo")
 _MAIN = "//div[@role='main']"
@@ -54,21 +57,48 @@ Table = list[list[str]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="wcxb-dev.tar.zst, for the cost")
-    parser.add_argument("--pages", type=int, default=50, help="pages of documentation")
+    parser.add_argument("--data", type=Path, default=WCXB, help="wcxb-dev.tar.zst, for the cost")
+    add_usual(parser, "10 pages of documentation, the cost on 40 pages of each kind")
+    parser.add_argument("--pages", type=int, help="pages of documentation (50; 10 with --quick)")
     parser.add_argument("--skip", type=int, default=0, help="leave out the first so many of each step")
-    parser.add_argument("--cost", type=int, default=500, metavar="N", help="pages whose cost is measured; 0: none")
+    parser.add_argument("--cost", type=int, metavar="N", help="pages whose cost is measured (500; 40 with --quick)")
     parser.add_argument("--wrong", action="store_true", help="show what differs")
     options = parser.parse_args()
-    count_structure(options.pages, options.skip, options.wrong)
+    options.pages = options.pages or (10 if options.quick else 50)
+    options.cost = (40 if options.quick else 500) if options.cost is None else options.cost
+    counts = count_structure(options.pages, options.skip, options.wrong)
+    figures = [
+        Figure(f"{kind} right", counts[f"{kind} right"] / there, most=1)
+        for kind in ("tables", "code blocks")
+        if (there := counts[f"{kind} on the pages"])
+    ]
+    if not figures:
+        leave_out("tables and code", "apt-get install python3-doc cmake-doc")
     if options.cost:
-        samples = list(read_samples(options.data))[: options.cost]
-        measure_cost("WCXB", [(sample.html, sample.url) for sample in samples])
-        for site in _SITES:
-            measure_cost(site, site_pages(options.data.parents[1] / f"sites/{site}.tar.zst", options.cost // 2))
+        figures += costs(options.data, options.cost)
+    if not figures:
+        raise SystemExit("neither documentation nor pages are there: see --data")
+    conclude(options, figures, counts)
 
 
-def count_structure(pages: int, skip: int, show: bool) -> None:
+def costs(data: Path, pages: int) -> list[Figure]:
+    """What Markdown costs pages of each source that is there."""
+    figures = []
+    for name, path in (("WCXB", data), *((site, ARCHIVES / f"{site}.tar.zst") for site in _SITES)):
+        if not path.exists():
+            leave_out(name, f"{path} is not there")
+            continue
+        if name == "WCXB":
+            chosen = [(sample.html, sample.url) for sample in islice(read_samples(path), pages)]
+        else:
+            chosen = site_pages(path, pages // 2)
+        text, markdown = measure_cost(name, chosen)
+        beside = {"main text": text}
+        figures.append(Figure(f"CPU of the Markdown of a page of {name}", markdown, "ms", beside=beside, most=1000))
+    return figures
+
+
+def count_structure(pages: int, skip: int, show: bool) -> Counter[str]:
     counts: Counter[str] = Counter()
     for file in documentation(pages, skip):
         html = file.read_bytes()
@@ -88,12 +118,13 @@ def count_structure(pages: int, skip: int, show: bool) -> None:
         counts["pages"] += 1
     for name, count in counts.items():
         print(f"{name:26}{count:8}")
+    return counts
 
 
 def documentation(pages: int, skip: int) -> Iterator[Path]:
     """Pages with code or tables, spread evenly over the packages."""
     for package in _PACKAGES:
-        files = sorted((_DOC / package).resolve().rglob("*.html"))
+        files = sorted((DOCUMENTATION / package).resolve().rglob("*.html"))
         marked = [file for file in files if b'role="main"' in (html := file.read_bytes()) and _has_structure(html)]
         share = pages // len(_PACKAGES)
         yield from marked[skip :: max(len(marked) // share, 1)][:share]
@@ -166,7 +197,8 @@ def _is_heading(cell: lxml.html.HtmlElement) -> bool:
     return cell.tag == "th" or (bold != "" and bold == words(cell.text_content()))
 
 
-def measure_cost(name: str, pages: list[tuple[bytes, str]]) -> None:
+def measure_cost(name: str, pages: list[tuple[bytes, str]]) -> tuple[float, float]:
+    """Milliseconds a page of the main text, and of the Markdown on top."""
     taken: Counter[str] = Counter()
     texts, markdowns = [], []
     for html, url in pages:
@@ -188,6 +220,7 @@ def measure_cost(name: str, pages: list[tuple[bytes, str]]) -> None:
             f"{part:12}{1000 * taken[part] / count:8.2f} ms{sum(map(_size, column)) / count:10,.0f} bytes"
             f"{_packed(column) / count:10,.0f} bytes packed a page"
         )
+    return 1000 * taken["main text"] / count, 1000 * taken["Markdown"] / count
 
 
 def site_pages(archive: Path, limit: int) -> list[tuple[bytes, str]]:

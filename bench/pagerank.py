@@ -1,7 +1,7 @@
 """What ranks cost: our job on the local engine against a bare SciPy loop on the same arrays; warm restarts.
 
     python bench/pagerank.py                    cnr-2000 (../shared/data/graph) and the crawl of _corpus.py
-    python bench/pagerank.py --quick            cnr-2000 only
+    python bench/pagerank.py --quick            one round; of the crawl a small one
     python bench/pagerank.py --data D           the crawl in data folder D
     python bench/pagerank.py --ray              also on a Ray cluster of this machine, in a network namespace of its own
 
@@ -48,6 +48,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from _corpus import _segments, find_corpus
+from _data import GRAPHS
+from _figures import Figure, add_usual, conclude, leave_out
 from _sites import cache_folder
 from gossamer.engine.contract import Engine
 from gossamer.engine.local import LocalEngine
@@ -58,8 +60,9 @@ from gossamer.jobs.link_graph import GraphSource, build_graph
 from gossamer.jobs.pagerank import NEW_PAGE, page_ranks
 from gossamer.store.place import LocalPlace
 
-GRAPHS = Path("../shared/data/graph")
+CNR = "cnr-2000.edges.tsv.zst"
 GOAL = 1.2
+AGREEMENT = 1e-9
 BLOCKS = 4
 SHARES = (0.001, 0.01, 0.05)
 """Of the pages, that are new or changed at a warm restart."""
@@ -91,34 +94,67 @@ def main() -> None:
         print(json.dumps(msgspec.to_builtins(_child(options))))
         return
     place = LocalPlace(cache_folder(options.cache) / "pagerank")
-    graphs = {"cnr-2000": _cnr(place, options.graphs)}
-    if not options.quick:
-        graphs["crawl"] = _crawl(place, find_corpus(options.data, cache_folder(options.cache)))
+    graphs = _graphs(place, options)
     results = {name: _measured(options, place, prefix) for name, prefix in graphs.items()}
     warm = {name: _warm(GraphFiles(place, prefix), options.tolerance) for name, prefix in graphs.items()}
-    if options.json:
-        options.json.write_text(json.dumps({"runs": results, "warm": warm}, indent=1))
+    shown = [figure for name in graphs for figure in _figures(name, results[name], warm[name])]
+    conclude(options, shown, {"runs": results, "warm": warm}, _problems)
+
+
+_problems: list[str] = []
+
+
+def _graphs(place: LocalPlace, options: argparse.Namespace) -> dict[str, str]:
+    """Name → where it is stored, of the graphs whose data are there."""
+    found = {}
+    if (options.graphs / CNR).exists() or place.size("graph/cnr/graph.json") is not None:
+        found["cnr-2000"] = _cnr(place, options.graphs)
+    else:
+        leave_out("cnr-2000", f"{options.graphs / CNR} is not there")
+    try:
+        data = find_corpus(options.data, cache_folder(options.cache), options.quick)
+        found["crawl"] = _crawl(place, data)
+    except SystemExit as error:
+        leave_out("the crawl", str(error))
+    if not found:
+        raise SystemExit("no graph is there: name cnr-2000's folder with --graphs or a crawl with --data")
+    return found
+
+
+def _figures(name: str, runs: dict[str, list[dict[str, Any]]], warm: list[dict[str, Any]]) -> list[Figure]:
+    def ratio(kind: str, of: str) -> float:
+        return statistics.median(a[of] / b[of] for a, b in zip(runs[kind], runs["bare"], strict=True))
+
+    saved = next(1 - row["warm"] / row["cold"] for row in warm if row["share"] == SHARES[1])
+    return [
+        Figure(
+            f"{name}: local engine ÷ bare loop", ratio("local", "seconds"), "×", GOAL, True, most=1000, by_clock=True
+        ),
+        Figure(f"{name}: memory ÷ bare loop", ratio("local", "memory"), "×", most=1000),
+        Figure(f"{name}: iterations that a warm restart saves, 1 % new pages", saved, least=-100.0, most=1.0),
+    ]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="cnr-2000 only")
+    add_usual(parser, "one round; of the crawl a small one")
     add("--data", type=Path, help="data folder of a crawl (the corpus in the cache)")
     add("--graphs", type=Path, default=GRAPHS, help="folder of cnr-2000.edges.tsv.zst")
     add("--cache", default="", help="folder for graphs ($XDG_CACHE_HOME/gossamer-bench)")
-    add("--rounds", type=int, default=5)
+    add("--rounds", type=int, help="(5; 1 with --quick)")
     add("--tolerance", type=float, default=Rules().tolerance)
     add("--ray", action="store_true", help="also on Ray, which must be installed")
-    add("--json", type=Path, help="write the figures here")
     add("--child", nargs=4, metavar=("KIND", "PLACE", "PREFIX", "RESULT"), help=argparse.SUPPRESS)
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.quick else 5)
+    return options
 
 
 def _cnr(place: LocalPlace, folder: Path) -> str:
     """The stored graph cnr-2000, in one block and in several."""
     if place.size("graph/cnr/graph.json") is None:
-        with (folder / "cnr-2000.edges.tsv.zst").open("rb") as file:
+        with (folder / CNR).open("rb") as file:
             text = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(file).read()
         links = np.array(text.split(), np.int64).reshape(-1, 2)
         nodes = int(links.max()) + 1
@@ -293,6 +329,8 @@ def _print(info: GraphInfo, name: str, runs: dict[str, list[Run]], ranks: dict[s
         ratio = statistics.median(run.seconds / bare.seconds for run, bare in zip(found, runs["bare"], strict=True))
         memory = max(run.memory for run in found) / 1e6
         apart = np.abs(ranks[kind] - ranks["bare"]).max()
+        if not apart < AGREEMENT:
+            _problems.append(f"{name}: ranks of {kind} differ by {apart:.1e} from the bare loop's")
         print(
             f"| {kind} | {seconds:.2f} | {cpu:.2f} | {ratio:.2f} | {memory:.0f} | {found[0].iterations} "
             f"| {found[0].residual:.1e} | {apart:.1e} |"

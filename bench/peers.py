@@ -1,7 +1,7 @@
 """Gossamer beside Scrapy, Crawlee and wget2 doing the same work: speed, cost, and what each does of itself.
 
     python bench/peers.py                    six sites of 400 pages; under 15 minutes
-    python bench/peers.py --quick            three sites of 150 pages; under 3 minutes
+    python bench/peers.py --quick            two sites of 60 pages, three crawlers; about a minute
     python bench/peers.py --only gossamer,scrapy --sites cmake,rust
 
 Each crawls all sites at once and stores what it fetched on disk; then a small site that shows what
@@ -19,8 +19,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-
-import msgspec
+from typing import Any
 
 from _crawlers import (
     Crawlee,
@@ -31,19 +30,25 @@ from _crawlers import (
     become_reaper,
     end_cleanly_when_told,
     find_gossamer,
+    installed,
 )
+from _data import ARCHIVES
+from _figures import Figure, add_usual, conclude
 from _nginx import Hit, Nginx
 from _peer_report import Crawled, Killed, Peer, print_peers
 from _probe_site import QUERY, Seen, look, make_probe
 from _report import Run, SiteFacts, median_run
 from _runs import run_once
-from _sites import ARCHIVES, SOURCES, Served, cache_folder, prepare
+from _sites import SOURCES, Served, cache_folder, prepare
 from _stored import Document, as_file
 
 SITES = ("lazarus", "postgresql", "cmake", "linuxcn", "itw66", "rust")
-QUICK = ("lazarus", "postgresql", "linuxcn")
+QUICK = ("lazarus", "postgresql", "linuxcn", "itw66", "learning")
 KILL_SITE = "postgresql"
+AGAIN_GOAL, MEMORY_GOAL, START_GOAL = 0.05, 450.0, 1.0
+"""Share of the pages fetched again after a kill; MB over all processes; CPU seconds of a crawl of a few pages."""
 NAMES = ("gossamer", "gossamer+index", "scrapy", "scrapy+job", "crawlee", "crawlee+disk", "wget2")
+QUICK_NAMES = ("gossamer", "gossamer+index", "scrapy", "crawlee", "wget2")
 WATCH = 0.1
 """Seconds between two looks at a crawler's memory."""
 
@@ -53,7 +58,8 @@ def main() -> None:
     options = _options()
     sites, to_kill = _sites(options)
     makers = _makers(options)
-    crawlers = {name: makers[name]() for name in NAMES if name in options.only}
+    there = installed(options.only, cache_folder(options.cache), options.quick)
+    crawlers = {name: makers[name]() for name in NAMES if name in there}
     become_reaper()
     end_cleanly_when_told()
     with tempfile.TemporaryDirectory(prefix="bench-probe-") as folder:
@@ -66,28 +72,74 @@ def main() -> None:
     peers = [Peer(n, crawled[n], seen[n], killed[n]) for n in crawlers]
     facts = [_facts(site) for site in sites]
     print_peers(facts, _facts(to_kill), peers)
-    if options.json:
-        figures = {"sites": facts, "killed_on": _facts(to_kill), "peers": peers}
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
+    details = {"sites": facts, "killed_on": _facts(to_kill), "peers": peers}
+    conclude(options, _figures(peers), details, _problems(peers))
+
+
+def _figures(peers: list[Peer]) -> list[Figure]:
+    """Each crawler's figures beside ours; ours with its index, which nobody else has, apart."""
+    runs = {peer.name: peer.crawled.run for peer in peers if peer.crawled.run.pages}
+    killed = {p.name: p.killed.again / max(1, p.killed.until_kill) for p in peers if not p.killed.finished_first}
+    figures = [
+        _beside("pages a second, stored on disk", {n: r.per_second for n, r in runs.items()}, "pages/s", by_clock=True),
+        _beside("CPU of 1,000 pages", {n: 1000 / r.per_cpu for n, r in runs.items()}, "s", most=1000),
+        _beside("peak of memory", {n: r.memory / 1e6 for n, r in runs.items()}, "MB", most=50_000),
+        _beside("CPU of a crawl of seven pages", {p.name: p.seen.cpu for p in peers}, "s", START_GOAL, most=1000),
+        _beside("share fetched again after a kill half-way", killed, goal=AGAIN_GOAL, most=1),
+    ]
+    index = runs.get("gossamer+index")
+    if index:
+        figures.append(Figure("peak of memory, indexing", index.memory / 1e6, "MB", MEMORY_GOAL, True, {}, 1, 50_000))
+    return [figure for figure in figures if figure]
+
+
+def _beside(
+    name: str,
+    values: dict[str, float],
+    unit: str = "",
+    goal: float | None = None,
+    most: float = 1e12,
+    by_clock: bool = False,
+) -> Any:
+    """Ours with the others beside it; none if ours has no such figure."""
+    others = {other: value for other, value in values.items() if other != "gossamer"}
+    ours = values.get("gossamer")
+    return None if ours is None else Figure(name, ours, unit, goal, True, others, 0, most, by_clock)
+
+
+def _problems(peers: list[Peer]) -> list[str]:
+    """Ours must fetch everything, lose nothing, and be polite unasked."""
+    ours = [peer for peer in peers if peer.name.startswith("gossamer")]
+    return [
+        f"{peer.name}: {what}"
+        for peer in ours
+        for what, wrong in (
+            ("not every page was fetched", peer.crawled.run.missing),
+            ("pages were lost by a kill", peer.killed.lost),
+            ("robots.txt was not obeyed", not peer.seen.robots),
+            ("the main text holds the footer", not peer.seen.main_text),
+        )
+        if wrong
+    ]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="three sites of 150 pages")
+    add_usual(parser, "the first two sites that are there, 60 pages each; no crawler twice but ours")
     add("--sites", type=lambda text: tuple(text.split(",")), help=f"of {','.join(s.name for s in SOURCES)}")
-    add("--pages", type=int, help="pages a site at most (400; 150 with --quick)")
+    add("--pages", type=int, help="pages a site at most (400; 60 with --quick)")
     add("--kill-site", default=KILL_SITE, help="where they are killed")
-    add("--kill-pages", type=int, help="its pages at most (1000; 400 with --quick)")
-    add("--only", type=lambda text: tuple(text.split(",")), default=NAMES, help=f"of {','.join(NAMES)}")
+    add("--kill-pages", type=int, help="its pages at most (1000; 100 with --quick)")
+    add("--only", type=lambda text: tuple(text.split(",")), help=f"of {','.join(NAMES)}")
     add("--repeat", type=int, default=1, help="crawls of the sites by each; the median counts")
     add("--workers", type=int, default=os.cpu_count(), help="Gossamer's workers (the cores)")
     add("--gossamer", default="", help="the command, if not the one of this environment")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     add("--archives", type=Path, default=ARCHIVES, help="folder of NAME.tar.zst sites")
     add("--cache", default="", help="folder for unpacked sites ($XDG_CACHE_HOME/gossamer-bench)")
     add("--port", type=int, default=8088)
     options = parser.parse_args()
+    options.only = options.only or (QUICK_NAMES if options.quick else NAMES)
     if set(options.only) - set(NAMES):
         parser.error(f"--only takes {', '.join(NAMES)}")
     return options
@@ -97,10 +149,11 @@ def _sites(options: argparse.Namespace) -> tuple[list[Served], Served]:
     """The sites to crawl, and the one to be killed on."""
     cache = cache_folder(options.cache)
     names = options.sites or (QUICK if options.quick else SITES)
-    sites = prepare(names, options.pages or (150 if options.quick else 400), options.port, cache, options.archives)
+    sites = prepare(names, options.pages or (60 if options.quick else 400), options.port, cache, options.archives)
+    sites = sites if options.sites or not options.quick else sites[:2]
     if not sites:
         raise SystemExit("no site is left to crawl")
-    pages = options.kill_pages or (400 if options.quick else 1000)
+    pages = options.kill_pages or (100 if options.quick else 1000)
     found = prepare((options.kill_site,), pages, options.port, cache, options.archives)
     return sites, found[0] if found else max(sites, key=lambda s: len(s.cut.paths))
 

@@ -1,6 +1,7 @@
 """How close a polite crawl of many hosts comes to the shortest time politeness allows.
 
-    python bench/polite.py      60 hosts of 10 to 600 pages, 0.1 s between requests: about a minute
+    python bench/polite.py              60 hosts of 10 to 600 pages, 0.1 s between requests: about a minute
+    python bench/polite.py --quick      12 hosts of 5 to 100 pages
 
 A host with n requests, robots.txt counted, and a delay d between them cannot be
 crawled in less than about n × d; the largest host bounds the whole crawl. A crawler
@@ -20,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from _crawlers import CONTACT, Job, Usage, become_reaper, end_cleanly_when_told, find_gossamer, measure
+from _figures import Figure, add_usual, conclude
 from gossamer.testing.log import Log, Request
 from gossamer.testing.observer import Violation, violations
 from gossamer.testing.web import FakeWeb
@@ -81,23 +83,34 @@ def main() -> None:
     found = violations(log, options.delay, options.delay, options.tolerance, robots_first=True)
     figures = _figures(log, pages_by_site, options.delay, usage, len(found))
     _print(figures, found)
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
-    sys.exit(1 if found or figures.missing or usage.code else 0)
+    shown = [
+        Figure(
+            "first to last request ÷ shortest time", figures.ratio_crawling, "×", least=0.9, most=100, by_clock=True
+        ),
+        Figure("whole command ÷ shortest time", figures.ratio, "×", GOAL, True, least=0.9, most=100, by_clock=True),
+        Figure("rude requests", figures.violations, goal=0, at_most=True),
+    ]
+    problems = [f"{len(found)} requests were rude"] if found else []
+    problems += [f"{figures.missing} pages are missing"] if figures.missing else []
+    conclude(options, shown, figures, [*problems, f"the crawl ended with {usage.code}"] if usage.code else problems)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--hosts", type=int, default=60)
-    add("--smallest", type=int, default=10, help="pages of the smallest host")
-    add("--largest", type=int, default=600, help="pages of the largest host")
+    add_usual(parser, "12 hosts of 5 to 100 pages")
+    add("--hosts", type=int, help="(60; 12 with --quick)")
+    add("--smallest", type=int, help="pages of the smallest host (10; 5 with --quick)")
+    add("--largest", type=int, help="pages of the largest host (600; 100 with --quick)")
     add("--delay", type=float, default=0.1, help="seconds between two requests to a host")
     add("--tolerance", type=float, default=0.0, help="seconds of delay the observer forgives")
     add("--workers", type=int, default=os.cpu_count())
     add("--gossamer", default="", help="the command, if not the one of this environment")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.hosts = options.hosts or (12 if options.quick else 60)
+    options.smallest = options.smallest or (5 if options.quick else 10)
+    options.largest = options.largest or (100 if options.quick else 600)
+    return options
 
 
 def _sizes(hosts: int, smallest: int, largest: int) -> list[int]:

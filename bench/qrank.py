@@ -1,6 +1,7 @@
 """URLs per second whose importance is told by the model that ships.
 
     python bench/qrank.py --data ../shared/data/graph
+    python bench/qrank.py --quick                           5,000 URLs
 
 Processor time, one thread, the best of five rounds over the URLs of the data in a random order. How well it tells them
 is measured by `python -m studies qrank`.
@@ -19,13 +20,18 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from _data import GRAPHS
+from _figures import Figure, add_usual, conclude
+from gossamer.errors import GossamerError
 from gossamer.priority.qrank.features import features
 from gossamer.priority.qrank.model import default_model
 from studies.qrank.importance import read_sites
 
+GOAL = 300_000
 
-def print_speed(urls: Sequence[str]) -> None:
-    """Prints the speed of both steps and of the whole."""
+
+def speeds(urls: Sequence[str]) -> dict[str, float]:
+    """URLs per second of both steps and of the whole, printed as well."""
     model = default_model()
     rows = features(urls)
     steps: dict[str, Callable[[], object]] = {
@@ -34,9 +40,10 @@ def print_speed(urls: Sequence[str]) -> None:
         "both": lambda: model.place(urls),
     }
     print(f"{len(urls)} URLs of {sum(map(len, urls)) / len(urls):.0f} characters; URLs per second of one core")
-    for name, step in steps.items():
-        best = min(_seconds(step) for _ in range(5))
-        print(f"{name:22}{len(urls) / best:10.0f}")
+    found = {name: len(urls) / min(_seconds(step) for _ in range(5)) for name, step in steps.items()}
+    for name, rate in found.items():
+        print(f"{name:22}{rate:10.0f}")
+    return found
 
 
 def _seconds(step: Callable[[], object]) -> float:
@@ -48,11 +55,17 @@ def _seconds(step: Callable[[], object]) -> float:
 def main() -> None:
     """Runs it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data/graph"))
+    add_usual(parser, "5,000 URLs")
+    parser.add_argument("--data", type=Path, default=GRAPHS)
     args = parser.parse_args()
-    urls = [url for site in read_sites([args.data]) for url in site.urls]
+    try:
+        urls = [url for site in read_sites([args.data]) for url in site.urls]
+    except (OSError, GossamerError) as error:
+        raise SystemExit(f"no URLs: {error}; name a folder of *.pages.tsv.gz with --data") from None
     random.Random(1).shuffle(urls)
-    print_speed(urls)
+    found = speeds(urls[: 5_000 if args.quick else None])
+    steps = {name: rate for name, rate in found.items() if name != "both"}
+    conclude(args, [Figure("URLs ranked per second and core", found["both"], "URLs/s", GOAL, beside=steps, least=1)])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How fast the searcher answers, against bare Tantivy on the same pages, and what the whole server takes.
 
     python bench/query.py                  1,000 queries, three rounds; then the server
-    python bench/query.py --quick          200 queries, one round, a shorter load
+    python bench/query.py --quick          100 queries, one round, a shorter load; makes a small corpus if there is none
     python bench/query.py --data D --no-server
 
 The corpus (`_corpus.py`) must be indexed: `gossamer index --data D`. Queries are drawn from it by a
@@ -51,6 +51,7 @@ import tantivy
 
 from _corpus import NAME, Document, find_corpus, iter_documents
 from _crawlers import end_cleanly_when_told, find_gossamer
+from _figures import Figure, add_usual, conclude, leave_out
 from _nginx import _cpu as process_cpu
 from _sites import cache_folder
 from gossamer.index import analysis, schema
@@ -115,8 +116,8 @@ def main() -> None:
     options = _options()
     end_cleanly_when_told()
     cache = cache_folder(options.cache)
-    data = find_corpus(options.data, cache)
-    count = options.queries or (200 if options.quick else 1_000)
+    data = find_corpus(options.data, cache, options.quick)
+    count = options.queries or (100 if options.quick else 1_000)
     bare = _Bare(IndexFolder(data / "index").require())
     queries = draw(data, bare, count, random.Random(options.seed))
     asks: dict[str, Ask] = {"tantivy": bare.ask}
@@ -132,16 +133,41 @@ def main() -> None:
     loads = [] if options.no_server else _loads(options, data, queries)
     if loads:
         _print_loads(loads)
-    if options.json:
-        figures = {"documents": bare.documents, "queries": queries, "times": times, "loads": loads}
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
+    details = {"documents": bare.documents, "queries": queries, "times": times, "loads": loads}
+    conclude(options, _figures(times, loads), details, _problems(times, loads))
+
+
+def _figures(times: list[Times], loads: list[Load]) -> list[Figure]:
+    found = {one.name: one for one in times}
+    ours, floor = found["gossamer"], found["tantivy"]
+    figures = [
+        Figure("p50 ÷ bare Tantivy", ours.at(0.5) / floor.at(0.5), "×", GOAL, True, by_clock=True),
+        Figure("p99 ÷ bare Tantivy", ours.at(0.99) / floor.at(0.99), "×", GOAL, True, by_clock=True),
+    ]
+    for share in (0.5, 0.99):
+        beside = {name: one.at(share) for name, one in found.items() if name != "gossamer"}
+        figures.append(
+            Figure(f"a query, p{100 * share:.0f}", ours.at(share), "ms", beside=beside, most=60_000, by_clock=True)
+        )
+    return [
+        *figures,
+        *(
+            Figure(f"{load.name}s served", load.requests / load.seconds, "/s", least=0.1, by_clock=True)
+            for load in loads
+        ),
+    ]
+
+
+def _problems(times: list[Times], loads: list[Load]) -> list[str]:
+    problems = [f"{one.name} found nothing" for one in times if not one.hits]
+    return [*problems, *(f"{load.name}: {load.failed} failed" for load in loads if load.failed)]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="200 queries, one round, five seconds of load")
-    add("--queries", type=int, help="how many (1,000; 200 with --quick)")
+    add_usual(parser, "100 queries, one round, three seconds of load")
+    add("--queries", type=int, help="how many (1,000; 100 with --quick)")
     add("--rounds", type=int, help="times each is asked (3; 1 with --quick)")
     add("--seed", type=int, default=SEED)
     add("--no-plain", action="store_true", help="without the index that the library alone makes")
@@ -151,7 +177,6 @@ def _options() -> argparse.Namespace:
     add("--cache", default="", help="cache folder of the corpus ($XDG_CACHE_HOME/gossamer-bench)")
     add("--gossamer", default="", help="the command, if not the one of this environment")
     add("--port", type=int, default=8086)
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     return parser.parse_args()
 
 
@@ -325,9 +350,9 @@ def _print_times(times: list[Times], bare: _Bare, queries: list[str]) -> None:
 
 def _loads(options: argparse.Namespace, data: Path, queries: list[str]) -> list[Load]:
     if not shutil.which("wrk"):
-        print("the server: left out; get wrk with: apt-get install wrk", file=sys.stderr)
+        leave_out("the server", "get wrk with: apt-get install wrk")
         return []
-    seconds = 5 if options.quick else 20
+    seconds = 3 if options.quick else 20
     loads = []
     with tempfile.TemporaryDirectory(prefix="bench-query-") as folder, _server(options, data, Path(folder)) as server:
         for name, path in PATHS.items():

@@ -1,6 +1,7 @@
 """What it costs to render pages: the same site once as plain HTML, and once made by scripts.
 
-    python bench/rendering.py      60 pages each, one worker: about two minutes
+    python bench/rendering.py              60 pages each, one worker: about two minutes
+    python bench/rendering.py --quick      12 pages each
 
 Both crawls find the same texts and links. The app's pages are a shell, one script that all share and one
 answer with data each. Pages a second, CPU seconds a page and the peak of memory are stated as ratios: rendered ÷
@@ -13,7 +14,6 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -22,7 +22,10 @@ from pathlib import Path
 import msgspec
 
 from _crawlers import CONTACT, find_gossamer
+from _figures import Figure, add_usual, conclude
 from _tree import kill_tree, tree, tree_memory
+from gossamer.errors import GossamerError
+from gossamer.fetch.browser_start import find_chromium
 from gossamer.testing.web import FakeWeb, Reply, Site, wrap
 
 _LOOK = 0.2
@@ -63,18 +66,28 @@ def main() -> None:
     slower = (rendered.seconds / max(1, rendered.pages)) / (plain.seconds / max(1, plain.pages))
     dearer = (rendered.cpu / max(1, rendered.pages)) / (plain.cpu / max(1, plain.pages))
     print(f"\nrendered ÷ plain: time {slower:.1f}, CPU {dearer:.1f}, memory {rendered.memory / plain.memory:.1f}")
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(rows)))
-    sys.exit(0 if plain.pages == rendered.pages == options.pages else 1)
+    ratios = {"time": slower, "CPU": dearer, "memory": rendered.memory / plain.memory}
+    figures = [
+        Figure(f"{name} of a rendered page ÷ a plain one", ratio, "×", by_clock=name == "time")
+        for name, ratio in ratios.items()
+    ]
+    problems = [f"{row.kind}: {row.pages} of {options.pages} pages" for row in rows if row.pages != options.pages]
+    conclude(options, figures, rows, problems)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, default=60)
+    add_usual(parser, "12 pages each")
+    parser.add_argument("--pages", type=int, help="(60; 12 with --quick)")
     parser.add_argument("--tabs", type=int, default=1, help="pages rendered at once")
     parser.add_argument("--gossamer", default="", help="the command, if not the one of this environment")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="the figures for programs")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.pages = options.pages or (12 if options.quick else 60)
+    try:
+        find_chromium()
+    except GossamerError as error:
+        raise SystemExit(str(error)) from None
+    return options
 
 
 def _measured(kind: str, options: argparse.Namespace) -> Figures:

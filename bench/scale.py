@@ -2,6 +2,7 @@
 
     python bench/scale.py                                  1, 2, 4 workers on SQLite and PostgreSQL: five minutes
     python bench/scale.py --databases postgresql --workers 1,2,4,8 --hosts 20
+    python bench/scale.py --quick                          1 and 2 workers, 8 hosts each, 6 s
 
 Hosts grow with the workers: 40 for each, a page a second from each host, so that N workers may fetch 40 × N pages a
 second and no more. What is missing of that is what workers cost each other: turns at the database, leases that wait.
@@ -21,7 +22,6 @@ import argparse
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -30,10 +30,12 @@ from pathlib import Path
 import msgspec
 
 from _crawlers import CONTACT, end_cleanly_when_told, find_gossamer
-from _nginx import machine_cpu
+from _figures import Figure, add_usual, conclude, leave_out
+from _postgres import has_postgres
 from _scale_databases import KINDS, Kind, sites_by_worker
 from _scale_processes import child_running, crawl_cpu, tree_cpu, written
-from _scale_report import Figures, print_costs, print_head, print_line
+from _scale_report import GOAL, Figures, print_costs, print_head, print_line
+from _tree import machine_cpu
 from gossamer.database.database import Where
 from gossamer.testing.observer import violations
 from gossamer.testing.web import FakeWeb
@@ -68,27 +70,54 @@ def main() -> None:
                 found.append(_run(database, workers, options))
                 print_line(found[-1], found)
     print_costs(found)
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
-    sys.exit(1 if any(figures.rude or figures.repeated for figures in found) else 0)
+    problems = [
+        f"{one.database}, {one.workers} workers: {one.rude} rude requests, {one.repeated} pages twice"
+        for one in found
+        if one.rude or one.repeated
+    ]
+    problems += [f"{one.database}, {one.workers} workers: no page in the stretch" for one in found if not one.rate]
+    conclude(options, _shown(found), found, problems)
+
+
+def _shown(found: list[Figures]) -> list[Figure]:
+    """Of each database: the crawl with the most workers against the first."""
+    figures = []
+    for name in dict.fromkeys(one.database for one in found):
+        runs = [one for one in found if one.database == name]
+        first, last = runs[0], runs[-1]
+        ideal = last.workers / first.workers
+        figures += [
+            Figure(f"{name}: {last.workers} workers", last.rate, "pages/s",
+                   beside={"politeness allows": last.bound}, by_clock=True),
+            Figure(f"{name}: {last.workers} workers ÷ {first.workers}",
+                   last.rate / first.rate if first.rate else 0.0, "×", GOAL * ideal, by_clock=True),
+        ]  # fmt: skip
+    return figures
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--workers", type=_numbers, default=[1, 2, 4], help="worker processes of each crawl: 1,2,4")
+    add_usual(parser, "1 and 2 workers, 8 hosts each, 6 s")
+    add("--workers", type=_numbers, help="worker processes of each crawl (1,2,4; 1,2 with --quick)")
     add("--databases", type=lambda text: text.split(","), default=list(KINDS), help="sqlite,postgresql")
-    add("--hosts", type=int, default=40, help="hosts for each worker")
+    add("--hosts", type=int, help="hosts for each worker (40; 8 with --quick)")
     add("--delay", type=float, default=1.0, help="seconds between two requests to a host")
-    add("--warm-up", type=float, default=10.0, help="seconds from the first request to the stretch that is measured")
-    add("--seconds", type=float, default=30.0, help="how long that is")
+    add("--warm-up", type=float, help="seconds from the first request to the stretch that is measured (10; 4)")
+    add("--seconds", type=float, help="how long that is (30; 6 with --quick)")
     add("--sites", type=int, help="crawl.sites; default: as many as --hosts")
     add("--tolerance", type=float, default=0.05, help="seconds of delay the observer forgives to the server's clock")
     add("--gossamer", default="", help="the command, if not the one of this environment")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     options = parser.parse_args()
+    options.workers = options.workers or ([1, 2] if options.quick else [1, 2, 4])
+    options.hosts = options.hosts or (8 if options.quick else 40)
+    options.warm_up = options.warm_up or (4.0 if options.quick else 10.0)
+    options.seconds = options.seconds or (6.0 if options.quick else 30.0)
     if unknown := set(options.databases) - set(KINDS):
         parser.error(f"--databases: {', '.join(sorted(unknown))} is none of {', '.join(KINDS)}")
+    if "postgresql" in options.databases and not has_postgres():
+        leave_out("PostgreSQL", "apt-get install postgresql")
+        options.databases.remove("postgresql")
     return options
 
 
@@ -153,7 +182,13 @@ def _watch(
     time.sleep(options.seconds / 2)
     sites = sites_by_worker(where)
     time.sleep(max(0.0, before.at + options.seconds - time.time()))
+    while not _pages_since(web, before.at) and time.time() < before.at + _START:
+        time.sleep(0.5)  # so busy a machine that the stretch must be longer
     return before, sites, _read(crawl, database)
+
+
+def _pages_since(web: FakeWeb, moment: float) -> bool:
+    return any(request.arrived >= moment and request.path != "/robots.txt" for request in web.log())
 
 
 def _last_words(folder: Path) -> str:

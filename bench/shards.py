@@ -1,7 +1,7 @@
 """A divided index against one index of the same pages: how alike the results are, and what the front end costs.
 
     python bench/shards.py                  40,000 pages, 500 queries, 1, 2 and 4 shards
-    python bench/shards.py --quick          8,000 pages, 150 queries
+    python bench/shards.py --quick          800 pages, 60 queries; makes a small corpus if there is none
     python bench/shards.py --data D --pages 100000
 
 Pages are drawn evenly from the corpus (`_corpus.py`); queries are drawn from it as `query.py` does. The indexes are
@@ -36,6 +36,7 @@ import msgspec
 
 from _corpus import NAME, find_corpus, iter_documents
 from _crawlers import end_cleanly_when_told, find_gossamer
+from _figures import Figure, add_usual, conclude
 from _sites import cache_folder
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
@@ -79,10 +80,10 @@ def main() -> None:
     options = _options()
     end_cleanly_when_told()
     cache = cache_folder(options.cache)
-    data = find_corpus(options.data, cache)
-    pages = options.pages or (8_000 if options.quick else 40_000)
+    data = find_corpus(options.data, cache, options.quick)
+    pages = options.pages or (800 if options.quick else 40_000)
     root = _build(data, cache / NAME / f"shards-{data.resolve().name}-{pages}", pages)
-    queries_wanted = options.queries or (150 if options.quick else 500)
+    queries_wanted = options.queries or (60 if options.quick else 500)
     whole = _place(root, Cut(1, 1))
     bare = _Bare(whole.require())
     queries = draw(data, bare, queries_wanted, random.Random(options.seed))
@@ -95,15 +96,27 @@ def main() -> None:
     _print_agreements(agreements, bare.documents, len(queries))
     times = _times(options, data, root, single, queries)
     _print_times(times)
-    if options.json:
-        figures = {"documents": bare.documents, "queries": queries, "agreements": agreements, "times": times}
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
+    details = {"documents": bare.documents, "queries": queries, "agreements": agreements, "times": times}
+    conclude(options, _figures(agreements, times), details)
+
+
+def _figures(agreements: list[Agreement], times: list[Times]) -> list[Figure]:
+    alike = {one.shards: one.but_for_ties for one in agreements if one.corrected}
+    base, last = times[0], times[-1]
+    return [
+        *(
+            Figure(f"same results but for ties, {n} shards", share, "", GOAL, most=1)
+            for n, share in alike.items()
+            if n > 1
+        ),
+        Figure(f"p50 of {last.name} ÷ one process", last.at(0.5) / base.at(0.5), "×", most=1000, by_clock=True),
+    ]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="8,000 pages, 150 queries, one round")
+    add_usual(parser, "800 pages, 60 queries, one round")
     add("--pages", type=int, help="pages of the corpus, about (40,000)")
     add("--queries", type=int, help="how many (500)")
     add("--rounds", type=int, help="times each is asked (3; 1 with --quick)")
@@ -111,7 +124,6 @@ def _options() -> argparse.Namespace:
     add("--data", type=Path, help="data folder of the corpus (the one _corpus.py makes)")
     add("--cache", default="", help="cache folder of the corpus ($XDG_CACHE_HOME/gossamer-bench)")
     add("--gossamer", default="", help="the command, if not the one of this environment")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     return parser.parse_args()
 
 

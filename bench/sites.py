@@ -39,6 +39,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from _crawlers import CONTACT, Job, become_reaper, end_cleanly_when_told, measure
+from _data import ARCHIVES
+from _figures import Figure, add_usual, conclude, leave_out
 from _site_lists import ask_titles
 from _site_pages import Stored, read_pages
 from _site_repeats import find_repeats
@@ -47,8 +49,7 @@ from _site_table import SITES, Site, find_sites
 from _site_themes import HOSTS, judge_pairs, write_sites
 from _site_truth import Article, read_articles, score
 from _site_types import judge_types
-from _site_web import Folder, FolderWeb, page_paths, sample_paths, site_folder
-from _sites import ARCHIVES
+from _site_web import Folder, FolderWeb, is_there, page_paths, sample_paths, site_folder
 from gossamer.compose.search import open_searcher
 from gossamer.search.results import Request
 
@@ -93,15 +94,34 @@ def main() -> None:
         if not options.work:
             shutil.rmtree(scratch, ignore_errors=True)
     print_report(sites, themes, options.final)
-    if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode({"sites": sites, "themes": themes})))
+    conclude(options, _figures(sites, themes), {"sites": sites, "themes": themes})
+
+
+def _figures(sites: Sequence[SiteResult], themes: Sequence[ThemeResult]) -> list[Figure]:
+    """Of each site at the last level, what the first level has beside it."""
+    figures = []
+    for name in dict.fromkeys(result.site for result in sites):
+        group = [result for result in sites if result.site == name]
+        first, last = group[0], group[-1]
+        earlier = {first.level: first} if first is not last else {}
+        f1 = {level: result.closeness.f1 for level, result in earlier.items()}
+        repeats = {level: 100 * result.repeats.characters for level, result in earlier.items()}
+        figures += [
+            Figure(f"{name}: word F1 of the main text", last.closeness.f1, beside=f1, most=1),
+            Figure(f"{name}: repeating lines, share of all text", 100 * last.repeats.characters, "%", None, True,
+                   repeats, 0, 100),
+        ]  # fmt: skip
+    for result in themes:
+        title = f"{result.name}, {result.level}: pairs found"
+        figures.append(Figure(title, 100 * result.pairs.found, "%", most=100))
+    return figures
 
 
 def _options() -> argparse.Namespace:
     names = [site.name for site in SITES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="100 pages of itw66 and mircsgo, 30 articles in two themes")
+    add_usual(parser, "100 pages of itw66 and mircsgo, 30 articles in two themes")
     add("--sites", type=lambda text: text.split(","), help=f"by comma ({','.join(names)})")
     add("--pages", type=int, help="a sample of so many pages of each site; 0: whole sites")
     add("--blog", help="the site whose articles are rendered in two themes (learning)")
@@ -114,16 +134,27 @@ def _options() -> argparse.Namespace:
     add("--cache", default="", help="folder for unpacked sites ($XDG_CACHE_HOME/gossamer-bench)")
     add("--work", default="", help="folder to keep the crawls in; else a temporary one")
     add("--gossamer", default=f"{sys.executable} -m gossamer.cli", help="the command")
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     options = parser.parse_args()
     quick = options.quick
     options.sites = options.sites or (["itw66", "mircsgo"] if quick else names)
     options.pages = (100 if quick else 0) if options.pages is None else options.pages
     options.articles = (30 if quick else 200) if options.articles is None else options.articles
+    options.sites = [name for name in options.sites if _is_there(name, options)]
     options.blog = options.blog or ("itw66" if quick else "learning")
+    if not _is_there(options.blog, options):
+        options.articles = 0
+    if not options.sites and not options.articles:
+        raise SystemExit("none of the archived sites is there: see --archives")
     options.themes = list(THEMES)[: 1 if quick else None] if options.articles else []
     options.gossamer = options.gossamer.split()
     return options
+
+
+def _is_there(name: str, options: argparse.Namespace) -> bool:
+    if is_there(find_sites([name])[0], options.archives, options.cache):
+        return True
+    leave_out(name, f"its archive is not in {options.archives}")
+    return False
 
 
 def _levels(options: argparse.Namespace) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 """Useful pages first (S0.3): what share of the downloads is useful, how soon all useful pages are there, what it costs.
 
     python bench/useful.py                      three sites, five strategies; about twenty minutes
-    python bench/useful.py --quick              two small sites, once; a minute
+    python bench/useful.py --quick              one small site, three strategies, once; a minute
     python bench/useful.py --sites learning --strategies "fit * breadth" --rounds 1 --set crawl.hold_bytes=4000000
 
 Each site is served whole by nginx on loopback and crawled to its end by `gossamer crawl` with each strategy and the
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -28,11 +29,13 @@ from pathlib import Path
 import msgspec
 
 from _crawlers import CONTACT, Job, become_reaper, end_cleanly_when_told, measure
+from _data import ARCHIVES
 from _fetch_order import Fetch, read_fetches, read_links, reasons, share, with_foresight, without_delay
+from _figures import Figure, add_usual, conclude, leave_out
 from _nginx import Nginx
 from _ruled_sites import RULES, serve_whole, write_rules
-from _sites import ARCHIVES, Served
-from _useful_report import FITTED, FROM, LEARNED, PLAIN, Crawl, course_of, print_report
+from _sites import SOURCES, Served, cache_folder
+from _useful_report import FITTED, FROM, GOAL, LEARNED, PLAIN, Crawl, course_of, print_report
 
 STRATEGIES = (FITTED, PLAIN, LEARNED, "fit * opic", "opic")
 LONGEST = 1800.0
@@ -56,15 +59,36 @@ def main() -> None:
         if not options.work:
             shutil.rmtree(scratch, ignore_errors=True)
     print_report(crawls)
-    if options.json:
-        figures = [{k: v for k, v in msgspec.structs.asdict(c).items() if not isinstance(v, set)} for c in crawls]
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
+    details = [{k: v for k, v in msgspec.structs.asdict(c).items() if not isinstance(v, set)} for c in crawls]
+    problems = [f"{one.site}, {one.strategy}: no useful page was found" for one in crawls if not one.course.useful]
+    conclude(options, _figures(crawls), details, problems)
+
+
+def _figures(crawls: Sequence[Crawl]) -> list[Figure]:
+    """Of each site: how useful the downloads were until nine tenths of the useful pages had been found."""
+    figures = []
+    for site in dict.fromkeys(crawl.site for crawl in crawls):
+        shares, costs = {}, {}
+        for strategy in dict.fromkeys(crawl.strategy for crawl in crawls):
+            group = [one for one in crawls if (one.site, one.strategy) == (site, strategy) and one.course.useful]
+            if group:
+                shares[strategy] = statistics.median(one.course.steady[1] for one in group)
+                costs[strategy] = statistics.median(1000 * one.cpu / one.course.fetched for one in group)
+        if FITTED not in shares:
+            continue
+        others = [{name: value for name, value in of.items() if name != FITTED} for of in (shares, costs)]
+        title = f"{site}: useful share of the downloads, from {FROM:.0%} until nine tenths were found"
+        figures += [
+            Figure(title, shares[FITTED], "", GOAL, False, others[0], 0, 1),
+            Figure(f"{site}: CPU of a page", costs[FITTED], "ms", beside=others[1], most=10_000),
+        ]
+    return figures
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--quick", action="store_true", help="mircsgo and itw66, three strategies, one round")
+    add_usual(parser, "the first of mircsgo and itw66 that is there, three strategies, one round")
     add("--sites", type=lambda text: text.split(","), help=f"of {','.join(RULES)} (learning,mircsgo,itw66)")
     add("--strategies", type=lambda text: text.split(","), help=f"by comma ({','.join(STRATEGIES)})")
     add("--rounds", type=int, help="crawls with each of the first two strategies (3); the others run once")
@@ -75,14 +99,25 @@ def _options() -> argparse.Namespace:
     add("--work", default="", help="folder to keep what is served and crawled in; else a temporary one")
     add("--gossamer", default=f"{sys.executable} -m gossamer.cli", help="the command")
     add("--port", type=int, default=8189)
-    add("--json", type=Path, metavar="FILE", help="the figures for programs")
     options = parser.parse_args()
-    options.sites = options.sites or (["mircsgo", "itw66"] if options.quick else ["learning", "mircsgo", "itw66"])
+    wanted = options.sites or (["mircsgo", "itw66"] if options.quick else ["learning", "mircsgo", "itw66"])
+    there = [name for name in wanted if name not in RULES or _is_there(name, options)]
+    if not there:
+        raise SystemExit("none of the archived sites is there: see --archives")
+    options.sites = there[:1] if options.quick and not options.sites else there
     options.strategies = options.strategies or list(STRATEGIES[:3] if options.quick else STRATEGIES)
     options.rounds = options.rounds or (1 if options.quick else 3)
     if unknown := set(options.sites) - set(RULES):
         parser.error(f"no site is called {', '.join(sorted(unknown))}")
     return options
+
+
+def _is_there(name: str, options: argparse.Namespace) -> bool:
+    archive = next(source.archive for source in SOURCES if source.name == name)
+    places = (options.archives / f"{archive}.tar.zst", cache_folder(options.cache) / "unpacked" / archive)
+    if not any(place.exists() for place in places):
+        leave_out(name, f"its archive is not in {options.archives}")
+    return any(place.exists() for place in places)
 
 
 def _rounds(site: Served, scratch: Path, options: argparse.Namespace) -> Iterator[Crawl]:

@@ -42,7 +42,8 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "bench"), str(Path(__file__).paren
 
 from _labels import block_shares  # noqa: E402
 
-from _extraction_data import DATA, NEWS, bucket, read_news, read_samples, word_scores  # noqa: E402
+from _data import NEWS, WCXB  # noqa: E402
+from _extraction_data import bucket, read_news, read_samples, word_scores  # noqa: E402
 from _extraction_data import words as split_words  # noqa: E402
 from gossamer.parse.charset import decode  # noqa: E402
 from gossamer.parse.html import Tree  # noqa: E402
@@ -289,7 +290,7 @@ def _is_shortened(sample) -> bool:
 def main() -> None:
     """Trains, reports and writes the model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="wcxb-dev.tar.zst")
+    parser.add_argument("--data", type=Path, default=WCXB, help="wcxb-dev.tar.zst")
     parser.add_argument("--news", type=Path, default=NEWS, help="news-dev.tar.zst")
     parser.add_argument("--check", type=int, default=0, help="folds in which the second model is validated")
     parser.add_argument("--threads", type=int, default=1, help="of each model; several give other last digits")
