@@ -29,6 +29,7 @@ import msgspec
 import zstandard
 
 from _real_pages import SHARED
+from gossamer import compiled
 from gossamer.crawl.parser_config import ParserConfig
 from gossamer.crawl.reading import PageParser
 from gossamer.model.records import Kind, ParseJob
@@ -133,6 +134,7 @@ class _Clock:
 
 def main() -> None:
     options = _options()
+    print(f"compiled: {', '.join(compiled.running()) or 'nothing'}")
     found = []
     for name in options.sources:
         path = options.shared / "data" / SOURCES[name]
