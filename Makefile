@@ -6,7 +6,7 @@ SHELL := /bin/bash
 BENCH_PACKAGES := wrk redis-tools postgresql python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
   installation-guide-amd64 installation-guide-i386 libboost1.74-doc
 
-.PHONY: help demo test test-short test-long lint bench bench-setup studies docs pictures site audit wheel-check soak fuzz lock clean
+.PHONY: help demo test test-short test-long lint bench bench-setup studies docs pictures site audit wheel wheel-check soak fuzz lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -23,7 +23,9 @@ ifneq ($(strip $(NEEDED)),)
 endif
 	@touch $@
 
-$(VENV)/.ready: pyproject.toml requirements.lock
+COMPILED := hatch_build.py $(wildcard src/gossamer/compiled/*.pyx src/gossamer/compiled/*.pxd src/gossamer/compiled/*.h)
+
+$(VENV)/.ready: pyproject.toml requirements.lock $(COMPILED)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gossamer needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) 2>/dev/null || { rm -rf $(VENV); \
 	  apt=apt-get; [ $$(id -u) = 0 ] || apt="sudo apt-get"; $$apt update && $$apt install -y python3-venv && $(PYTHON) -m venv $(VENV); }
@@ -91,8 +93,13 @@ audit: $(VENV)/.ready ## known vulnerabilities of what we depend on, and a list 
 	$(BIN)/pip-audit --requirement requirements.lock --no-deps --disable-pip
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --of JSON -o sbom.json $(BIN)/python
 
+wheel: $(VENV)/.ready ## a wheel for this system in dist/, with the compiled modules: it needs no compiler
+	rm -rf dist && $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	ls dist
+
 wheel-check: $(VENV)/.tools ## the wheel in an empty environment: demo and tutorials work, without a network
-	rm -rf dist .venv-wheel && $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	rm -rf .venv-wheel
+	$(MAKE) wheel
 	$(PYTHON) -m venv .venv-wheel && .venv-wheel/bin/pip install --quiet --disable-pip-version-check dist/gossamer-*.whl
 	cd dist && unshare -rn sh -c 'ip link set lo up && ../.venv-wheel/bin/gossamer demo --no-serve'
 	GOSSAMER_BIN=$(CURDIR)/.venv-wheel/bin $(BIN)/python -m pytest -q tests/docs -k "in_their_order and tutorial"

@@ -12,16 +12,21 @@ seconds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
+
+from gossamer.compiled import twin
 
 _MOST_LINES = 1_000
 """Lines with numbers that are looked at, so that a text of a million numbers takes no longer."""
 _FEW_DATES = 3
 """Dates of a post: when it was written, changed, read."""
-_NUMBERED = re.compile(r"^[^\n\d]{0,50}\d[^\n]{0,70}$", re.MULTILINE)
+_BEFORE, _AFTER = 50, 70
+_NUMBERED = re.compile(rf"^[^\n\d]{{0,{_BEFORE}}}\d[^\n]{{0,{_AFTER}}}$", re.MULTILINE)
 """A short line with a digit."""
+_COMPILED = twin("words")
+_last: tuple[str, list[tuple[int, int]]] = ("", [])
 _WORD = re.compile(r"[^\W\d_]+")
 _SECONDS = re.compile(r"\d:\d\d:\d\d")
 _DAY = re.compile(r"[^\W\d_]|\d[-./]\d\d?[-./]\d")
@@ -111,43 +116,58 @@ _KNOWN = _DATE.union(*(kind.keys | kind.fillers | kind.beside for kind in _KINDS
 
 def steady(text: str) -> str:
     """The text without its passing lines; the whole text if it has no other words."""
-    return _without(text, [line for line in _numbered(text) if is_passing(line[0])])
+    return _without(text, [(start, end) for start, end in _numbered(text) if is_passing(text[start:end])])
 
 
 def undated(text: str) -> str:
     """The text without lines that are nothing but a date. They stay if there are many: a list of dates is content."""
-    dated = [line for line in _numbered(text) if is_date(line[0])]
+    dated = [(start, end) for start, end in _numbered(text) if is_date(text[start:end])]
     return _without(text, dated) if len(dated) <= _FEW_DATES else text
 
 
 def unsigned(text: str) -> str:
     """The text without the lines that say only when it was written, or by whom; without a few of each, as in
     `undated`."""
-    dated = [line for line in _numbered(text) if is_dateline(line[0])]
+    dated = [(start, end) for start, end in _numbered(text) if is_dateline(text[start:end])]
     if len(dated) <= _FEW_DATES:
         text = _without(text, dated)
-    named = list(islice(_BYLINE.finditer(text), _FEW_DATES + 1))
+    named = [line.span() for line in islice(_BYLINE.finditer(text), _FEW_DATES + 1)]
     return _without(text, named) if len(named) <= _FEW_DATES else text
 
 
-def _numbered(text: str) -> Iterator[re.Match[str]]:
-    return islice(_NUMBERED.finditer(text), _MOST_LINES)
+def _numbered(text: str) -> list[tuple[int, int]]:
+    """Where short lines with a number begin and end. The last answer is kept, because two ask for it in a row."""
+    global _last
+    if _last[0] is not text:
+        _last = (text, numbered_lines(text))
+    return _last[1]
 
 
-def _without(text: str, lines: Sequence[re.Match[str]]) -> str:
+def numbered_lines(text: str) -> list[tuple[int, int]]:
+    """Where short lines with a number begin and end."""
+    if _COMPILED is not None:
+        found: list[tuple[int, int]] = _COMPILED.numbered(text, _MOST_LINES)
+        return found
+    return [line.span() for line in islice(_NUMBERED.finditer(text), _MOST_LINES)]
+
+
+def _without(text: str, lines: Sequence[tuple[int, int]]) -> str:
     if not lines:
         return text
     kept, at = [], 0
-    for line in lines:
-        kept.append(text[at : line.start()])
-        at = line.end()
+    for start, end in lines:
+        kept.append(text[at:start])
+        at = end
     rest = "".join((*kept, text[at:]))
     return rest if _WORD.search(rest) else text
 
 
 def is_date(line: str) -> bool:
     """Whether a line with a number is nothing but a date."""
-    return _DAY.search(line) is not None and frozenset(_WORD.findall(line.lower())) <= _DATE
+    first = _WORD.search(lowered := line.lower())
+    if first is not None and first[0] not in _DATE:  # most lines
+        return False
+    return _DAY.search(line) is not None and frozenset(_WORD.findall(lowered)) <= _DATE
 
 
 def is_dateline(line: str) -> bool:

@@ -15,6 +15,8 @@ from unicodedata import category, is_normalized, normalize
 
 import xxhash
 
+from gossamer.compiled import twin
+
 MAX_TOKENS = 20_000
 """Words, or characters, of a text that are looked at."""
 _MAX_CHARS = 20 * MAX_TOKENS
@@ -94,7 +96,9 @@ class _PieceHashes(dict[str, bytes]):
         return hashes
 
 
+_COMPILED = twin("words")
 _CHARACTERS = _Characters()
+_CLASSES = bytearray(0x10000)
 _PIECE_HASHES = _PieceHashes()
 
 
@@ -103,4 +107,11 @@ def _cut(piece: str) -> list[str]:
     piece = piece[:MAX_TOKENS]
     if not piece.isascii() and not is_normalized("NFC", piece):
         piece = normalize("NFC", piece)
-    return piece.translate(_CHARACTERS).split()
+    found = _COMPILED.cut(piece, _CLASSES, _class_of) if _COMPILED is not None else None
+    return found if found is not None else piece.translate(_CHARACTERS).split()
+
+
+def _class_of(code: int) -> int:
+    """What a character does, as the compiled twin knows it: is part of a word, parts words, vanishes, stands alone."""
+    said = _CHARACTERS[code]
+    return 3 if said is None else 2 if said == " " else 4 if len(said) > 1 else 1

@@ -39,6 +39,8 @@ class Tree:
 
     def __init__(self, html: str, max_tags: int) -> None:
         self._document = turbohtml.parse(_cut(html, max_tags), positions=False)
+        self.found: dict[str, Element | None] = {}
+        """Elements that several look for, by what they look for."""
 
     def all(self, *tags: str) -> Iterator[Element]:
         """The elements with these names, in document order."""

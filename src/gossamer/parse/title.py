@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 import msgspec
 
@@ -32,6 +34,9 @@ _SECTION_WORDS = 4
 """Words of a last part that may be the name of a section, where no other name of the page tells."""
 _CONTAINED = 10
 """Letters from which on a name that another one contains resembles it."""
+_REMEMBERED = 1024
+"""Names whose letters, parts and words are kept: a page's names are compared with each other and with its site's."""
+_NAME_CHARS = 300
 _NAMES = 8
 """Headings that are looked at."""
 _SHARED_HEADINGS = 3
@@ -130,16 +135,24 @@ def shared_names(names: Names) -> list[str]:
 
 def letters(text: str) -> str:
     """Letters and digits only, in one case: equal for spellings of the same."""
+    return _letters_of_name(text) if len(text) <= _NAME_CHARS else _letters(text)
+
+
+def _letters(text: str) -> str:
     return _NO_WORD.sub("", text).casefold()
 
 
-def _parts(title: str) -> list[tuple[int, int]]:
+_letters_of_name = lru_cache(_REMEMBERED)(_letters)
+
+
+@lru_cache(_REMEMBERED)
+def _parts(title: str) -> Sequence[tuple[int, int]]:
     """Where the parts of a title between separators begin and end."""
     borders, start = [], 0
     for found in _SEPARATOR.finditer(title):
         borders.append((start, found.start()))
         start = found.end()
-    return [*borders, (start, len(title))]
+    return (*borders, (start, len(title)))
 
 
 def _headings(headings: Sequence[str], site: Site) -> list[str]:
@@ -173,7 +186,8 @@ def _likeness(one: str, other: str) -> float:
     return max(shared, 0.55) if contained or is_part else shared
 
 
-def _words(text: str) -> set[str]:
+@lru_cache(_REMEMBERED)
+def _words(text: str) -> AbstractSet[str]:
     """Words; pairs of letters of scripts without spaces."""
     found: set[str] = set()
     for word in _PIECE.findall(text.casefold()):

@@ -23,6 +23,7 @@ from struct import unpack_from
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from gossamer.compiled import twin
 from gossamer.dedup.near.contract import OVERLAP, UNLIKE
 from gossamer.dedup.near.posts import Post, are_one, are_two, overlap_of, post_keys, post_of, post_print
 from gossamer.dedup.near.runs import Numbers, runs
@@ -45,6 +46,7 @@ def multipliers(number: int) -> Numbers:
 
 _MULTIPLIERS = multipliers(PERMUTATIONS)
 _MIX = _MULTIPLIERS[:ROWS] * np.uint64(0x9E3779B97F4A7C15)
+_COMPILED = twin("words")
 _COUNT, _BYTES = slice(0, 4), slice(4 + 8 * BANDS, 4 + 8 * BANDS + PERMUTATIONS)
 _SKETCH = slice(_BYTES.stop, _BYTES.stop + SKETCH_BITS // 8)
 _LENGTH = _SKETCH.stop
@@ -104,6 +106,9 @@ def _overlap(left: bytes, right: bytes) -> float:
 
 def smallest(numbers: Numbers, permutations: Numbers = _MULTIPLIERS) -> Numbers:
     """The smallest value of each permutation on a set of numbers."""
+    if _COMPILED is not None:
+        _COMPILED.smallest(numbers, permutations, found := np.empty(len(permutations), np.uint64))
+        return found
     parts = (numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK))
     least: list[Numbers] = [np.multiply.outer(permutations, part).min(axis=1) for part in parts]
     return least[0] if len(least) == 1 else np.array(least).min(axis=0)
@@ -111,6 +116,9 @@ def smallest(numbers: Numbers, permutations: Numbers = _MULTIPLIERS) -> Numbers:
 
 def odd_sketch(numbers: Numbers) -> bytes:
     """One bit per place: whether an odd number of the (different) numbers falls on it."""
+    if _COMPILED is not None:
+        sketch: bytes = _COMPILED.odd_sketch(numbers)
+        return sketch
     places = (numbers & np.uint64(SKETCH_BITS - 1)).astype(np.int64)
     return np.packbits(np.bincount(places, minlength=SKETCH_BITS).astype(np.uint8) & 1).tobytes()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.compiled import twin
 from gossamer.dedup.near.contract import MIN_WORDS
 from gossamer.dedup.passing import undated
 from gossamer.dedup.words import word_hashes
@@ -16,6 +17,7 @@ _FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
 """One odd number per place in the run, so that the same words in another order are another run."""
 _MIX = np.uint64(0xFF51AFD7ED558CCD)
 _HALF = np.uint64(32)
+_COMPILED = twin("words")
 
 
 def runs(text: str) -> Numbers:
@@ -27,7 +29,10 @@ def runs(text: str) -> Numbers:
 
 def hash_runs(words: Numbers, length: int = LENGTH) -> Numbers:
     """A 64-bit hash of each run of so many in a row of word hashes, four at most."""
-    last = len(words) - length + 1
+    last = max(len(words) - length + 1, 0)
+    if _COMPILED is not None and length == LENGTH:
+        _COMPILED.hash_runs(words, _FACTORS, int(_MIX), hashes := np.empty(last, np.uint64))
+        return hashes
     mixed: Numbers = words[:last] * _FACTORS[0]
     for place in range(1, length):
         mixed += words[place : place + last] * _FACTORS[place]

@@ -11,10 +11,11 @@ import resource
 import socket
 import tempfile
 from collections.abc import Iterator
-from importlib import metadata, util
+from importlib import import_module, metadata, util
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from gossamer import compiled
 from gossamer.errors import GossamerError, UsageError
 from gossamer.fetch.browser_start import find_chromium
 from gossamer.frontier.views.seed_view import seed_urls
@@ -65,6 +66,20 @@ def _numbers(version: str) -> list[int]:
     while found and not found[-1]:  # 2.0 equals 2
         found.pop()
     return found
+
+
+def compiled_modules(patient: Patient) -> Iterator[Finding]:
+    """Whether pages are read by compiled code."""
+    for asks in ("gossamer.parse.text.model", "gossamer.dedup.near.minhash"):
+        import_module(asks)
+    if not (refused := compiled.refused()):
+        yield ok("compiled", f"pages are read by compiled code: {', '.join(compiled.running())}")
+    elif os.environ.get(compiled.SWITCH):
+        yield ok("compiled", f"pages are read by Python code, since {compiled.SWITCH} is set")
+    else:
+        reasons = ", ".join(f"{name}: {reason}" for name, reason in sorted(refused.items()))
+        yield ok("compiled", f"pages are read by Python code, which takes longer and finds the same ({reasons}); "
+                 "with a C compiler `pip install` builds the rest")  # fmt: skip
 
 
 def extras(patient: Patient) -> Iterator[Finding]:
@@ -243,5 +258,6 @@ def _reached(host: str, port: int, target: str) -> Finding:
 
 
 CHECKS: tuple[Check, ...] = (
-    libraries, extras, settings_file, contact, data_folder, disk, open_files, clock, browser, names_and_servers,
+    libraries, compiled_modules, extras, settings_file, contact, data_folder, disk, open_files, clock, browser,
+    names_and_servers,
 )  # fmt: skip

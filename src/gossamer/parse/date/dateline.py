@@ -110,6 +110,12 @@ def _around(heading: Element, latest: date, language: str) -> Shown:
 
 def _own_heading(tree: Tree, title: str) -> Element | None:
     """The heading that shares most words with the title, an `<h1>` where there is a choice."""
+    if title not in tree.found:  # asked for the author and for the dates
+        tree.found[title] = _likest_heading(tree, title)
+    return tree.found[title]
+
+
+def _likest_heading(tree: Tree, title: str) -> Element | None:
     words = set(_WORDS.findall(title[:_TITLE_CHARS].lower()))
     best: Element | None = None
     most = 0.0

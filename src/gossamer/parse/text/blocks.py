@@ -16,8 +16,9 @@ import re
 
 import msgspec
 
+from gossamer.compiled import twin
 from gossamer.parse.html import Element, Text
-from gossamer.parse.text.tags import BLOCK, BREAK, KINDS, LINK, RULE, Names, TagReader, Tags
+from gossamer.parse.text.tags import BLOCK, BREAK, INLINE, KINDS, LINK, RULE, Look, Names, TagReader, Tags
 
 _LINE_BREAK = "\0"
 """Stands for `<br>`, and for the end of a line in `<pre>`, until white space is collapsed: no text has a NUL."""
@@ -30,6 +31,9 @@ _INVISIBLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 _RARE = "[role],[style],[hidden],[aria-hidden],[itemscope],[itemprop],[aria-label]"
 """Elements with attributes that matter beside class and id: to find them first takes less than to ask each one."""
 _BODY: Names = ("body", None, None, None, None, None, False, False)
+_KNOWN_KINDS = dict(KINDS)
+
+_COMPILED = twin("blocks", (INLINE, LINK, BREAK, RULE, BLOCK, _SIGN_PARTS, _LINE_BREAK))
 
 
 class Page(msgspec.Struct):
@@ -55,6 +59,12 @@ class Page(msgspec.Struct):
     """One past the last block of each element."""
     tags: Tags
     """What each element says."""
+
+
+_Walked = tuple[
+    list[str], dict[int, str], list[int], list[int], list[tuple[int, str]], list[int], list[int], list[int], list[int],
+    list[Names],
+]
 
 
 class _Blocks:
@@ -98,10 +108,26 @@ class _Blocks:
 
 def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
     """The blocks of a body; what follows the first `max_blocks` is left out."""
+    rare = body.select(_RARE)
+    if _COMPILED is not None:
+        found: _Walked = _COMPILED.walk(
+            body, max_blocks, _KNOWN_KINDS, rare, _all_names, _BODY, PERMALINK_SIGNS, _lines, _indented
+        )
+    else:
+        found = walk(body, max_blocks, rare)
+    texts, code, linked, links, targets, holders, parents, first, end, names = found
+    telling: list[Names | Look] = [
+        called if stop > start else called[:2] for called, start, stop in zip(names, first, end, strict=True)
+    ]
+    return Page(texts, code, linked, links, targets, holders, parents, first, end, reader.read(telling))
+
+
+def walk(body: Element, max_blocks: int, rare: list[Element]) -> _Walked:
+    """The lists of `Page` up to its tags, and what each element is called; `rare`: elements with any of `_RARE`."""
     blocks = _Blocks(max_blocks)
     parts, texts, kinds = blocks.parts, blocks.texts, KINDS
     parents, first, end, names = [0], [0], [0], [_BODY]
-    rare = set(body.select(_RARE))
+    uncommon = set(rare)
     node = 0  # the innermost open block element
     around: list[tuple[Element, int]] = []
     parent: Element = body
@@ -141,7 +167,7 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
                     break
                 parents.append(node)
                 node = len(names)
-                if child in rare:
+                if child in uncommon:
                     names.append(_all_names(child, name))
                 else:
                     names.append((name, child.attr("class"), child.attr("id"), None, None, None, False, False))
@@ -170,11 +196,7 @@ def read_blocks(body: Element, reader: TagReader, max_blocks: int) -> Page:
         end[node] = len(texts)
         node = parents[node]
     end[0] = len(texts)
-    telling = [called if stop > start else called[:2] for called, start, stop in zip(names, first, end, strict=True)]
-    told = reader.read(telling)
-    return Page(
-        texts, blocks.code, blocks.linked, blocks.links, blocks.targets, blocks.holders, parents, first, end, told
-    )  # fmt: skip
+    return texts, blocks.code, blocks.linked, blocks.links, blocks.targets, blocks.holders, parents, first, end, names
 
 
 def _all_names(element: Element, name: str) -> Names:

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import accumulate, chain, pairwise, repeat
+from math import log1p
 
 import numpy as np
 
-from gossamer.parse.text.measures import LEVELS, Floats, Integers, Measures, group_means, ranges, running_sums
+from gossamer.compiled import twin
+from gossamer.parse.text.measures import LEVELS, Floats, Integers, Measures, group_means, ranges, running_sums, total
 from gossamer.parse.text.tags import FACTS
 from gossamer.parse.title import letters
 
@@ -69,7 +71,7 @@ _OFFSETS = np.array([0, 1, 3])
 _COPIED = ("low", "word score", "score 0", "chars", "sum", "link density", "heading", "upper")
 _STEPS = (-2, -1, 1, 2)
 _NEIGHBOUR = tuple(f"{name} at {step:+}" for step in _STEPS for name in _COPIED)
-_OWN_FACTS = [FACTS.index(name) for name in ("div", "p", "td", "li", "button")]
+_OWN_FACTS = np.array([FACTS.index(name) for name in ("div", "p", "td", "li", "button")])
 _FACT = (*(f"in {name}" for name in FACTS), *(f"is {FACTS[fact]}" for fact in _OWN_FACTS))
 _PARTS = (_OWN, _WORDS, _PLACE, _ELEMENT, _LOOK, _CENTRE, _NEIGHBOUR, _FACT)
 FIRST = tuple(chain.from_iterable(_PARTS))
@@ -90,10 +92,16 @@ SECOND = (
     *("p alike", "p alike mean", "p before", "p rank"),
     *("p total", "p whole", "p best", "p doubt", "p sure", "p sure blocks"),
 )
+_LAYOUT = (tuple(accumulate(map(len, _PARTS), initial=0)), len(SECOND), LEVELS, len(_HELD), len(_COPIED))
+_COMPILED = twin("features", _LAYOUT)
 
 
 def write_first(rows: Floats, m: Measures, title: str, word_scores: Mapping[str, float], stated: str = "") -> None:
     """What is known about blocks before any verdict."""
+    if _COMPILED is not None and m.compiled is not None:
+        _write_first_compiled(rows, m, title, word_scores)
+        rows[_SLICES[1]][-1] = _stated(m.texts, stated) if stated else -1
+        return
     own, words, place, element, look, centre, neighbour, fact = [rows[part] for part in _SLICES]
     _write_own(own, m)
     _write_words(words, m, title, word_scores)
@@ -108,11 +116,22 @@ def write_first(rows: Floats, m: Measures, title: str, word_scores: Mapping[str,
     _write_fact(fact, m)
 
 
+def _write_first_compiled(rows: Floats, m: Measures, title: str, word_scores: Mapping[str, float]) -> None:
+    raw = _COMPILED.write_raw(rows, m.compiled, m.texts, title, word_scores, _CUT_OFF, _LOGS)
+    np.log1p(raw, out=raw)
+    _COMPILED.write_logs(rows, m.compiled, m.page.tags, raw, _LOGS, _COPIED_ROWS, _OWN_FACTS)
+
+
 def write_second(rows: Floats, m: Measures, verdicts: Floats) -> None:
     """What the first verdicts say about the surroundings of each block."""
+    if _COMPILED is not None and m.compiled is not None:
+        order = (-verdicts).argsort(kind="stable")
+        statistics = _COMPILED.write_second(rows, m.compiled, verdicts, order)
+        rows[-PAGE_STATISTICS:] = np.array(_page_statistics(*statistics))[:, None]
+        return
     weights = m.words + np.float32(0.5)
     weighed = verdicts * weights
-    total = max(float(weighed.sum()), 1e-6)
+    whole = max(total(weighed), 1e-6)
     rows[0] = verdicts
     row = 1 + len(_VERDICT_STEPS)
     _write_shifted(rows[1:row], verdicts[None], _VERDICT_STEPS)
@@ -124,29 +143,28 @@ def write_second(rows: Floats, m: Measures, verdicts: Floats) -> None:
     pairs[:, 1] = summed / (stop - start)
     row += 2 * len(_REACHES)
     held, size, _ = ranges(running, m.first, m.end)
-    per_element = np.array([held / np.maximum(size, 0.5), held / total], np.float32)
+    per_element = np.array([held / np.maximum(size, 0.5), held / whole], np.float32)
     levels = rows[row : row + 2 * (LEVELS + 1)].reshape(LEVELS + 1, 2, m.count)
     levels[:] = per_element.take(m.around, axis=1).swapaxes(0, 1)
     row += 2 * (LEVELS + 1)
     rows[row] = group_means(m.look_groups, weighed, weights)
     rows[row + 1] = group_means(m.look_groups, verdicts)
-    rows[row + 2] = (np.add.accumulate(weighed) - weighed) / total
+    rows[row + 2] = (np.add.accumulate(weighed) - weighed) / whole
     rows[row + 3, (-verdicts).argsort(kind="stable")] = m.index / m.count
-    rows[row + 4 :] = np.array(_page_statistics(verdicts, weights, total))[:, None]
-
-
-def _page_statistics(verdicts: Floats, weights: Floats, total: float) -> list[float]:
-    """How much of the page the first verdicts take, and how sure they are."""
     sure = verdicts > 0.5
-    everything = float(weights.sum())
-    return [
-        np.log1p(total),
-        total / everything,
-        verdicts.max(),
-        (verdicts * (1 - verdicts) * weights).sum() / everything,
-        weights[sure].sum() / everything,
-        np.log1p(np.count_nonzero(sure)),
-    ]
+    statistics = _page_statistics(
+        whole, total(weights), float(verdicts.max()), total(verdicts * (1 - verdicts) * weights), total(weights * sure),
+        int(np.count_nonzero(sure)),
+    )  # fmt: skip
+    rows[row + 4 :] = np.array(statistics)[:, None]
+
+
+def _page_statistics(
+    taken: float, everything: float, best: float, doubt: float, sure: float, blocks: int
+) -> list[float]:
+    """How much of the page the first verdicts take, and how sure they are: words weighed by verdict, all words, the
+    best verdict, words by doubt, words of sure blocks and how many these are."""
+    return [log1p(taken), taken / everything, best, doubt / everything, sure / everything, log1p(blocks)]
 
 
 def _write_own(rows: Floats, m: Measures) -> None:
@@ -172,7 +190,7 @@ def _write_words(rows: Floats, m: Measures, title: str, scores: Mapping[str, flo
     sizes = np.array(list(map(len, beginnings)))
     starts = np.add.accumulate(sizes) - sizes
     found = np.array(list(map(scores.get, chain.from_iterable(beginnings), repeat(0.0))))
-    rows[0] = np.add.reduceat(found, starts) / sizes
+    rows[0] = np.bincount(m.index.repeat(sizes), found) / sizes
     rows[1] = np.minimum.reduceat(found, starts)
     common = np.array(list(map(len, map(titled.intersection, beginnings))))
     rows[2] = common / sizes
@@ -225,7 +243,7 @@ def _write_place(rows: Floats, m: Measures) -> None:
     rows[10] = so_far[-1]
     rows[11] = count
     rows[12] = m.total
-    rows[13] = m.linked.sum() / m.total
+    rows[13] = m.running_sums[1, -1] / m.total
 
 
 def _write_element(rows: Floats, m: Measures, held: Floats) -> None:
@@ -268,16 +286,16 @@ def _write_look(rows: Floats, m: Measures) -> None:
 def _write_centre(rows: Floats, m: Measures, held: Floats) -> None:
     """Where a block lies to the smallest elements that hold much, or nearly all, of the running text."""
     good = m.running_words
-    total = float(good.sum())
+    whole = float(m.running_sums[-1, -1])
     size = (m.end - m.first) * 1000 - np.minimum(m.depths, 999)
-    least = (_SHARES * total - 1e-3).astype(np.float32)
+    least = (_SHARES * whole - 1e-3).astype(np.float32)
     smallest = np.where(held >= least, size, np.inf).argmin(axis=1)
     start, stop = m.first[smallest], m.end[smallest]
-    offset = np.minimum(m.index - start[:, None], 0) + np.maximum(m.index - stop[:, None] + 1, 0)
+    offset = (np.minimum(m.index - start[:, None], 0) + np.maximum(m.index - stop[:, None] + 1, 0)).astype(np.float32)
     rows[_OFFSETS] = np.copysign(np.log1p(np.abs(offset)), offset)
     rows[2] = (stop[1] - start[1]) / m.count
-    rows[4] = total
-    rows[5] = (np.add.accumulate(good) - good) / max(total, 1)
+    rows[4] = whole
+    rows[5] = (np.add.accumulate(good) - good) / max(whole, 1)
     rows[6] = ranges(m.running_sums[-1:], *_windows(m, _NEAR))
 
 

@@ -13,6 +13,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.compiled import twin
+
+_COMPILED = twin("forest")
 _CHUNK = 512
 """Samples evaluated together: what they need in memory stays in the processor's cache."""
 
@@ -26,6 +29,7 @@ class Forest:
         leaves = np.asarray(arrays[f"{name}.leaves"], np.float32)  # trees × 2^depth × outputs
         self._bias = np.asarray(arrays[f"{name}.bias"], np.float32)
         trees, self._depth = features.shape
+        self._trees = features.astype(np.int32), borders, leaves, self._bias
         questions = list(zip(features.T.ravel().tolist(), borders.T.ravel().tolist(), strict=True))
         asked = sorted(set(questions))
         numbers = {question: number for number, question in enumerate(asked)}
@@ -39,8 +43,14 @@ class Forest:
 
     def scores(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Features × samples → samples, or samples × outputs."""
-        parts = [self._chunk(rows[:, start : start + _CHUNK]) for start in range(0, rows.shape[1], _CHUNK)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        if _COMPILED is not None:
+            found: npt.NDArray[np.float32] = _COMPILED.scores(np.ascontiguousarray(rows), *self._trees)
+            return found[:, 0] if found.shape[1] == 1 else found
+        if rows.shape[1] <= _CHUNK:
+            return self._chunk(rows)
+        # in equal parts, since NumPy would add up the trees of a part with one sample in another order
+        parts = np.array_split(rows, -(-rows.shape[1] // _CHUNK), axis=1)
+        return np.concatenate(list(map(self._chunk, parts)))
 
     def _chunk(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         answers = (rows.take(self._asked_of, axis=0) > self._limits).view(np.uint8)

@@ -9,11 +9,14 @@ for, so that a limit means the same in every script.
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.compiled import twin
 from gossamer.parse.text.blocks import Page
 from gossamer.parse.text.tags import LOW, NAME_NUMBERS, SCORE
 
@@ -36,11 +39,38 @@ _HEADLINE_WORDS, _HEADLINE_DENSITY = 4, 0.7
 class Measures:
     """Counts per block, and the arrays that place blocks in elements."""
 
+    compiled: tuple[npt.NDArray[Any], ...] | None = None
+    """The arrays as the compiled twin has them side by side; None where NumPy counted."""
+    shape: Callable[..., Any] | None = None
+    """What `page_type.page_shape` counts, by the compiled twin."""
+
     def __init__(self, page: Page) -> None:
         self.page = page
         self.texts = page.texts
         self.count = len(page.texts)
         self.index = np.arange(self.count)
+        if _COMPILED is not None:
+            self._take_compiled(_COMPILED.measure(page, _KIND_OF, _ONE_OF_KIND, _DENSE_OF, _WORTH, _LEVEL_OF))
+        else:
+            self._count()
+
+    def _take_compiled(self, arrays: tuple[npt.NDArray[Any], ...]) -> None:
+        self.compiled = arrays
+        floats, self.around, self.look_groups, self.running_sums, said, marks, tree = arrays
+        self.chars, self.linked, self.density, self.sampled, self.spaces = floats[:5]
+        self.shown = floats[5:8]
+        self.ends, self.commas, self.words, self.links, self.first_kind, self.last_kind = floats[8:14]
+        self.heading_levels, self.running_words = floats[14:]
+        self.holders = self.around[0]
+        self.parents, self.first, self.end, self.twins = tree
+        self.sums, self.depths, self.lows = said
+        self.facts, self.looks = marks
+        self.holder_names = self.page.tags.names[self.holders]
+        self.total = max(float(self.running_sums[0, -1]), 1.0)
+        self.shape = partial(_COMPILED.shape, arrays, self.texts, self.page.tags.names)
+
+    def _count(self) -> None:
+        page = self.page
         self.holders = np.array(page.holders)
         self.parents, self.first, self.end = np.array([page.parents, page.first, page.end])
         self.around = np.empty((LEVELS + 1, self.count), np.int64)
@@ -60,6 +90,12 @@ class Measures:
         self.running_sums = running_sums(
             [self.chars, self.linked, self.words, self.ends, headlines, self.running_words]
         )
+        self.total = max(float(self.running_sums[0, -1]), 1.0)
+
+    @cached_property
+    def joined(self) -> str:
+        """The sampled characters of all blocks."""
+        return "".join([text[:_SAMPLE] for text in self.texts])
 
     def _count_chars(self) -> None:
         page = self.page
@@ -70,7 +106,7 @@ class Measures:
         self.density = self.linked / np.maximum(self.chars, 1)
         sizes = np.minimum(sizes, _SAMPLE)
         self.sampled = sizes.astype(np.float32)
-        self.joined = joined = "".join([text[:_SAMPLE] for text in self.texts])
+        joined = self.joined
         codes = np.frombuffer(joined.encode("utf-32-le", "replace"), np.uint32)
         if not joined.isascii():
             codes = np.minimum(codes, len(_KIND_OF) - 1)
@@ -86,11 +122,12 @@ class Measures:
         self.ends, self.commas = by_kind[4:] * scale
         self.words = (self.spaces + 1) * scale
         if not joined.isascii() and _has_dense(codes):
-            letters, words = np.add.reduceat(_MORE_OF[:, codes], starts, axis=1) * scale
-            self.chars += letters
-            self.words += words
+            packed = np.add.reduceat(_ONE_OF_DENSE[codes], starts)
+            one, two, three = ((packed >> _SHIFTS[: len(_WORTH)]) & _FIELD).astype(np.float32)
+            letters, words = ([np.float32(of[part]) for of in _WORTH] for part in range(2))
+            self.chars += (one * letters[0] + two * letters[1] + three * letters[2]) * scale
+            self.words += (one * words[0] + two * words[1] + three * words[2]) * scale
             self.linked = self.density * self.chars
-        self.total = max(float(self.chars.sum()), 1.0)
         self.links = np.array(page.links, np.float32)
 
     def _follow_paths(self) -> None:
@@ -141,6 +178,11 @@ class Measures:
         return twins
 
 
+def total(values: Floats) -> float:
+    """The sum, one after the other: NumPy's own has another order for each length."""
+    return float(np.add.accumulate(values, dtype=np.float64)[-1])
+
+
 def running_sums(rows: list[Floats]) -> npt.NDArray[np.float64]:
     """For each row its sums up to each block, beginning with 0."""
     running = np.zeros((len(rows), len(rows[0]) + 1))
@@ -159,17 +201,19 @@ def group_means(groups: Integers, values: Floats, weights: Floats | None = None)
     return means[groups]
 
 
+_WORTH = ((0.0, 0.22), (2.6, 0.6), (1.2, 0.0))
+"""How many letters, and how many words, a character of each kind of `_DENSE` stands for beside what is counted anyway:
+of Thai, Lao, Burmese and Khmer, of Chinese and Japanese, of Korean."""
 _DENSE = (
-    (0x0E00, 0x0F00, 0.0, 0.22),
-    (0x1000, 0x10A0, 0.0, 0.22),
-    (0x1780, 0x1800, 0.0, 0.22),
-    (0x3040, 0xA000, 2.6, 0.6),
-    (0xAC00, 0xD7A4, 1.2, 0.0),
-    (0xF900, 0xFB00, 2.6, 0.6),
+    (0x0E00, 0x0F00, 1),
+    (0x1000, 0x10A0, 1),
+    (0x1780, 0x1800, 1),
+    (0x3040, 0xA000, 2),
+    (0xAC00, 0xD7A4, 3),
+    (0xF900, 0xFB00, 2),
 )
-"""Characters of scripts that write no spaces or more than a letter at a time: how many letters, and how many words,
-each stands for beside what is counted anyway. A word takes 4.5 Thai, Burmese or Khmer letters, 1.7 characters of
-Chinese or Japanese, and 2.5 syllables and a space of Korean."""
+"""Characters of scripts that write no spaces or more than a letter at a time, by kind. A word takes 4.5 Thai, Burmese
+or Khmer letters, 1.7 characters of Chinese or Japanese, and 2.5 syllables and a space of Korean."""
 
 
 def _has_dense(codes: npt.NDArray[np.uint32]) -> bool:
@@ -190,10 +234,11 @@ def _kinds() -> npt.NDArray[np.uint8]:
             table[code] = _UPPER
         elif char.isalpha():
             table[code] = _LOWER
-    for start, stop, _, _ in _DENSE:
+    for start, stop, _ in _DENSE:
         table[start:stop] = _LOWER
     for char in ".!?\u2026\u3002\uff01\uff1f\u061f\u0964":
         table[ord(char)] = _END
+    table[0xD800:0xE000] = _END  # no characters: one is written as a question mark
     for char in ",;:\uff0c\u3001\uff1b\uff1a\u060c":
         table[ord(char)] = _COMMA
     return table
@@ -204,10 +249,30 @@ _ONE_OF_KIND = np.zeros(len(_KIND_OF), np.int64)
 """A character as a 1 in the field of its kind: the sum over a block has all counts side by side in one number."""
 for _place, _kind in enumerate((_SPACE, _UPPER, _DIGIT, _OTHER, _END, _COMMA)):
     _ONE_OF_KIND[_kind == _KIND_OF] = 1 << (_place * _FIELD_BITS)
-_MORE_OF = np.zeros((2, len(_KIND_OF)), np.float32)
-for _start, _stop, *_more in _DENSE:
-    _MORE_OF[:, _start:_stop] = np.array(_more)[:, None]
+_DENSE_OF = np.zeros(len(_KIND_OF), np.uint8)
+for _start, _stop, _dense in _DENSE:
+    _DENSE_OF[_start:_stop] = _dense
+_ONE_OF_DENSE = np.where(_DENSE_OF > 0, 1 << (np.maximum(_DENSE_OF, 1).astype(np.int64) - 1) * _FIELD_BITS, 0)
 _SHIFTS = (np.arange(6) * _FIELD_BITS)[:, None]
 _LEVEL_OF = np.zeros(len(NAME_NUMBERS) + 1, np.float32)
 for _level in range(1, 7):
     _LEVEL_OF[NAME_NUMBERS[f"h{_level}"]] = _level
+_FLOATS = (
+    *(
+        "chars",
+        "linked",
+        "density",
+        "sampled",
+        "spaces",
+        "upper",
+        "digits",
+        "others",
+        "ends",
+        "commas",
+        "words",
+        "links",
+    ),
+    *("first kind", "last kind", "heading", "running"),
+)
+"""Rows of the first of `Measures.compiled`."""
+_COMPILED = twin("measures", (LEVELS, _SAMPLE, _FIELD_BITS, len(_WORTH), _FLOATS))

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from gossamer.parse.text.measures import Measures
+from gossamer.parse.text.measures import Measures, total
 from gossamer.parse.text.tags import NAME_NUMBERS
 
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
@@ -43,6 +43,7 @@ _COUNTED = """
 """.split()
 _COUNTED_NUMBERS = [NAME_NUMBERS.get(name, 0) for name in _COUNTED]
 """0, which stands for no element here, for what is no block: the models were trained with a place for it."""
+_PARAGRAPH, _ITEM = NAME_NUMBERS["p"], NAME_NUMBERS["li"]
 SHAPE = len(_COUNTED) + 10
 """How many numbers `page_shape` gives."""
 _LETTERS = re.compile(r"[^a-z]+")
@@ -70,24 +71,30 @@ def page_claims(url: str, open_graph: str, names: str, schema_types: Collection[
 
 def page_shape(m: Measures) -> list[float]:
     """What the page is made of: numbers of elements, then of other things, then shares."""
-    elements = m.page.tags.names
-    counts = np.bincount(elements, minlength=len(NAME_NUMBERS) + 1).tolist()
-    total = float(m.words.sum())
-    words = max(total, 1.0)
-    long = m.words > _LONG
-    prices = _prices(m.texts) if _has_price(m.joined) else 0
+    if m.shape is not None:
+        counts, links, prices, long_words, long_blocks, most, paragraphs, items = m.shape(
+            len(NAME_NUMBERS) + 1, _PARAGRAPH, _ITEM, _PRICE_CHARS, _LONG
+        )
+    else:
+        counts = np.bincount(m.page.tags.names, minlength=len(NAME_NUMBERS) + 1).tolist()
+        long = m.words > _LONG
+        links, long_words, long_blocks = total(m.links), total(m.words * long), np.count_nonzero(long)
+        most, prices = float(m.words.max()), _prices(m.texts) if _has_price(m.joined) else 0
+        paragraphs, items = (total(m.chars * (m.holder_names == name)) for name in (_PARAGRAPH, _ITEM))
+    said = float(m.running_sums[2, -1])
+    words = max(said, 1.0)
     return [
         *[log1p(counts[number]) if number else 0.0 for number in _COUNTED_NUMBERS],
-        log1p(float(m.links.sum())),
-        log1p(len(elements)),
+        log1p(links),
+        log1p(len(m.page.parents)),
         log1p(prices),
-        float(m.words[long].sum()) / words,
-        log1p(np.count_nonzero(long)),
-        log1p(float(m.words.max())),
-        total / m.count,
-        float(m.chars[m.holder_names == NAME_NUMBERS["p"]].sum()) / m.total,
-        float(m.chars[m.holder_names == NAME_NUMBERS["li"]].sum()) / m.total,
-        float(m.ends.sum()) / words,
+        long_words / words,
+        log1p(long_blocks),
+        log1p(most),
+        said / m.count,
+        paragraphs / m.total,
+        items / m.total,
+        float(m.running_sums[3, -1]) / words,
     ]
 
 
