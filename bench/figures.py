@@ -50,6 +50,7 @@ SCRIPTS = {
     "lists": "Lists behind the pages that they list",
     "sites": "What a crawl knows of whole sites",
     "page_markdown": "Markdown of tables and code",
+    "reading": "What reading a page costs a parser",
     "rendering": "What a rendered page costs",
     "index": "Indexing, against other libraries on the same texts",
     "query": "Answers, against the bare library on the same index",

@@ -62,7 +62,15 @@ class Page(msgspec.Struct):
 
 
 _Walked = tuple[
-    list[str], dict[int, str], list[int], list[int], list[tuple[int, str]], list[int], list[int], list[int], list[int],
+    list[str],
+    dict[int, str],
+    list[int],
+    list[int],
+    list[tuple[int, str]],
+    list[int],
+    list[int],
+    list[int],
+    list[int],
     list[Names],
 ]
 
