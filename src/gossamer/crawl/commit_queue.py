@@ -80,6 +80,11 @@ class CommitQueue:
         finally:
             self._starving -= 1
 
+    @property
+    def near(self) -> int:
+        """Pages of a site that may be uncommitted while a second choice is fetched."""
+        return self._ahead.near
+
     def _hurry(self) -> None:
         """Commit now if every runner waits for it."""
         waiting = self._starving + len(self._queue)

@@ -45,8 +45,6 @@ _ACCEPT = {Kind.PAGE: None, Kind.SITEMAP: _LISTS, Kind.FEED: (*_LISTS, "text/htm
 
 _SECOND_CHOICE = LEVELS // 2
 """The level from which pages are a second choice: useful pages wait above it."""
-_AHEAD = 4
-"""Pages of the site that may be uncommitted while a second choice is fetched."""
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -110,7 +108,7 @@ class SiteRunner:
 
     async def _caught_up(self) -> None:
         """Before a second choice: most pages under way are committed, and may have led to something better."""
-        while self._held.uncommitted > _AHEAD and not self._life.stopping:
+        while self._held.uncommitted > self._commits.near and not self._life.stopping:
             await self._commits.committed()
 
     async def _visit(self, task: Task) -> bool:
