@@ -123,8 +123,8 @@ FLOW: tuple[Step, ...] = (
     Step(
         "result",
         "The response and what the parser found become a **result**: outcome, page row, links, new URLs. Results are "
-        "collected for half a second at most. Then the worker writes and syncs the **segment**: raw responses and links. "
-        "Runners wait while more is fetched than the worker commits in a second.",
+        "collected for half a second at most. Then the worker writes and syncs the **segment**: raw responses and "
+        "links. Runners wait while more is fetched than the worker commits in a second.",
         ("store/", "crawl/understand.py", "crawl/pending.py", "crawl/commit_queue.py", "crawl/lookahead.py"),
         "SEGMENTS",
     ),
