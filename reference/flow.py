@@ -88,7 +88,7 @@ FLOW: tuple[Step, ...] = (
         "are leased separately.",
         ("frontier/leases.py", "frontier/handing_out.py", "frontier/partitions.py", "partition/", "crawl/worker.py",
          "crawl/worker_process.py", "crawl/session.py", "crawl/bound_frontier.py", "crawl/held_site.py",
-         "crawl/life.py", "crawl/heartbeat.py", "crawl/signs.py", "crawl/thread.py", "crawl/seams.py"),
+         "crawl/life.py", "crawl/alive/heartbeat.py", "crawl/alive/signs.py", "crawl/thread.py", "crawl/seams.py"),
     ),
     Step(
         "wait",
@@ -117,6 +117,7 @@ FLOW: tuple[Step, ...] = (
         "harm. A page that is empty without its scripts is **rendered** by a Chromium that has no network of its own, "
         "and parsed again.",
         ("parse/", "categories/", "dedup/", "crawl/parsers.py", "crawl/parser_config.py", "crawl/parser_process.py",
+         "crawl/parser_fork.py",
          "crawl/reading.py", "crawl/page_parsing.py", "crawl/render/"),
         "parse",
     ),

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from gossamer.courtesy import return_memory
 from gossamer.crawl.parser_config import SiteKnown
 from gossamer.crawl.reading import PageParser
 from gossamer.crawl.render.choice import RENDERED
@@ -93,6 +94,7 @@ class Rereader:
                 stale = []
             read, written = read + len(stale), written + self._batch(site, learning.version, stale)
             after = stale[-1].task.key if stale else None
+            return_memory()
         self._parser.know(SiteKnown(site, 0, b""))
         if written:
             log.info("judged pages of %s again", site, extra={"site": site, "pages": written})
