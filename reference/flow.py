@@ -42,7 +42,7 @@ FLOW: tuple[Step, ...] = (
         "start",
         "`gossamer crawl` starts a **supervisor**. It recovers what a killed crawl left behind, adds your seeds, "
         "applies changed settings to what the old ones decided, starts workers and an indexer, and restarts whatever "
-        "dies.",
+        "dies. All these processes are forks of a **nursery**, which has loaded what they need.",
         ("supervise/",),
     ),
     Step(
@@ -117,8 +117,7 @@ FLOW: tuple[Step, ...] = (
         "harm. A page that is empty without its scripts is **rendered** by a Chromium that has no network of its own, "
         "and parsed again.",
         ("parse/", "categories/", "dedup/", "crawl/parsers.py", "crawl/parser_config.py", "crawl/parser_process.py",
-         "crawl/parser_fork.py",
-         "crawl/reading.py", "crawl/page_parsing.py", "crawl/render/"),
+         "crawl/parser_fork.py", "crawl/reading.py", "crawl/page_parsing.py", "crawl/render/"),
         "parse",
     ),
     Step(

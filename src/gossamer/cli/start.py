@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-_CRAWLS = ("crawl", "work")
+_CRAWLS = ("crawl", "demo", "work")
 
 
 def run() -> None:
     """Run the command line."""
-    if sys.argv[1:2] and sys.argv[1] in _CRAWLS and "--help" not in sys.argv:
-        from gossamer.supervise.nursery import warm_up
-
-        warm_up()
+    prepare(sys.argv[1:])
     from gossamer.cli.main import run
 
     run()
+
+
+def prepare(arguments: Sequence[str]) -> None:
+    """Begin with what takes longest for this command."""
+    if arguments and arguments[0] in _CRAWLS and not {"--help", "-h"} & set(arguments):
+        from gossamer.supervise.nursery import warm_up
+
+        warm_up()
