@@ -34,7 +34,7 @@ class Child:
         """`environment`: where it was made earlier, so that all processes of a crawl have one clock."""
         self._name = name
         self._environment = environment if environment is not None else environment_with_clock()
-        self._has_output = not speaks
+        self._speaks = speaks
         """One that speaks to the person itself needs nobody to pass on its last words."""
         self._module, self._arguments = module, list(arguments)
         self._process: Process | None = None
@@ -49,7 +49,7 @@ class Child:
         now = time.monotonic()
         if self._process is None and now >= self._not_before:
             self._started, self._not_before = now, now + _AGAIN
-            self._process = start(self._module, self._arguments, self._environment, self._has_output)
+            self._process = start(self._module, self._arguments, self._environment, self._speaks)
             log.info("the %s started", self._name, extra={"child": self._name, "child_pid": self._process.pid})
 
     @property

@@ -27,13 +27,14 @@ MODULE = "gossamer.supervise.nursery_process"
 _LIBRARIES = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 """No threads, which a fork would lose, and one heap: each of several keeps what was freed in it. An indexer of 3,000
 pages held 178 MiB of its own with the defaults of the libraries, and 49 with these (decision 30)."""
+_PATIENCE = 60.0
+"""Seconds after which a nursery that does not answer counts as dead."""
 READY = b"+"
 """The first byte of a child: it leads a session of its own."""
 
 
 class Order(msgspec.Struct, frozen=True):
-    """The process to fork. With it come its standard input, the pipe for its end, and its standard output, if not
-    that of the nursery."""
+    """The process to fork. With it come its standard input, the pipe for its end, and its standard output."""
 
     module: str
     arguments: Sequence[str]
@@ -61,12 +62,12 @@ class Process(Protocol):
 class Forked:
     """A process that the nursery forked."""
 
-    def __init__(self, pid: int, pidfd: int, status: int, stdin: int, stdout: int | None) -> None:
+    def __init__(self, pid: int, pidfd: int, status: int, stdin: int, stdout: int) -> None:
         """`pidfd`: tells the end even if the nursery, its parent, has died. `status`: where the nursery writes the
         exit code."""
         self.pid = pid
         self.stdin: IO[bytes] | None = os.fdopen(stdin, "wb")
-        self.stdout: IO[bytes] | None = os.fdopen(stdout, "rb", buffering=0) if stdout is not None else None
+        self.stdout: IO[bytes] | None = os.fdopen(stdout, "rb", buffering=0)
         self.returncode: int | None = None
         self._pidfd = io.FileIO(pidfd)
         self._status = io.FileIO(status)
@@ -100,6 +101,7 @@ class Nursery:
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(_PATIENCE)
         with theirs:
             command = [sys.executable, "-m", MODULE, str(theirs.fileno())]
             self._process = subprocess.Popen(
@@ -108,12 +110,10 @@ class Nursery:
             )  # fmt: skip
         self._lock = threading.Lock()
 
-    def fork(self, order: Order, has_output: bool) -> Forked:
+    def fork(self, order: Order) -> Forked:
         """Raises `OSError` if the nursery is dead."""
-        inputs, status = os.pipe(), os.pipe()
-        output = os.pipe() if has_output else None
-        theirs = [inputs[0], status[1], *([output[1]] if output else [])]
-        ours = [status[0], inputs[1], *([output[0]] if output else [])]
+        inputs, outputs, status = os.pipe(), os.pipe(), os.pipe()
+        theirs, ours = [inputs[0], status[1], outputs[1]], [inputs[1], status[0], outputs[0]]
         try:
             pid, pidfd = self._ask(order, theirs)
             if os.read(status[0], 1) != READY:
@@ -125,12 +125,17 @@ class Nursery:
         finally:
             for fd in theirs:
                 os.close(fd)
-        return Forked(pid, pidfd, status[0], inputs[1], output[0] if output else None)
+        return Forked(pid, pidfd, status[0], inputs[1], outputs[0])
 
     def _ask(self, order: Order, fds: list[int]) -> tuple[int, int]:
+        message = msgspec.msgpack.encode(order)
         with self._lock:
-            socket.send_fds(self._socket, [msgspec.msgpack.encode(order)], fds)
-            answer, pidfds, _, _ = socket.recv_fds(self._socket, 64, 1)
+            try:
+                socket.send_fds(self._socket, [message], fds)
+                answer, pidfds, _, _ = socket.recv_fds(self._socket, 64, 1)
+            except OSError:
+                self._socket.close()  # a late answer would be taken for that to the next order
+                raise
         if not answer:
             raise ChildProcessError("the nursery is dead")
         return int(answer), pidfds[0]
@@ -138,7 +143,8 @@ class Nursery:
     def close(self) -> None:
         """End it; what it forked goes on."""
         self._socket.close()
-        self._process.wait()
+        self._process.kill()  # it may still be loading
+        self._process.wait()  # with it, what its processes cost counts as ours
 
 
 _nursery: Nursery | None = None
@@ -150,16 +156,16 @@ def warm_up() -> None:
     if _nursery is None:
         with contextlib.suppress(OSError):  # slower, not wrong
             _nursery = Nursery()
-            atexit.register(_nursery.close)  # waits for its end: what its processes cost counts as ours
+            atexit.register(_nursery.close)
 
 
-def start(module: str, arguments: Sequence[str], environment: Mapping[str, str], has_output: bool = True) -> Process:
-    """Start `python -m module` as the leader of a session. Its standard input is a pipe, and its output, too, unless
-    it writes where this process does."""
-    if _nursery is not None:
+def start(module: str, arguments: Sequence[str], environment: Mapping[str, str], speaks: bool = False) -> Process:
+    """Start `python -m module` as the leader of a session, with pipes as its standard input and output. One that
+    `speaks` writes where this process does, and is always a new interpreter: it is no part of the crawl."""
+    if _nursery is not None and not speaks:
         with contextlib.suppress(OSError, UnicodeEncodeError):  # it is dead, or a variable is no text
-            return _nursery.fork(Order(module, arguments, dict(environment)), has_output)
+            return _nursery.fork(Order(module, arguments, dict(environment)))
     return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE if has_output else None, start_new_session=True, env={**_LIBRARIES, **environment},
+        [sys.executable, "-m", module, *arguments], stdin=subprocess.PIPE, stdout=None if speaks else subprocess.PIPE,
+        start_new_session=True, env=dict(environment) if speaks else {**_LIBRARIES, **environment},
     )  # fmt: skip

@@ -63,13 +63,13 @@ def _fork(order: Order, fds: list[int]) -> int:
     pid = os.fork()
     if pid == 0:
         _be_child(order, *fds)
-    os.close(fds[0])
-    for output in fds[2:]:
-        os.close(output)
+    source, _, output = fds
+    os.close(source)
+    os.close(output)
     return pid
 
 
-def _be_child(order: Order, source: int, status: int, output: int = 1) -> None:
+def _be_child(order: Order, source: int, status: int, output: int) -> None:
     """Become what `python -m` would have started."""
     code = 1
     try:

@@ -26,7 +26,7 @@ def nursery() -> Iterator[Nursery]:
 
 
 def echo(nursery: Nursery, *arguments: str, **environment: str) -> Forked:
-    return nursery.fork(Order(ECHO, arguments, {**os.environ, **environment}), has_output=True)
+    return nursery.fork(Order(ECHO, arguments, {**os.environ, **environment}))
 
 
 def said(process: Forked, text: bytes) -> bytes:
