@@ -25,8 +25,8 @@ import msgspec
 
 MODULE = "gossamer.supervise.nursery_process"
 _LIBRARIES = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-"""No threads, which a fork would lose, and one heap: each of several keeps what was freed in it. An indexer of 3,000
-pages held 178 MiB of its own with the defaults of the libraries, and 49 with these (decision 30)."""
+"""No threads, which a fork would lose, and one heap: each of several keeps what was freed in it. With the defaults of
+the libraries an indexer of 3,000 pages held 178 MiB of its own, with these and `return_memory` 49 (decision 30)."""
 _PATIENCE = 60.0
 """Seconds after which a nursery that does not answer counts as dead."""
 READY = b"+"
@@ -91,7 +91,7 @@ class Forked:
 
     def kill(self) -> None:
         """Send SIGKILL."""
-        with self._lock:
+        with self._lock, contextlib.suppress(ProcessLookupError):
             if self.returncode is None:
                 signal.pidfd_send_signal(self._pidfd.fileno(), signal.SIGKILL)
 
