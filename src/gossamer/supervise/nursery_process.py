@@ -84,6 +84,7 @@ def _be_child(order: Order, source: int, status: int, output: int) -> None:
         os.environ.update(order.environment)
         show_command(order.module, *order.arguments)
         sys.argv = [order.module, *order.arguments]
+        sys.modules.pop(order.module, None)  # else a warning that it is loaded already
         runpy.run_module(order.module, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as end:

@@ -81,6 +81,15 @@ def test_it_leads_a_session_and_shows_its_command(nursery: Nursery) -> None:
         one.wait(PATIENCE)
 
 
+def test_a_module_that_the_nursery_has_loaded_runs_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
+    nursery = Nursery()
+    process = nursery.fork(Order("gossamer.crawl.parser_process", [], dict(os.environ)))
+    assert said(process, b"") == b""
+    assert process.wait(PATIENCE) == 0
+    nursery.close()
+    assert capfd.readouterr().err == ""
+
+
 def test_without_its_nursery_it_goes_on_and_its_end_is_noticed() -> None:
     nursery = Nursery()
     process = echo(nursery)
