@@ -244,7 +244,7 @@ def overall(found: list[Read]) -> Read:
     """Each page counts the same."""
     count = sum(one.pages for one in found)
 
-    def mean(of: Callable[[Figures], float]) -> float:
+    def mean(of: Callable[[Read], float]) -> float:
         return sum(of(one) * one.pages for one in found) / count
 
     steps = {step: mean(lambda one, step=step: one.steps[step]) for step in NAMES}

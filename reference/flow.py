@@ -42,7 +42,7 @@ FLOW: tuple[Step, ...] = (
         "start",
         "`gossamer crawl` starts a **supervisor**. It recovers what a killed crawl left behind, adds your seeds, "
         "applies changed settings to what the old ones decided, starts workers and an indexer, and restarts whatever "
-        "dies.",
+        "dies. All these processes are forks of a **nursery**, which has loaded what they need.",
         ("supervise/",),
     ),
     Step(
@@ -88,7 +88,7 @@ FLOW: tuple[Step, ...] = (
         "are leased separately.",
         ("frontier/leases.py", "frontier/handing_out.py", "frontier/partitions.py", "partition/", "crawl/worker.py",
          "crawl/worker_process.py", "crawl/session.py", "crawl/bound_frontier.py", "crawl/held_site.py",
-         "crawl/life.py", "crawl/heartbeat.py", "crawl/signs.py", "crawl/thread.py", "crawl/seams.py"),
+         "crawl/life.py", "crawl/alive/heartbeat.py", "crawl/alive/signs.py", "crawl/thread.py", "crawl/seams.py"),
     ),
     Step(
         "wait",
@@ -117,14 +117,15 @@ FLOW: tuple[Step, ...] = (
         "harm. A page that is empty without its scripts is **rendered** by a Chromium that has no network of its own, "
         "and parsed again.",
         ("parse/", "categories/", "dedup/", "crawl/parsers.py", "crawl/parser_config.py", "crawl/parser_process.py",
-         "crawl/reading.py", "crawl/page_parsing.py", "crawl/render/"),
+         "crawl/parser_fork.py", "crawl/reading.py", "crawl/page_parsing.py", "crawl/render/"),
         "parse",
     ),
     Step(
         "result",
         "The response and what the parser found become a **result**: outcome, page row, links, new URLs. Results are "
-        "collected for half a second. Then the worker writes and syncs the **segment**: raw responses and links.",
-        ("store/", "crawl/understand.py", "crawl/pending.py", "crawl/commit_queue.py"),
+        "collected for half a second at most. Then the worker writes and syncs the **segment**: raw responses and "
+        "links. Runners wait while more is fetched than the worker commits in a second.",
+        ("store/", "crawl/understand.py", "crawl/pending.py", "crawl/commit_queue.py", "crawl/lookahead.py"),
         "SEGMENTS",
     ),
     Step(

@@ -1,8 +1,10 @@
 """What can wait gives way to what a person waits for: workers, parsers, jobs and the indexer leave the processor to the
-server."""
+server. And a process gives back memory that it does not
+need any more, and shows what it is."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import time
@@ -33,3 +35,18 @@ def _weigh_less(nice: int) -> None:
             time.sleep(random.uniform(0.05, 0.15))
         except OSError:  # another system, or sessions are not weighed
             return
+
+
+def return_memory() -> None:
+    """Give freed memory back to the system, in some milliseconds: after work in steps of which each needs much."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # another C library
+        trim(0)
+
+
+def show_command(*words: str) -> None:
+    """Let lists of processes show what this one is: as much of it as fits where the kernel reads the command line."""
+    start, end = map(int, Path("/proc/self/stat").read_text().rpartition(")")[2].split()[45:47])
+    shown = b"\0".join(os.fsencode(word) for word in ("python", "-m", *words))[: end - start - 1]
+    if end > start:
+        ctypes.memmove(start, shown.ljust(end - start, b"\0"), end - start)

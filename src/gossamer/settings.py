@@ -90,9 +90,10 @@ class CrawlSettings(msgspec.Struct, frozen=True):
     downloads: int = 128
     """Downloads that a worker runs at the same time."""
     commit_seconds: float = 0.5
-    """Seconds between two commits of a worker while pages arrive."""
+    """Seconds between two commits of a worker while pages arrive, at most: a worker that fetches faster than it commits
+    does so sooner."""
     commit_pages: int = 400
-    """A worker commits at once when it has this many pages."""
+    """A worker commits at once when it has this many pages; fewer while a kill would cost a twentieth of its work."""
     commit_bytes: int = 64 * 1024 * 1024
     """A worker commits at once when it has this many bytes of bodies."""
     hold_bytes: int = 256 * 1024 * 1024

@@ -25,7 +25,7 @@ from frontier_kit import (
 )
 
 from gossamer.clock import CorrectedClock, SystemClock
-from gossamer.crawl.heartbeat import Heartbeat
+from gossamer.crawl.alive.heartbeat import Heartbeat
 from gossamer.crawl.worker import Worker
 from gossamer.data.folder import DataFolder
 from gossamer.data.opening import open_frontier

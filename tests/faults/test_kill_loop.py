@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "crawls"))
-from crawl_kit import descendants, exported, kill, run, settings_of, start, workers_of, write_settings
+from crawl_kit import command_of, descendants, exported, kill, run, settings_of, start, workers_of, write_settings
 
 from gossamer.testing import FakeWeb, Log, violations
 from kit.postgres import PostgresServer
@@ -30,7 +30,7 @@ def make_web(log: Path) -> FakeWeb:
 
 
 def killed_crawl(web: FakeWeb, data: Path, kills: int, chance: random.Random) -> Counter[str]:
-    """Crawl to the end, killing the main process, a worker, a parser or all of them on the way."""
+    """Crawl to the end, killing the main process, a worker, a parser, the nursery or all of them on the way."""
     seeds = [web.url(f"h{n}.test") for n in range(HOSTS)]
     done: Counter[str] = Counter()
     main = start("crawl", *seeds, "--workers", "2", "--quiet", data=data)
@@ -51,13 +51,14 @@ def killed_crawl(web: FakeWeb, data: Path, kills: int, chance: random.Random) ->
 
 
 def kill_one(main: int, chance: random.Random) -> Counter[str]:
-    what = chance.choices(["worker", "main", "all", "parser"], [5, 3, 1, 1])[0]
+    what = chance.choices(["worker", "main", "all", "parser", "nursery"], [5, 3, 1, 1, 1])[0]
     below, workers = descendants(main), workers_of(main)
     victims = {
         "main": [main],
         "all": [main, *below],
         "worker": workers[:1] if chance.random() < 0.5 else workers[1:],
-        "parser": [pid for pid in below if pid not in workers][:1],
+        "parser": [pid for pid in below if "parser_process" in command_of(pid)][:1],
+        "nursery": [pid for pid in below if "nursery_process" in command_of(pid)],
     }[what]
     return Counter({what: 1}) if sum(kill(pid) for pid in victims) else Counter()
 

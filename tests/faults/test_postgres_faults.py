@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 from gossamer.clock import CorrectedClock
-from gossamer.crawl.heartbeat import set_by_database
+from gossamer.crawl.alive.heartbeat import set_by_database
 from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
 from gossamer.data.opening import open_frontier

@@ -22,7 +22,7 @@ from gossamer.frontier.views.inspect import status
 
 ROLES = {
     "worker_process": "worker", "parser_process": "parser", "indexer_process": "indexer", "cli crawl": "crawl",
-    "cli serve": "server",
+    "nursery_process": "nursery", "cli serve": "server",
 }  # fmt: skip
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 

@@ -21,6 +21,8 @@ STATE = ("gossamer.database", "gossamer.frontier", "gossamer.store", "gossamer.t
 SPARED = {
     "gossamer.settings": ("asyncio", "httptools", "numpy", "pyarrow", "scipy", "sqlite3", "ssl", "tantivy"),
     "gossamer.data.folder": ("asyncio", "httptools", "numpy", "pyarrow", "scipy", "tantivy"),
+    "gossamer.cli.start": ("asyncio", "cyclopts", "msgspec", "numpy", "rich"),
+    "gossamer.supervise.nursery": ("asyncio", "cyclopts", "gossamer.settings", "numpy", "rich"),
     "gossamer.cli.main": ("asyncio", "httptools", "numpy", "pyarrow", "scipy", "tantivy"),
     "gossamer.cli.operating.pause": ("asyncio", "gossamer.search", "numpy", "pyarrow", "scipy", "tantivy"),
     "gossamer.cli.crawling.crawl": ("gossamer.crawl.worker", "gossamer.jobs", "gossamer.search", "pyarrow", "scipy"),

@@ -1,5 +1,5 @@
 """`python -m gossamer.cli` is the `gossamer` command."""
 
-from gossamer.cli.main import run
+from gossamer.cli.start import run
 
 run()

@@ -13,6 +13,7 @@ import time
 from threading import Thread
 
 from gossamer.cli.main import main
+from gossamer.cli.start import prepare
 from gossamer.courtesy import give_way
 
 _GRACE = 600.0
@@ -35,5 +36,6 @@ def end_with_input() -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] not in _AT_ONCE:
         give_way(_NICE)
+    prepare(sys.argv[1:])
     Thread(target=end_with_input, daemon=True).start()
     sys.exit(main(sys.argv[1:]))

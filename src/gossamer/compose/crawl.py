@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from gossamer.clock import Clock, CorrectedClock, SystemClock
-from gossamer.crawl.heartbeat import set_by_database
+from gossamer.crawl.alive.heartbeat import set_by_database
 from gossamer.data.crawl_settings import note_settings
 from gossamer.data.folder import DataFolder
 from gossamer.data.locks import crawl_lock

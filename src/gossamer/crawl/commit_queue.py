@@ -1,10 +1,11 @@
-"""Collects results for half a second, then stores and records them together."""
+"""Collects results for half a second at most, then stores and records them together, and keeps downloads close."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 
 from gossamer.crawl.addresses import AddressBook
@@ -12,6 +13,7 @@ from gossamer.crawl.bound_frontier import BoundFrontier
 from gossamer.crawl.channel import Rest
 from gossamer.crawl.held_site import HeldSites
 from gossamer.crawl.life import Life
+from gossamer.crawl.lookahead import LookAhead
 from gossamer.crawl.page_parsing import Backlog
 from gossamer.crawl.pending import Pending, Result
 from gossamer.crawl.seams import Commits, Runs
@@ -31,7 +33,10 @@ class CommitQueue:
         self._config, self._committer, self._thread, self._frontier = config, committer, thread, frontier
         self._sites, self._addresses, self._backlog, self._life = sites, addresses, backlog, life
         self._pending = Pending()
-        self._commit_bytes = 0
+        self._commit_bytes = self._commit_pages = 0
+        self._ahead = LookAhead(life.clock.now())
+        self._queue: deque[asyncio.Future[None]] = deque()
+        """Runners that wait for room, in the order in which they came."""
         self._wanted, self._done = asyncio.Event(), asyncio.Event()
         self._committing = asyncio.Lock()
         self._starving = 0
@@ -43,7 +48,8 @@ class CommitQueue:
         """Put a result into the next commit."""
         self._pending.add(result)
         config = self._config
-        if len(self._pending.results) >= config.commit_pages or self._pending.bytes >= config.commit_bytes:
+        enough = min(config.commit_pages, self._ahead.batch)
+        if len(self._pending.results) >= enough or self._pending.bytes >= config.commit_bytes:
             self._wanted.set()
         self._hurry()
 
@@ -74,24 +80,52 @@ class CommitQueue:
         finally:
             self._starving -= 1
 
+    @property
+    def near(self) -> int:
+        """Pages of a site that may be uncommitted while a second choice is fetched."""
+        return self._ahead.near
+
     def _hurry(self) -> None:
         """Commit now if every runner waits for it."""
-        if self._starving and not self._backlog.pages and self._pending and self._starving >= self._sites.active:
+        waiting = self._starving + len(self._queue)
+        if waiting and not self._backlog.pages and self._pending and waiting >= self._sites.active:
             self._wanted.set()
 
     def wake(self) -> None:
         """Wake up waiting runners: what they wait for may not come any more."""
         self._done.set()
         self._done = asyncio.Event()
+        self._let_in()
 
     async def room(self) -> None:
-        """Wait until there is memory for another body."""
-        while self._held() > self._config.hold_bytes and not self._life.stopping:
-            self._wanted.set()
-            await asyncio.sleep(0.02)
+        """Wait until one more page may be fetched: until commits have caught up, and there is memory for its body.
+        Runners are let in one after the other, so no site keeps the others waiting."""
+        if self._life.stopping or (not self._queue and self._free() > 0):
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        self._hurry()
+        try:
+            await turn
+        finally:
+            if turn in self._queue:
+                self._queue.remove(turn)
 
-    def _held(self) -> int:
-        return self._backlog.bytes + self._pending.bytes + self._commit_bytes
+    def _let_in(self) -> None:
+        """Called after each commit, and where none was due: somebody let in may have made no request."""
+        free = len(self._queue) if self._life.stopping else self._free()
+        while self._queue and free > 0:
+            turn = self._queue.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
+
+    def _free(self) -> int:
+        """How many more pages may be fetched."""
+        if self._backlog.bytes + self._pending.bytes + self._commit_bytes > self._config.hold_bytes:
+            self._wanted.set()
+            return 0
+        return self._ahead.pages - self._backlog.pages - len(self._pending.results) - self._commit_pages
 
     # -- committing ---------------------------------------------------------------------------
 
@@ -116,14 +150,14 @@ class CommitQueue:
 
     async def commit(self) -> None:
         """Store and record the collected results, if any."""
-        if not self._pending:
-            return
-        async with self._committing:
-            self._commit_bytes = self._pending.bytes
-            try:
-                await self._commit_pending()
-            finally:
-                self._commit_bytes = 0
+        if self._pending:
+            async with self._committing:
+                self._commit_bytes, self._commit_pages = self._pending.bytes, len(self._pending.results)
+                try:
+                    await self._commit_pending()
+                finally:
+                    self._commit_bytes = self._commit_pages = 0
+        self._let_in()
 
     async def _commit_pending(self) -> None:
         pending, self._pending = self._pending, Pending()
@@ -132,7 +166,9 @@ class CommitQueue:
         await self._thread.run(
             self._committer.commit, pending, self._sites.reports(touched), self._addresses.changed(), started
         )
-        self._tell(pending, len(touched), self._life.clock.now() - started)
+        ended = self._life.clock.now()
+        self._ahead.committed(len(pending.results), ended - started, ended)
+        self._tell(pending, len(touched), ended - started)
         self._life.renewed(started)
         self._sites.reported(result.visit for result in pending.results)
         await self._heed_other_parts()

@@ -61,6 +61,11 @@ class HeldSite:
         await self._calm.wait()
 
     @property
+    def uncommitted(self) -> int:
+        """How many of its URLs were begun and are not committed yet."""
+        return len(self.holding) - len(self.tasks)
+
+    @property
     def is_active(self) -> bool:
         """Whether its URLs are still being visited."""
         return self.job is not None and not self.job.done()
@@ -69,7 +74,7 @@ class HeldSite:
     def is_done(self) -> bool:
         """Whether it can be given back: nothing under way, nothing unreported but untried URLs."""
         under_way = self.job is None or not self.job.done() or self.channel.borrowers
-        return not under_way and len(self.holding) <= len(self.tasks)
+        return not under_way and self.uncommitted <= 0
 
     def last_report(self) -> SiteReport:
         """Its state for the frontier when it is given back."""

@@ -17,6 +17,7 @@ import os
 import resource
 import signal
 import sys
+from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
@@ -24,15 +25,26 @@ import msgspec
 from gossamer import logs
 from gossamer.crawl.parser_config import CONFIG, KNOW, ParserConfig, SiteKnown
 from gossamer.crawl.reading import PageParser
-from gossamer.model.records import Parsed, ParseJob
+from gossamer.model.records import Kind, Parsed, ParseJob
+from gossamer.model.url import CanonicalRules
 from gossamer.parse.clean import clean_line
+from gossamer.parse.limits import ParseLimits
+from gossamer.scope.chain import ScopeConfig
 
 _PIPE_BYTES = 1 << 20
 """Size of a pipe: a usual page fits, so that neither side waits for the other in the middle of one."""
 
 
-def main() -> None:
-    """Serve until the worker closes the pipe."""
+def rehearse() -> None:
+    """Read a page as a parser does: what is loaded with the first one is then there."""
+    config = ParserConfig(CanonicalRules(), ScopeConfig(hosts=("a.test",)), (), ParseLimits())
+    body = b"<title>A page</title><h1>A page</h1><p>Some words that are long enough to be the text of a page.</p>"
+    PageParser(config).read(ParseJob("http://a.test/", Kind.PAGE, "text/html", body))
+
+
+def main(forked: bool = False) -> None:
+    """Serve until the worker closes the pipe. `forked`: what the process inherited is not on the account of pages."""
+    inherited = _address_space() if forked else 0
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to handle
     for pipe in (0, 1):
         with contextlib.suppress(OSError):  # no pipe, or the user's allowance is used up: slower, not wrong
@@ -44,12 +56,12 @@ def main() -> None:
     # Trees of pages die by reference count; scanning them for cycles costs and finds little.
     gc.set_threshold(100_000, 50, 50)
     try:
-        _serve(source, sink)
+        _serve(source, sink, inherited)
     except BrokenPipeError:
         return
 
 
-def _serve(source: BinaryIO, sink: BinaryIO) -> None:
+def _serve(source: BinaryIO, sink: BinaryIO, inherited: int) -> None:
     configs = msgspec.msgpack.Decoder(ParserConfig)
     jobs = msgspec.msgpack.Decoder(ParseJob)
     known = msgspec.msgpack.Decoder(SiteKnown)
@@ -59,7 +71,7 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
         payload = source.read(int.from_bytes(head[:4], "little"))
         if head[4:] == CONFIG:
             config = configs.decode(payload)
-            _limit_memory(config.memory)
+            _limit_memory(config.memory, inherited)
             reader = PageParser(config, reader.known if reader is not None else None)
             continue
         if head[4:] == KNOW:
@@ -82,9 +94,14 @@ def _read(reader: PageParser | None, job: ParseJob) -> Parsed:
         return Parsed(job.url, ok=False, problem=clean_line(f"{type(error).__name__}: {error}", 300))
 
 
-def _limit_memory(mebibytes: int) -> None:
+def _address_space() -> int:
+    """Bytes of address space in use."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def _limit_memory(mebibytes: int, inherited: int) -> None:
     if mebibytes:
-        limit = mebibytes * 1024 * 1024
+        limit = mebibytes * 1024 * 1024 + inherited
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 

@@ -18,7 +18,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Self, cast
@@ -26,6 +26,7 @@ from typing import Self, cast
 import msgspec
 
 from gossamer.crawl.parser_config import CONFIG, JOB, KNOW, ParserConfig, SiteKnown, frame
+from gossamer.crawl.parser_fork import Forked, ForkedTransport
 from gossamer.frontier.contract import KnownFacts
 from gossamer.model.records import Parsed, ParseJob
 
@@ -77,14 +78,17 @@ class _Conversation(asyncio.SubprocessProtocol):
 class _Parser:
     """A parser process and its jobs."""
 
-    def __init__(self, config: bytes, timeout: float, known: Mapping[str, bytes] = MappingProxyType({})) -> None:
-        """`known`: what is known of sites, for the next process; its owner adds to it."""
+    def __init__(
+        self, config: bytes, timeout: float, known: Mapping[str, bytes] = MappingProxyType({}),
+        forked: Forked | None = None,
+    ) -> None:  # fmt: skip
+        """`known`: what is known of sites, for the next process; its owner adds to it. `forked`: the first process."""
         self.line: deque[_Waiting] = deque()
         self._config, self._known = config, known
-        self._timeout = timeout
+        self._timeout, self._forked = timeout, forked
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Parsed)
-        self._process: asyncio.SubprocessTransport | None = None
+        self._process: asyncio.SubprocessTransport | ForkedTransport | None = None
         self._input: asyncio.WriteTransport | None = None
         self._conversation: _Conversation | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -94,11 +98,18 @@ class _Parser:
         self._serving = asyncio.create_task(self._serve(await self._start_process()))
 
     async def _start_process(self) -> _Conversation:
-        self._process, self._conversation = await asyncio.get_running_loop().subprocess_exec(
-            lambda: _Conversation(self._answered),
-            *(sys.executable, "-m", "gossamer.crawl.parser_process"),
-            stderr=None,
-        )
+        forked, self._forked = self._forked, None
+        if forked is not None:
+            self._conversation = conversation = _Conversation(self._answered)
+            self._process = await ForkedTransport.connect(
+                forked, conversation.pipe_data_received, conversation.process_exited
+            )
+        else:
+            self._process, self._conversation = await asyncio.get_running_loop().subprocess_exec(
+                lambda: _Conversation(self._answered),
+                *(sys.executable, "-m", "gossamer.crawl.parser_process"),
+                stderr=None,
+            )
         self._input = cast(asyncio.WriteTransport, self._process.get_pipe_transport(0))
         self._send(CONFIG, self._config)
         for known in self._known.values():
@@ -216,10 +227,12 @@ class _Parser:
 class ParserPool:
     """A few parsers that share the work."""
 
-    def __init__(self, config: ParserConfig, parsers: int, timeout: float) -> None:
+    def __init__(self, config: ParserConfig, parsers: int, timeout: float, forked: Sequence[Forked] = ()) -> None:
+        """`forked`: processes that are there already."""
         self._encoder = msgspec.msgpack.Encoder()
         self._known: dict[str, bytes] = {}
-        self._parsers = [_Parser(self._encoder.encode(config), timeout, self._known) for _ in range(parsers)]
+        first = [*forked[:parsers], *[None] * (parsers - len(forked))]
+        self._parsers = [_Parser(self._encoder.encode(config), timeout, self._known, one) for one in first]
 
     async def __aenter__(self) -> Self:
         for parser in self._parsers:

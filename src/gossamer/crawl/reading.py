@@ -36,8 +36,8 @@ from gossamer.site.judgement import KnownSite
 from gossamer.site.sketch import Seen
 from gossamer.site.view import PageView
 
-_REMEMBERED = 200_000
-"""Keys of URLs kept; about 40 MB."""
+_REMEMBERED = 40_000
+"""Keys of URLs kept; about 8 MB."""
 
 
 _LITTLE = 250

@@ -45,8 +45,6 @@ _ACCEPT = {Kind.PAGE: None, Kind.SITEMAP: _LISTS, Kind.FEED: (*_LISTS, "text/htm
 
 _SECOND_CHOICE = LEVELS // 2
 """The level from which pages are a second choice: useful pages wait above it."""
-_AHEAD = 4
-"""Pages that may wait for the parsers while a second choice is fetched."""
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -80,6 +78,7 @@ class SiteRunner:
         """Visit URL after URL."""
         while not self._life.stopping and not self._channel.is_left:
             await self._held.calm()
+            await self._commits.room()  # before the choice: the commit that makes room may bring something better
             task = await self._next()
             if task is None:
                 return
@@ -108,9 +107,9 @@ class SiteRunner:
         return held.tasks.popleft()
 
     async def _caught_up(self) -> None:
-        """Before a second choice: most pages under way are parsed, and may have led to something better."""
-        while len(self._held.pages) > _AHEAD and not self._life.stopping:
-            await asyncio.wait(set(self._held.pages), return_when=asyncio.FIRST_COMPLETED)
+        """Before a second choice: most pages under way are committed, and may have led to something better."""
+        while self._held.uncommitted > self._commits.near and not self._life.stopping:
+            await self._commits.committed()
 
     async def _visit(self, task: Task) -> bool:
         """Handle one URL; False if the site must wait first."""
@@ -123,7 +122,6 @@ class SiteRunner:
         if not verdict.allowed:
             self._refused(task, Outcome.REFUSED, verdict)
             return True
-        await self._commits.room()
         permission = await self._permission(task)
         if isinstance(permission, Rest):
             return self._rests(task, permission)

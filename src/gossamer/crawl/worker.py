@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Any
@@ -19,7 +19,8 @@ import uvloop
 
 from gossamer import __version__
 from gossamer.clock import Clock, CorrectedClock
-from gossamer.crawl.heartbeat import Heartbeat, set_by_database
+from gossamer.crawl.alive.heartbeat import Heartbeat, set_by_database
+from gossamer.crawl.parser_fork import Forked
 from gossamer.crawl.parsers import ParserPool
 from gossamer.crawl.pending import Committer
 from gossamer.crawl.render.choice import Modes
@@ -46,9 +47,12 @@ log = logging.getLogger(__name__)
 class Worker:
     """See the module's text. `run` returns when `stop` was called and everything is committed."""
 
-    def __init__(self, settings: Settings, folder: DataFolder, clock: Clock, name: str = "") -> None:
+    def __init__(
+        self, settings: Settings, folder: DataFolder, clock: Clock, name: str = "", forked: Sequence[Forked] = ()
+    ) -> None:
+        """`forked`: its first parsers."""
         self._settings, self._folder, self._clock = settings, folder, clock
-        self._given_name = name
+        self._given_name, self._forked = name, forked
         self._stop = asyncio.Event()
         self._databases: list[Database] = []
 
@@ -87,7 +91,8 @@ class Worker:
         try:
             await thread.run(set_by_database, clock, frontier.db)
             scope = await thread.run(LiveScope, settings, frontier.db, model_bytes(self._folder))
-            parsers = ParserPool(scope.parser_config(), settings.crawl.parsers, settings.crawl.parse_timeout)
+            forked, self._forked = self._forked, ()
+            parsers = ParserPool(scope.parser_config(), settings.crawl.parsers, settings.crawl.parse_timeout, forked)
             info = {"software": f"Gossamer/{__version__}", "http-header-user-agent": agent, "robots": "obey"}
             committer = Committer(frontier, self._folder.segments, name, settings.crawl.archive, info)
             async with AsyncExitStack() as stack:

@@ -20,7 +20,8 @@ import msgspec
 from gossamer import logs
 from gossamer.clock import SystemClock
 from gossamer.courtesy import give_way
-from gossamer.crawl.signs import Job, give_signs
+from gossamer.crawl.alive.signs import Job, give_signs
+from gossamer.crawl.parser_fork import fork_parsers
 from gossamer.crawl.worker import Worker, run_worker
 from gossamer.data.folder import DataFolder
 from gossamer.errors import GossamerError
@@ -45,7 +46,8 @@ def _ended(worker: Worker) -> None:
 
 
 def main() -> None:
-    """Read the job, work, exit with 0 after an order to stop."""
+    """Read the job, work, exit with 0 after an order to stop. The only argument is the number of parsers."""
+    forked = fork_parsers(int(sys.argv[1]))
     size = int.from_bytes(_read_exactly(4), "little")
     job = msgspec.msgpack.decode(_read_exactly(size), type=Job)
     logs.configure(job.settings.logs.format, job.settings.logs.level, f"worker {job.name}".strip())
@@ -53,7 +55,7 @@ def main() -> None:
     # Records die by reference count; the search for cycles among thousands of links costs a tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
-    worker = Worker(job.settings, DataFolder(Path(job.data)), SystemClock(), job.name)
+    worker = Worker(job.settings, DataFolder(Path(job.data)), SystemClock(), job.name, forked)
     try:
         run_worker(_serve(worker))
     except GossamerError as error:

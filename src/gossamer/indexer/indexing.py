@@ -22,6 +22,7 @@ import msgspec
 import tantivy
 
 from gossamer.clock import Clock
+from gossamer.courtesy import return_memory
 from gossamer.data.classifier import categoriser
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import IndexPlace
@@ -171,6 +172,7 @@ class Indexer:
         log.info("indexed %d pages", len(found), extra={"pages": len(found), **fields})
         if news := announced(self._db, places):
             note_searchable(self._db, news, self._clock.now())
+        return_memory()
         return sum(segment.pages for segment in taken)
 
     def refresh(self, limit: int = _STEP_PAGES // 2) -> int:

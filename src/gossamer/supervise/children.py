@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 
 from gossamer.clock import environment_with_clock
+from gossamer.supervise.nursery import Process, start
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +34,10 @@ class Child:
         """`environment`: where it was made earlier, so that all processes of a crawl have one clock."""
         self._name = name
         self._environment = environment if environment is not None else environment_with_clock()
-        self._output = None if speaks else subprocess.PIPE
+        self._speaks = speaks
         """One that speaks to the person itself needs nobody to pass on its last words."""
-        self._command = [sys.executable, "-m", module, *arguments]
-        self._process: subprocess.Popen[bytes] | None = None
+        self._module, self._arguments = module, list(arguments)
+        self._process: Process | None = None
         self._started = self._not_before = self._waited = 0.0
         self.code: int | None = None
         """How it ended when it did so last, as a process tells it."""
@@ -49,10 +49,7 @@ class Child:
         now = time.monotonic()
         if self._process is None and now >= self._not_before:
             self._started, self._not_before = now, now + _AGAIN
-            self._process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=self._output, start_new_session=True,
-                env=self._environment,
-            )  # fmt: skip
+            self._process = start(self._module, self._arguments, self._environment, self._speaks)
             log.info("the %s started", self._name, extra={"child": self._name, "child_pid": self._process.pid})
 
     @property
@@ -85,20 +82,20 @@ class Child:
             self._process.wait()
             self._close(self._process)
 
-    def _bury(self, process: subprocess.Popen[bytes]) -> None:
-        self.code = process.returncode
-        fields = {"child": self._name, "code": process.returncode, "seconds": time.monotonic() - self._started}
-        if process.returncode == 0:
+    def _bury(self, process: Process) -> None:
+        self.code = code = process.wait()
+        fields = {"child": self._name, "code": code, "seconds": time.monotonic() - self._started}
+        if code == 0:
             log.info("the %s is done", self._name, extra=fields)
-        elif process.returncode > 0:
+        elif code > 0:
             words = process.stdout.read().decode("utf-8", "replace").strip() if process.stdout else ""
-            words = words or f"exit code {process.returncode}"
+            words = words or f"exit code {code}"
             log.warning(
                 "the %s failed and starts again later; the crawl continues: %s", self._name, words, extra=fields
             )
             self._wait_longer()
         else:
-            log.warning("the %s died of signal %d; starting it again", self._name, -process.returncode, extra=fields)
+            log.warning("the %s died of signal %d; starting it again", self._name, -code, extra=fields)
         self._close(process)
 
     def _wait_longer(self) -> None:
@@ -107,7 +104,7 @@ class Child:
         self._waited = _FIRST_WAIT if lived > _LONGEST_WAIT else min(max(2 * self._waited, _FIRST_WAIT), _LONGEST_WAIT)
         self._not_before = now + self._waited
 
-    def _close(self, process: subprocess.Popen[bytes]) -> None:
+    def _close(self, process: Process) -> None:
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):

@@ -8,7 +8,6 @@ import os
 import secrets
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,13 +15,16 @@ from typing import NamedTuple
 import msgspec
 
 from gossamer.clock import environment_with_clock
-from gossamer.crawl.signs import Job, Listener
+from gossamer.crawl.alive.signs import Job, Listener
 from gossamer.data.folder import DataFolder
 from gossamer.errors import OperationError, UsageError
 from gossamer.settings import Settings
+from gossamer.supervise.nursery import Process
+from gossamer.supervise.nursery import start as start_process
 
 log = logging.getLogger(__name__)
 
+_WORKER = "gossamer.crawl.worker_process"
 _LOOK = 0.1
 """Seconds between two looks whether workers have stopped."""
 _SLACK = 10.0
@@ -45,13 +47,7 @@ class Crew:
     def start(self, name: str = "") -> None:
         """One more worker."""
         name = name or f"w{secrets.token_hex(4)}"
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gossamer.crawl.worker_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            env=self._environment,
-        )
+        process = start_process(_WORKER, [str(self._settings.crawl.parsers)], self._environment)
         job = Job(str(self._folder.root), self._settings, name, self._debug)
         payload = msgspec.msgpack.encode(job)
         assert process.stdin is not None
@@ -93,7 +89,7 @@ class Crew:
             worker.raise_failure()
             log.info("worker %s stopped", name, extra={"worker": name, "code": worker.process.returncode})
 
-    def _running(self) -> list[subprocess.Popen[bytes]]:
+    def _running(self) -> list[Process]:
         return [worker.process for worker in self._workers.values() if worker.process.poll() is None]
 
     def kill(self) -> None:
@@ -117,7 +113,7 @@ def check_memory(workers: int, parsers: int, memory: int) -> None:
 
 
 class _Worker(NamedTuple):
-    process: subprocess.Popen[bytes]
+    process: Process
     listener: Listener
 
     def raise_failure(self) -> None:

@@ -12,12 +12,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from gossamer.crawl import signs
-from gossamer.crawl.signs import Listener
+from gossamer.crawl.alive import signs
+from gossamer.crawl.alive.signs import Listener
 
 STUCK = """
 import asyncio, time
-from gossamer.crawl.signs import give_signs
+from gossamer.crawl.alive.signs import give_signs
 
 async def main():
     task = asyncio.create_task(give_signs())
@@ -28,7 +28,7 @@ asyncio.run(main())
 """
 FAILS = """
 import asyncio, sys
-from gossamer.crawl.signs import give_signs
+from gossamer.crawl.alive.signs import give_signs
 
 async def main():
     task = asyncio.create_task(give_signs())

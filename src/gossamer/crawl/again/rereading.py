@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
+from gossamer.courtesy import return_memory
 from gossamer.crawl.again.doubt import doubtful_rows
 from gossamer.crawl.parser_config import SiteKnown
 from gossamer.crawl.reading import PageParser
@@ -103,6 +104,7 @@ class Rereader:
                 break
             looked_at, parsed = looked_at + len(batch), parsed + len(doubtful)
             written += self._batch(site, learning.version, batch, doubtful)
+            return_memory()
         self._parser.know(SiteKnown(site, 0, b""))
         fields = {"site": site, "looked_at": looked_at, "parsed": parsed, "pages": written}
         log.info("judged pages of %s again", site, extra=fields)

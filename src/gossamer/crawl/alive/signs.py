@@ -12,9 +12,9 @@ import contextlib
 import logging
 import os
 import select
-import subprocess
 import threading
 import time
+from typing import IO, Protocol
 
 import msgspec
 
@@ -48,10 +48,23 @@ async def give_signs(output: int = 1) -> None:
         await asyncio.sleep(_EVERY)
 
 
+class Watched(Protocol):
+    """A process with a pipe as its standard output."""
+
+    pid: int
+    stdout: IO[bytes] | None
+
+    def poll(self) -> int | None:
+        """The exit code, if the process has ended."""
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+
+
 class Listener(threading.Thread):
     """Listens to one process until its output ends; kills it if it is silent for too long."""
 
-    def __init__(self, name: str, process: subprocess.Popen[bytes], patience: float) -> None:
+    def __init__(self, name: str, process: Watched, patience: float) -> None:
         super().__init__(name=f"signs of {name}", daemon=True)
         self._process, self._patience = process, patience
         self._heard = b""
