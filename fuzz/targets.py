@@ -102,7 +102,7 @@ def pages(data: bytes) -> None:
     assert 0 <= parsed.date_confidence <= 1 and 0 <= parsed.updated_confidence <= 1
     for day in (parsed.date, parsed.updated):
         assert not day or "1990" <= day[:4] <= "9999"
-    assert len(parsed.fingerprint) <= 512 and len(parsed.near_keys) <= 8
+    assert len(parsed.fingerprint) <= 1280 and len(parsed.near_keys) <= 10  # 408 bytes and 6 keys, and those of a post
 
 
 def dates(data: bytes) -> None:
