@@ -63,7 +63,9 @@ def judged(html):
     """Everything that is known of the blocks of a page, as bytes."""
     body = Tree(html, 10_000).lean_body()
     page = blocks.read_blocks(body, TagReader({"nav": -1.5, "post": 0.7, "<p>": 0.25}), 50)
-    lists = (page.texts, page.code, page.linked, page.links, page.holders, page.parents, page.first, page.end)
+    lists = (
+        page.texts, page.code, page.linked, page.links, page.targets, page.holders, page.parents, page.first, page.end,
+    )  # fmt: skip
     if not page.texts:
         return lists
     counted = measures.Measures(page)
