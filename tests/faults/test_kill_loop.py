@@ -18,7 +18,7 @@ from kit.postgres import PostgresServer
 
 DELAY = 0.05
 HOSTS = 6
-PAGES = 250
+PAGES = 500
 
 
 def make_web(log: Path) -> FakeWeb:

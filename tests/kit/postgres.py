@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import secrets
@@ -93,7 +94,8 @@ class PostgresServer:
         assert self._process is not None
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
         for pid in [self._process.pid, *map(int, children)]:
-            os.kill(pid, number)
+            with contextlib.suppress(ProcessLookupError):  # a connection that ended since they were listed
+                os.kill(pid, number)
 
     def stop(self) -> None:
         """End it, and delete everything."""
