@@ -323,7 +323,7 @@ def profiler(target: str) -> list[str]:
         "--subprocesses",
         "--native",
         "--rate",
-        "200",
+        "50",
         "--format",
         kind,
         "-o",
