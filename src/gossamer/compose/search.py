@@ -11,6 +11,7 @@ from gossamer.data.index_place import index_place
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.index.folder import IndexFolder
+from gossamer.search.remembered import RememberingSearcher
 from gossamer.search.searcher import Searcher
 from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
 
 def open_searcher(data: Path) -> Searcher:
     """The searcher of a data folder, which must have an index."""
-    searcher = _searcher(data, settings_of_crawl(data))
+    searcher = _searcher(Searcher, data, settings_of_crawl(data))
     searcher.state()
     return searcher
 
 
 def open_service(data: Path, settings: Settings) -> Searcher:
-    """The searcher of a crawl that may not have an index yet."""
+    """The searcher of a server, whose crawl may not have an index yet."""
     require_crawl(DataFolder(data).database)
-    return _searcher(data, settings)
+    return _searcher(RememberingSearcher, data, settings)
 
 
 def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:
@@ -42,7 +43,7 @@ def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:
     return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline), nodes
 
 
-def _searcher(data: Path, settings: Settings) -> Searcher:
+def _searcher(kind: type[Searcher], data: Path, settings: Settings) -> Searcher:
     folder = DataFolder(data)
     index = IndexFolder(index_place(folder, settings.shards).root)
-    return Searcher(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder))
+    return kind(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder))
