@@ -272,11 +272,15 @@ def _headlines(kept: Kept) -> list[str]:
     for script, name in HEADLINES:
         found = best(kept, script)
         figure = next((one for one in found.figures if one.name == name), None) if found else None
-        if found and figure and not is_untold(figure, found):
-            goal = [f"goal {goal_of(figure)}: {verdict(figure, found)}"] if figure.goal is not None else []
-            how = ", ".join([*goal, _when(found)])
-            parts.append(f"[{name}](docs/figures.md#{script}py) {_measured(figure)} ({how})")
+        if found and figure and _is_headline(figure, found):
+            goal = f" (goal {goal_of(figure)}: {verdict(figure, found)})" if figure.goal is not None else ""
+            parts.append(f"[{name}](docs/figures.md#{script}py) {_measured(figure)}{goal}")
     return parts
+
+
+def _is_headline(figure: Figure, found: Measured) -> bool:
+    """Full runs only, which a reader may take as they are; a quick one tells of nothing but what may never happen."""
+    return not is_untold(figure, found) and (not found.quick or figure.goal == 0)
 
 
 if __name__ == "__main__":
