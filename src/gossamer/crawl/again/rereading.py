@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -43,18 +43,27 @@ from gossamer.site.judgement import KnownSite
 from gossamer.store.archive import StoredResponse
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.layout import new_segment_id
-from gossamer.store.segments import SegmentWriter, open_pages, read_response
+from gossamer.store.segments import SegmentWriter, open_pages, read_page, read_response
 
 log = logging.getLogger(__name__)
 
-_LOOKED_AT = 1_000
-"""Pages whose judgements are looked at together: of segments with a hundred pages each, a smaller number would read
-most row groups again and again."""
+_LOOKED_AT, _ROWS = 4_000, 500
+"""Pages whose judgements are looked at together, and those whose rows are read together. Pages come by key and are in
+all segments, so each time reads most row groups of the site; rows have texts, so they are fewer."""
 _BATCH = 100
 """Pages parsed for one transaction."""
 _TRIED, _WORTH_IT = 1_000, 0.03
 """Pages that are parsed before the rest is left alone, if fewer than this share of them changed: those of an older
 version, of which no judgement is stored. Of the others hardly any is parsed in vain."""
+
+
+class _Stored(msgspec.Struct, frozen=True):
+    """A page as it is stored."""
+
+    stale: Stale
+    segment: str
+    """Where it is now."""
+    row: PageRow
 
 
 class _Read(msgspec.Struct):
@@ -96,26 +105,31 @@ class Rereader:
         learning, site = learning_of(self._db, site_id), rereading.site_name(self._db, site_id)
         self._parser.know(SiteKnown(site, learning.version, learning.facts))
         looked_at, parsed, written = 0, 0, 0
-        for batch, doubtful in self._batches(site_id, learning):
+        for batch, rows in self._batches(site_id, learning):
             if learning_of(self._db, site_id).version != learning.version:
                 break
             if parsed >= _TRIED and written < _WORTH_IT * parsed:
-                self._batch(site, learning.version, (), ())
+                self._batch(site, learning.version, (), {})
                 break
-            looked_at, parsed = looked_at + len(batch), parsed + len(doubtful)
-            written += self._batch(site, learning.version, batch, doubtful)
+            looked_at, parsed = looked_at + len(batch), parsed + len(rows)
+            written += self._batch(site, learning.version, batch, rows)
             return_memory()
         self._parser.know(SiteKnown(site, 0, b""))
         fields = {"site": site, "looked_at": looked_at, "parsed": parsed, "pages": written}
         log.info("judged pages of %s again", site, extra=fields)
         return written
 
-    def _batches(self, site_id: int, learning: Learning) -> Iterator[tuple[Sequence[Stale], Sequence[Stale]]]:
-        """The stale pages of a site by key, each batch with those of it that must be parsed; the last is empty."""
+    def _batches(self, site_id: int, learning: Learning) -> Iterator[tuple[Sequence[Stale], Mapping[int, _Stored]]]:
+        """The stale pages of a site by key; with each batch, by key, those of it that must be parsed. The last is
+        empty."""
         known, after = KnownSite(msgspec.msgpack.decode(learning.facts, type=Facts)), learning.reread
         while after is not None:
             stale = rereading.stale_pages(self._db, site_id, learning.version, after, _LOOKED_AT)
-            yield from _in_batches(stale, self._doubtful(stale, known))
+            doubtful = self._doubtful(stale, known)
+            for some in _in_batches(stale, doubtful, _ROWS):
+                rows = self._rows([one for one in some if one.task.key in doubtful])
+                for batch in _in_batches(some, doubtful, _BATCH):
+                    yield batch, {one.task.key: rows[one.task.key] for one in batch if one.task.key in rows}
             after = stale[-1].task.key if stale else None
 
     def _doubtful(self, stale: Sequence[Stale], known: KnownSite) -> set[int]:
@@ -130,8 +144,31 @@ class Rereader:
                 found.update(one.task.key for one in rows.values())  # whoever parses them finds out
         return found
 
-    def _batch(self, site: str, version: int, stale: Sequence[Stale], doubtful: Sequence[Stale]) -> int:
-        changed = [read for read in self._read_all(doubtful) if read.is_changed]
+    def _rows(self, stale: Sequence[Stale]) -> dict[int, _Stored]:
+        """The rows of some pages by key, segment by segment: each row group is read once."""
+        found: dict[int, _Stored] = {}
+        for segment, rows in self._by_segment(stale):
+            try:
+                for number, row in open_pages(self._folder.segments, segment).pages(rows):
+                    found[rows[number].task.key] = _Stored(rows[number], segment, row)
+            except SegmentMissingError:
+                continue  # merged at this moment: its pages stay as they are
+            except GossamerError as error:
+                log.warning("cannot read stored pages again: %s", error)
+        return found
+
+    def _by_segment(self, stale: Sequence[Stale]) -> list[tuple[str, dict[int, Stale]]]:
+        places: dict[str, tuple[str, int] | None] = {}
+        segments: dict[str, dict[int, Stale]] = {}
+        for one in stale:
+            if one.segment not in places:
+                places[one.segment] = place_of(self._db, one.segment, 0)
+            if (place := places[one.segment]) is not None:
+                segments.setdefault(place[0], {})[place[1] + one.row] = one
+        return sorted(segments.items())
+
+    def _batch(self, site: str, version: int, stale: Sequence[Stale], rows: Mapping[int, _Stored]) -> int:
+        changed = [read for stored in rows.values() if (read := self._read(stored)) is not None and read.is_changed]
         again = Again(site, version, list(stale), [(read.stale, _visit(read, site)) for read in changed])
         if not changed:
             return self._db.patiently(
@@ -167,34 +204,33 @@ class Rereader:
             writer.abandon()
         return written
 
-    def _read_all(self, stale: Sequence[Stale]) -> Iterator[_Read]:
-        """The pages, segment by segment: each row group is read once."""
-        for segment, rows in self._by_segment(stale):
-            try:
-                for number, row in open_pages(self._folder.segments, segment).pages(rows):
-                    if (read := self._read(rows[number], segment, row)) is not None:
-                        yield read
-            except SegmentMissingError:
-                continue  # merged at this moment: its pages stay as they are
-            except GossamerError as error:
-                log.warning("cannot read stored pages again: %s", error)
-
-    def _by_segment(self, stale: Sequence[Stale]) -> list[tuple[str, dict[int, Stale]]]:
-        segments: dict[str, dict[int, Stale]] = {}
-        for one in stale:
-            if (place := place_of(self._db, one.segment, one.row)) is not None:
-                segments.setdefault(place[0], {})[place[1]] = one
-        return sorted(segments.items())
-
-    def _read(self, stale: Stale, segment: str, row: PageRow) -> _Read | None:
+    def _read(self, stored: _Stored) -> _Read | None:
+        stale, row = stored.stale, stored.row
         if row.url != stale.task.url or row.warc_offset is None or (row.method or "").startswith(RENDERED):
             return None
         try:
-            return self._parsed(
-                stale, row, read_response(self._folder.segments, segment, row.warc_offset, row.warc_length)
-            )
+            return self._parsed(stale, row, self._response(stored, row.warc_offset, row.warc_length))
         except Trouble:
             return None  # it cannot be decoded any more
+        except SegmentMissingError:
+            return None  # deleted at this moment: the page stays as it is
+        except GossamerError as error:
+            log.warning("cannot read stored pages again: %s", error)
+            return None
+
+    def _response(self, stored: _Stored, offset: int, length: int | None) -> StoredResponse:
+        """The raw response of a page, which may have been merged into another segment since its row was read."""
+        segments = self._folder.segments
+        try:
+            return read_response(segments, stored.segment, offset, length)
+        except SegmentMissingError:
+            place = place_of(self._db, stored.stale.segment, stored.stale.row)
+            if place is None or place[0] == stored.segment:
+                raise
+            row = read_page(segments, *place)
+            if row.warc_offset is None:
+                raise
+            return read_response(segments, place[0], row.warc_offset, row.warc_length)
 
     def _parsed(self, stale: Stale, row: PageRow, response: StoredResponse) -> _Read | None:
         parsed = self._parser.read(self._job(stale, response))
@@ -211,19 +247,18 @@ class Rereader:
         )  # fmt: skip
 
 
-def _in_batches(stale: Sequence[Stale], doubtful: Collection[int]) -> Iterator[tuple[list[Stale], list[Stale]]]:
-    """Pages in their order, as many as have `_BATCH` doubtful ones, and these; an empty batch if there are none."""
+def _in_batches(stale: Sequence[Stale], doubtful: Collection[int], size: int) -> Iterator[list[Stale]]:
+    """Pages in their order, as many as have so many doubtful ones; an empty batch if there are none."""
     batch: list[Stale] = []
-    parsed: list[Stale] = []
+    number = 0
     for one in stale:
         batch.append(one)
-        if one.task.key in doubtful:
-            parsed.append(one)
-        if len(parsed) == _BATCH:
-            yield batch, parsed
-            batch, parsed = [], []
+        number += one.task.key in doubtful
+        if number == size:
+            yield batch
+            batch, number = [], 0
     if batch or not stale:
-        yield batch, parsed
+        yield batch
 
 
 def _visit(read: _Read, site: str) -> Visit:
