@@ -114,10 +114,12 @@ def _schema(columns: Sequence[Column]) -> pa.Schema:
     return pa.schema([pa.field(column.name, column.type, column.null) for column in columns])
 
 
-def _writer_options(columns: Sequence[Column], level: int) -> dict[str, Any]:
+def _writer_options(columns: Sequence[Column], level: int, packed: Sequence[Column]) -> dict[str, Any]:
+    """`packed`: the columns that are compressed; preparing that costs as much as compressing a few hundred bytes."""
+    names = {_leaf(column) for column in packed}
     return {
-        "compression": "zstd",
-        "compression_level": level,
+        "compression": {leaf: "zstd" if leaf in names else "none" for leaf in map(_leaf, columns)},
+        "compression_level": dict.fromkeys(names, level),
         "use_dictionary": [_leaf(column) for column in columns if column.few],
         "write_statistics": [column.name for column in columns if column.bounds],
         "write_page_checksum": True,
@@ -147,9 +149,11 @@ EXPORTED_SCHEMA = _schema([column for column in PAGES if column.name != "judged"
 LINKS_SCHEMA = _schema(LINKS)
 _LINKS_IN_MEMORY = LINKS_SCHEMA.set(0, pa.field("source", pa.dictionary(pa.int32(), pa.string()), nullable=False))
 
-# Level 1 while the crawl waits; 3 (a tenth smaller, a quarter slower) when segments are merged.
-PAGES_OPTIONS, PAGES_MERGE_OPTIONS = _writer_options(PAGES, 1), _writer_options(PAGES, 3)
-LINKS_OPTIONS, LINKS_MERGE_OPTIONS = _writer_options(LINKS, 1), _writer_options(LINKS, 3)
+# Level 1, and only long columns, while the crawl waits: a third less time for 1 % more bytes. All columns and
+# level 3 (a tenth smaller, a quarter slower) when segments are merged.
+_LONG = [column for column in PAGES if not column.few and column.type in (pa.string(), _WORDS, pa.binary())]
+PAGES_OPTIONS, PAGES_MERGE_OPTIONS = _writer_options(PAGES, 1, _LONG), _writer_options(PAGES, 3, PAGES)
+LINKS_OPTIONS, LINKS_MERGE_OPTIONS = _writer_options(LINKS, 1, LINKS), _writer_options(LINKS, 3, LINKS)
 
 
 def pages_table(rows: Sequence[PageRow]) -> pa.Table:
