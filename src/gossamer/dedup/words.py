@@ -37,6 +37,7 @@ _WITHOUT_SPACES = (
 """Ranges of characters that are words of their own."""
 
 _last: tuple[str, list[str]] = ("", [])
+_last_hashes: tuple[str, bytes] = ("", b"")
 
 
 def words(text: str) -> list[str]:
@@ -56,9 +57,13 @@ def tokens(text: str) -> list[str]:
 
 
 def word_hashes(text: str) -> bytes:
-    """The hashes of the plain words, 8 bytes each, one behind the other; `MAX_TOKENS` at most."""
-    pieces = words(text if len(text) <= _MAX_CHARS else text[:_MAX_CHARS])
-    return b"".join(map(_PIECE_HASHES.__getitem__, pieces[:MAX_TOKENS]))[: 8 * MAX_TOKENS]
+    """The hashes of the plain words, 8 bytes each, one behind the other; `MAX_TOKENS` at most. The last answer is kept:
+    a short text without dates and by-lines is asked for twice."""
+    global _last_hashes
+    if _last_hashes[0] is not text:
+        pieces = words(text if len(text) <= _MAX_CHARS else text[:_MAX_CHARS])
+        _last_hashes = (text, b"".join(map(_PIECE_HASHES.__getitem__, pieces[:MAX_TOKENS]))[: 8 * MAX_TOKENS])
+    return _last_hashes[1]
 
 
 def hash_word(word: str) -> bytes:

@@ -59,12 +59,15 @@ class Post(msgspec.Struct, frozen=True):
 def post_print(title: str, text: str) -> bytes:
     """Keys, hash of the title, number of numbers, numbers, pairs of words; `b""` where the text is no post: it has no
     title, hardly any words, or many."""
-    name = word_hashes(title)
-    if not name or len(text) > _MOST_CHARS:
+    if len(text) > _MOST_CHARS:
         return b""
     plain = unsigned(text)
     found = np.frombuffer(word_hashes(plain), "<u8")
-    if len("".join(words(plain))) < _LEAST_CHARS or not 2 < len(found) <= MOST_WORDS:
+    if (
+        len("".join(words(plain))) < _LEAST_CHARS
+        or not 2 < len(found) <= MOST_WORDS
+        or not (name := word_hashes(title))
+    ):
         return b""
     pairs = distinct(hash_runs(found, 2))
     numbers = distinct(np.frombuffer(b"".join(map(hash_word, _NUMBER.findall(plain.lower()))), "<u8"))[:255]
