@@ -85,6 +85,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pages", type=int, help=f"of each source ({_PAGES})")
     parser.add_argument("--runs", type=int, help=f"of each part ({_RUNS})")
     parser.add_argument("--shared", type=Path, default=SHARED, help="folder of the real data")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="what callgrind wrote, for callgrind_annotate")
     add_ceilings(parser)
     parser.add_argument("--work", type=lambda text: text.split(","), help=argparse.SUPPRESS)
     parser.add_argument("--times", type=int, default=1, help=argparse.SUPPRESS)
@@ -140,9 +141,13 @@ def _by_valgrind(options: argparse.Namespace) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="instructions-") as folder:
         command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/counted"]
         said, _ = _run(options, "--work", ",".join(PARTS), "--count", "valgrind", before=command)
-        texts = [path.read_text(errors="replace") for path in Path(folder).glob("counted.*")]
+        texts = {path: path.read_text(errors="replace") for path in Path(folder).glob("counted.*")}
+        if options.keep:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            for path in texts:
+                shutil.copy(path, options.keep)
     found = {}
-    for text in texts:
+    for text in texts.values():
         part = re.search(r"^desc: Trigger: Client Request: (\S+)$", text, re.MULTILINE)
         total = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
         if part and total:
