@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from gossamer.clock import SystemClock
 from gossamer.crawl.page_parsing import job_of
 from gossamer.crawl.parser_config import JOB, ParserConfig, frame
 from gossamer.crawl.pending import Committer, Pending, Result
@@ -20,6 +23,14 @@ from gossamer.crawl.scope import LiveScope
 from gossamer.crawl.understand import Rules, of_page
 from gossamer.data.folder import DataFolder
 from gossamer.data.opening import open_frontier
+from gossamer.fetch.connect import key_of
+from gossamer.fetch.dns import DnsConfig, Resolver
+from gossamer.fetch.guard import AddressPolicy
+from gossamer.fetch.http import Fetcher
+from gossamer.fetch.limits import FetchConfig
+from gossamer.fetch.request import target_of
+from gossamer.fetch.target import Target
+from gossamer.fetch.transport import Connection
 from gossamer.frontier.contract import Place, SiteReport
 from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
@@ -37,6 +48,8 @@ HEADERS = [
     ("ETag", '"68e4e5a0-c350"'),
     ("Cache-Control", "max-age=600"),
 ]
+PIECE = 14_600
+"""Bytes that arrive at a time: ten packets."""
 _WORKER = "w1"
 _MANY = 10**6
 
@@ -124,6 +137,55 @@ class Way:
         leases = [self.leases[place] for place in touched]
         sites = [SiteReport(lease.place, lease.token, lease.clock, lease.address) for lease in leases]
         self.committer.commit(pending, sites, [], now)
+
+
+class Line(asyncio.Transport):
+    """A connection to a server that needs no time: what it answers arrives in pieces at once."""
+
+    def __init__(self, connection: Connection, answers: Mapping[bytes, Sequence[bytes]]) -> None:
+        super().__init__()
+        self._connection, self._answers = connection, answers
+
+    def write(self, data: bytes) -> None:
+        for piece in self._answers[data.split(b" ", 2)[1]]:
+            asyncio.get_running_loop().call_soon(self._connection.data_received, piece)
+
+    def abort(self) -> None:
+        self._connection.connection_lost(None)
+
+
+class Lines:
+    """In the place of a fetcher's connector."""
+
+    def __init__(self, config: FetchConfig, pages: Sequence[Page]) -> None:
+        self._config, self.proxy = config, None
+        self._answers = {target_of(page.url).path.encode(): _pieces(answer_of(page, packed=True)) for page in pages}
+
+    async def connect(self, target: Target, _address: str) -> Connection:
+        connection = Connection(self._config, SystemClock(), key_of(target))
+        connection.connection_made(Line(connection, self._answers))
+        return connection
+
+
+def fetcher_of(pages: Sequence[Page]) -> Fetcher:
+    """A fetcher that gets these pages, compressed, without a network."""
+    config, clock = FetchConfig(user_agent="Gossamer/bench"), SystemClock()
+    guard = AddressPolicy(("127.0.0.0/8",), "")
+    fetcher = Fetcher(config, guard, Resolver(DnsConfig(), guard, clock), clock)
+    fetcher._connector = Lines(config, pages)
+    return fetcher
+
+
+def answer_of(page: Page, packed: bool = False) -> bytes:
+    """The bytes that a server sends."""
+    body = gzip.compress(page.body, 6, mtime=0) if packed else page.body
+    more = [("Content-Encoding", "gzip")] * packed + [("Content-Length", str(len(body)))]
+    head = "".join(f"{name}: {value}\r\n" for name, value in [*HEADERS, *more])
+    return f"HTTP/1.1 200 OK\r\n{head}\r\n".encode() + body
+
+
+def _pieces(answer: bytes) -> list[bytes]:
+    return [answer[start : start + PIECE] for start in range(0, len(answer), PIECE)]
 
 
 def response_of(page: Page, at: float) -> Response:

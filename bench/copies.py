@@ -37,7 +37,7 @@ import uvloop
 import _counting
 from _counting import Counters, Counts
 from _figures import Figure, add_ceilings, add_usual, conclude, keep_ceilings
-from _page_way import HEADERS, NOW, Page, Shape, Way, made_up
+from _page_way import NOW, PIECE, Page, Shape, Way, answer_of, made_up
 from gossamer import compiled
 from gossamer.clock import SystemClock
 from gossamer.crawl.parsers import ParserPool
@@ -67,8 +67,8 @@ STEPS = (*WORKER, *dict.fromkeys(step for *_, step in COMMITTING), COMMIT, PARSE
 _BATCH, _QUICK_BATCH = 32, 4
 _BATCHES = 4
 """The first one warms up."""
-_PIECE, _PAUSE = 14_600, 0.0005
-"""Bytes that a server sends at a time, and seconds between: a page comes in pieces, as over a network."""
+_PAUSE = 0.0005
+"""Seconds between two pieces that a server sends: a page comes as over a network."""
 _TURNS = 3
 """Of the event loop, until a job is written: a pipe holds a usual page."""
 _USUAL = Shape()
@@ -290,7 +290,7 @@ def _count_inside(way: Way, response: Response, meter: Meter) -> None:
 @contextmanager
 def _served(pages: Sequence[Page]) -> Iterator[int]:
     """A server of these pages, a process of its own; its port on loopback."""
-    answers = {page.url.partition(".example")[2].encode(): _answer(page) for page in pages}
+    answers = {page.url.partition(".example")[2].encode(): answer_of(page) for page in pages}
     with socket.create_server(("127.0.0.1", 0)) as listening:
         pid = os.fork()
         if pid == 0:
@@ -305,11 +305,6 @@ def _served(pages: Sequence[Page]) -> Iterator[int]:
             os.waitpid(pid, 0)
 
 
-def _answer(page: Page) -> bytes:
-    head = "".join(f"{name}: {value}\r\n" for name, value in [*HEADERS, ("Content-Length", str(len(page.body)))])
-    return f"HTTP/1.1 200 OK\r\n{head}\r\n".encode() + page.body
-
-
 def _serve(listening: socket.socket, answers: dict[bytes, bytes]) -> None:
     while True:
         connection, _ = listening.accept()
@@ -321,8 +316,8 @@ def _serve(listening: socket.socket, answers: dict[bytes, bytes]) -> None:
                 while b"\r\n\r\n" in asked:
                     head, _, asked = asked.partition(b"\r\n\r\n")
                     answer = answers[head.split()[1]]
-                    for start in range(0, len(answer), _PIECE):
-                        connection.sendall(answer[start : start + _PIECE])
+                    for start in range(0, len(answer), PIECE):
+                        connection.sendall(answer[start : start + PIECE])
                         time.sleep(_PAUSE)
 
 

@@ -1,9 +1,10 @@
-"""Instructions of a page: what reading it, handing it over and committing it cost, whatever else the machine does.
+"""Instructions of a page: what fetching, reading, handing over and committing it cost, whatever else the machine does.
 
     python bench/instructions.py                 perf, else valgrind; real pages of four sites; a few minutes
     python bench/instructions.py --quick         made-up pages, counted once
     python bench/instructions.py --by calls      where neither counts: calls of functions
 
+- *fetching*: the worker's request and its answer, compressed and in pieces, from the event loop on; no socket, no TLS;
 - *reading*: a parser's work (`PageParser`), with a new parser each round and a warm process, as bench/reading.py does;
 - *hand-over*: the job as msgpack to the parser and the answer back, both ends;
 - *commit*: the worker's work after that (`understand`), the segment, and the transaction on SQLite.
@@ -20,6 +21,7 @@ twins in Python. `--ceilings FILE` writes what was counted for `tests/unit/bench
 from __future__ import annotations
 
 import argparse
+import asyncio
 import ctypes
 import json
 import os
@@ -39,7 +41,7 @@ from _data import SHARED
 from _figures import Figure, add_ceilings, add_usual, conclude, keep_ceilings, leave_out
 from gossamer import compiled
 
-PARTS = ("reading", "hand-over", "commit")
+PARTS = ("fetching", "reading", "hand-over", "commit")
 _SOURCES = ("itw66", "ex-animo", "learningischange", "linuxcn")
 _PAGES, _QUICK_PAGES = 8, 4
 """Of each source; of made-up pages four times as many. Three times as many are read: a warm-up, N and N more."""
@@ -186,15 +188,31 @@ _COUNTERS: dict[str, tuple[Callable[[], bool], Callable[[argparse.Namespace], di
 
 def _work(options: argparse.Namespace) -> dict[str, Any]:
     """Parts in rounds; the last one of each is counted, if it is for this process to count."""
-    from _page_way import NOW, Way, response_of
+    import uvloop
+
+    from _page_way import NOW, Way, fetcher_of, response_of
+    from gossamer.fetch.request import Request
 
     rounds = _pages(options)
     pages = [page for batch in rounds for page in batch]
-    with tempfile.TemporaryDirectory(prefix="instructions-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="instructions-") as folder,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop,
+    ):
         way = Way(Path(folder), pages)
         responses = {page.url: response_of(page, NOW + number) for number, page in enumerate(pages)}
         jobs = {url: way.job(response) for url, response in responses.items()}
         parsed = {url: way.read(job) for url, job in jobs.items()}
+
+        fetcher = fetcher_of(rounds[0])
+
+        async def fetch_all() -> None:
+            for page in rounds[0]:
+                response = await fetcher.fetch(Request(page.url, address="127.0.0.1"))
+                assert response.body == page.body, response.reason
+
+        def fetch(_round: int) -> None:
+            loop.run(fetch_all())
 
         def read(_round: int) -> None:
             way.renew_parser()
@@ -211,7 +229,7 @@ def _work(options: argparse.Namespace) -> dict[str, Any]:
             way.commit(results, NOW + 1000 + number)
 
         counted = {}
-        for part, run in zip(PARTS, (read, hand_over, commit), strict=True):
+        for part, run in zip(PARTS, (fetch, read, hand_over, commit), strict=True):
             if part in options.work:
                 for number in range(options.times):
                     run(number)
