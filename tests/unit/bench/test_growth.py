@@ -32,9 +32,10 @@ from gossamer.crawl import reading  # asks for the compiled modules
 
 BENCH = Path(__file__).parents[3] / "bench"
 CEILINGS = json.loads(Path(__file__).with_name("ceilings.json").read_text())
-CALLS, COPIES, INSTRUCTIONS = 1.02, 1.06, 1.1
-"""Above the ceiling by this factor is too much. Calls change a little with the libraries, copies by up to 3 % from run
-to run, with the pieces in which a page comes; one more copy of a body would be 14 %."""
+CALLS, COPIES, INSTRUCTIONS = 1.01, 1.06, 1.1
+"""Above the ceiling by this factor is too much. Calls change with the libraries only: one more for each link is 2 %.
+Copies change by up to 3 % from run to run, because a block may grow where it is or move; one more copy of a body is 14 %.
+"""
 ENVIRONMENTS = {"compiled": {}, "pure": {compiled.SWITCH: "1"}}
 
 assert reading
@@ -67,14 +68,16 @@ def above(what: str, found: dict[str, float], factor: float) -> list[str]:
 def test_a_page_takes_no_more_calls_than_before(build: str, tmp_path: Path) -> None:
     what = f"calls, {build}"
     found = counted(what, tmp_path, "instructions.py", *"--made-up --pages 2 --runs 1 --by calls".split())
-    assert above(what, found, CALLS) == []
+    grown = above(what, found, CALLS)
+    assert not grown, "; ".join(grown)
 
 
 @needs_compiler
 @needs_compiled
 def test_a_page_is_copied_no_more_often_than_before(tmp_path: Path) -> None:
     what = "copies, compiled"
-    assert above(what, counted(what, tmp_path, "copies.py", "--quick"), COPIES) == []
+    grown = above(what, counted(what, tmp_path, "copies.py", "--quick"), COPIES)
+    assert not grown, "; ".join(grown)
 
 
 @pytest.mark.long
@@ -84,7 +87,8 @@ def test_a_page_is_copied_no_more_often_than_before(tmp_path: Path) -> None:
 def test_a_page_takes_no_more_instructions_than_before(tmp_path: Path) -> None:
     what = "instructions, compiled"
     found = counted(what, tmp_path, "instructions.py", *"--made-up --pages 2 --runs 1 --by valgrind".split())
-    assert above(what, found, INSTRUCTIONS) == []
+    grown = above(what, found, INSTRUCTIONS)
+    assert not grown, "; ".join(grown)
 
 
 def test_growth_is_told_by_name_and_size() -> None:
