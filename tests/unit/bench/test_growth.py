@@ -34,8 +34,7 @@ BENCH = Path(__file__).parents[3] / "bench"
 CEILINGS = json.loads(Path(__file__).with_name("ceilings.json").read_text())
 CALLS, COPIES, INSTRUCTIONS = 1.01, 1.06, 1.1
 """Above the ceiling by this factor is too much. Calls change with the libraries only: one more for each link is 2 %.
-Copies change by up to 3 % from run to run, because a block may grow where it is or move; one more copy of a body is 14 %.
-"""
+Copies change by up to 3 % from run to run, because a block may grow where it is or move; one more of a body is 14 %."""
 ENVIRONMENTS = {"compiled": {}, "pure": {compiled.SWITCH: "1"}}
 
 assert reading
