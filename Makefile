@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
-BENCH_PACKAGES := wrk redis-tools postgresql python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
+BENCH_PACKAGES := wrk valgrind redis-tools postgresql python3-xapian lazarus-doc-2.2 postgresql-doc-15 gimp-help-ru cmake-doc rust-web-doc \
   installation-guide-amd64 installation-guide-i386 libboost1.74-doc
 
 .PHONY: help demo test test-short test-long lint bench bench-setup studies docs pictures site audit wheel wheel-check soak fuzz lock clean

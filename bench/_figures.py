@@ -11,7 +11,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -75,6 +75,18 @@ def add_usual(parser: argparse.ArgumentParser, quick: str) -> None:
     """The options that every script has."""
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures for programs")
+
+
+def add_ceilings(parser: argparse.ArgumentParser) -> None:
+    """The option of scripts whose figures a test holds: counts, which are the same on every machine."""
+    parser.add_argument("--ceilings", type=Path, metavar="FILE", help="write what was counted into the file of a test")
+
+
+def keep_ceilings(path: Path, what: str, values: Mapping[str, float]) -> None:
+    """Write them, in place of those of the same name."""
+    ceilings = msgspec.json.decode(path.read_bytes()) if path.exists() else {}
+    ceilings[what] = {name: round(value, 2) for name, value in values.items()}
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(dict(sorted(ceilings.items())))) + b"\n")
 
 
 def conclude(

@@ -51,6 +51,8 @@ SCRIPTS = {
     "sites": "What a crawl knows of whole sites",
     "page_markdown": "Markdown of tables and code",
     "reading": "What reading a page costs a parser",
+    "instructions": "Instructions of a page, which do not depend on how busy the machine is",
+    "copies": "Copies of a page, and objects made for it, from the socket to the segment",
     "rendering": "What a rendered page costs",
     "index": "Indexing, against other libraries on the same texts",
     "query": "Answers, against the bare library on the same index",

@@ -24,7 +24,9 @@ from figures import SCRIPTS
 pytestmark = pytest.mark.long
 
 BENCH = Path(__file__).parents[2] / "bench"
-NEED_NOTHING = set("feeds frontier_cost frontier_growth frontier_postgres house polite rendering scale".split())
+NEED_NOTHING = set(
+    "copies feeds frontier_cost frontier_growth frontier_postgres house instructions polite rendering scale".split()
+)
 """Scripts that make up what they measure with."""
 LONGEST = 600
 
