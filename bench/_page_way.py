@@ -87,7 +87,7 @@ class Way:
         self.parser = PageParser(self.config)
         self.committer = Committer(self.frontier, data.segments, _WORKER, True, {"software": "Gossamer"})
         self.rules = Rules(
-            self.scope.canonicalizer(), lambda url, now: self.scope.chain.decide(url, now), self.frontier.seen.knows,
+            self.scope.canonicalizer(), lambda url, now: self.scope.chain.decide(url, now), self.frontier.seen.unknown,
             self.settings.budget, self.settings.crawl.max_redirects, _WORKER,
         )  # fmt: skip
         self._job_encoder, self._job_decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(ParseJob)

@@ -17,7 +17,7 @@ from gossamer.frontier.steering.operate import recrawl_url
 from gossamer.frontier.views.inspect import find_url
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task, Via
-from gossamer.model.site import key64, site_of
+from gossamer.model.site import key64, packed_keys, site_of
 from gossamer.scope.reach import DEPTH_RULE, Reach
 
 pytestmark = pytest.mark.usefixtures("dialect")
@@ -54,7 +54,8 @@ def links_of(frontier: SqlFrontier, graph: Graph, task: Task) -> list[Discovered
     """What a worker offers of a page, by the same rules as `crawl.understand`."""
     depth = task.depth + 1
     refusal = frontier.guidance.reach.refusal(depth)
-    fresh = [url for url in graph[task.url] if not frontier.seen.knows(key64(url), depth)]
+    links = graph[task.url]
+    fresh = [links[at] for at, _ in frontier.seen.unknown(packed_keys([key64(url) for url in links]), depth)]
     return [page(url, depth=depth, referrer=task.url, refusal=refusal) for url in fresh]
 
 

@@ -24,7 +24,7 @@ from gossamer.discover.websub import hub_and_topic
 from gossamer.model.counts import counted
 from gossamer.model.decision import Decision
 from gossamer.model.records import Entry, Kind, Parsed, ParseJob
-from gossamer.model.site import key64, site_of
+from gossamer.model.site import key64, packed_keys, site_of
 from gossamer.model.url import Base, Canonicalizer, resolve_base
 from gossamer.parse.document import ParseContext, complete, parse_document
 from gossamer.parse.links import ReferenceMemory
@@ -95,7 +95,7 @@ class PageParser:
             parsed.near_keys = self._near.keys(parsed.fingerprint)
         if len(self._keys) > _REMEMBERED:
             self._keys.clear()
-        parsed.follow_keys = list(map(self._keys.__getitem__, parsed.follow))
+        parsed.follow_keys = packed_keys(list(map(self._keys.__getitem__, parsed.follow)))
         return parsed
 
     def _read_page(self, job: ParseJob, now: float) -> Parsed:

@@ -270,7 +270,7 @@ class Session:
 def _rules(name: str, settings: Settings, tools: Tools) -> understand.Rules:
     scope, frontier = tools.scope, tools.frontier
     return understand.Rules(
-        scope.canonicalizer(), lambda url, now: scope.chain.decide(url, now), frontier.seen.knows, settings.budget,
+        scope.canonicalizer(), lambda url, now: scope.chain.decide(url, now), frontier.seen.unknown, settings.budget,
         settings.crawl.max_redirects, name, frontier.guidance.strategy.links is not None,
         settings.feeds.poll, settings.reach,
         None if settings.scope.mode == "list" else scope.decide_inside,

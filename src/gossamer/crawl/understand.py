@@ -23,7 +23,7 @@ from gossamer.model.outcome import Outcome
 from gossamer.model.page_types import LISTS
 from gossamer.model.reasons import NEEDS_SCRIPTS, NO_TEXT, PARTLY, SHORT_TEXT
 from gossamer.model.records import Discovered, Kind, PageRow, Parsed, Response, Task, Via
-from gossamer.model.site import host_of, key64, registrable_domain, site_of
+from gossamer.model.site import host_of, key64, registrable_domain, site_of, unpacked_keys
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.scope.reach import LISTED_DEPTH, NO_SITEMAPS, Reach
 
@@ -37,8 +37,9 @@ class Rules(msgspec.Struct):
 
     canonicalizer: Canonicalizer
     decide: Callable[[str, float], Decision]
-    seen: Callable[[int, int], bool]
-    """Whether a key is surely in the table, at this depth or a smaller one, so that it need not be offered again."""
+    unknown: Callable[[bytes, int], Sequence[tuple[int, int]]]
+    """Position and key of those keys (packed) that are not surely in the table, at this depth or a smaller one: the
+    others need not be offered again."""
     budgets: Budgets
     max_redirects: int
     worker: str
@@ -145,9 +146,9 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
         result.response = None
     result.links = parsed.links
     depth = task.depth + 1
-    fresh = [pair for pair in zip(parsed.follow, parsed.follow_keys, strict=True) if not rules.seen(pair[1], depth)]
+    fresh = rules.unknown(parsed.follow_keys, depth)
     refusal = rules.reach.refusal(depth)
-    result.found = [Discovered(url, depth=depth, referrer=task.url, refusal=refusal) for url, _ in fresh]
+    result.found = [Discovered(parsed.follow[at], depth=depth, referrer=task.url, refusal=refusal) for at, _ in fresh]
     result.found_keys = [key for _, key in fresh]
     _note_outlinks(visit, parsed, rules)
     if rules.follow_feeds:
@@ -172,7 +173,7 @@ def _lack(parsed: Parsed, body: bytes) -> str:
 def _note_outlinks(visit: Visit, parsed: Parsed, rules: Rules) -> None:
     """Targets of a page, feed or sitemap, for strategies that use links."""
     if rules.goes_by_links:
-        pairs = zip(parsed.follow, parsed.follow_keys, strict=True)
+        pairs = zip(parsed.follow, unpacked_keys(parsed.follow_keys), strict=True)
         visit.outlinks = [(key64(site_of(url)), key) for url, key in pairs]
 
 
@@ -225,15 +226,13 @@ def _from_source(result: Result, parsed: Parsed, rules: Rules) -> None:
     # Entries at our first poll of a source are no news: we cannot tell how fast we were.
     watched = task.checked_at > 0
     refusal = rules.reach.too_deep(LISTED_DEPTH)
-    for entry, key in zip(parsed.entries, parsed.follow_keys, strict=True):
-        if not rules.seen(key, LISTED_DEPTH):
-            announced = entry.published_at if watched else None
-            via = Via.FEED if parsed.method == "feed" else Via.SITEMAP
-            item = Discovered(
-                entry.url, via, Kind.PAGE, LISTED_DEPTH, 0, task.url, refusal, entry.priority, announced
-            )  # fmt: skip
-            found.append(item)
-            keys.append(key)
+    for at, key in rules.unknown(parsed.follow_keys, LISTED_DEPTH):
+        entry = parsed.entries[at]
+        announced = entry.published_at if watched else None
+        via = Via.FEED if parsed.method == "feed" else Via.SITEMAP
+        item = Discovered(entry.url, via, Kind.PAGE, LISTED_DEPTH, 0, task.url, refusal, entry.priority, announced)
+        found.append(item)
+        keys.append(key)
     for url in parsed.nested:
         if task.hops < rules.max_redirects:
             item = Discovered(url, Via.SITEMAP, Kind.SITEMAP, hops=task.hops + 1, referrer=task.url)

@@ -31,6 +31,7 @@ _MOST_HUBS = 8
 _HEAD = 4_096
 _MISC = re.compile(r"\s{1,2000}|<\?.{0,500}?\?>|<!--.{0,2000}?-->|<!DOCTYPE\s[^<>\[]{0,500}>", re.S | re.I)
 _XML_ROOT = re.compile(r"<(?:[\w-]{1,20}:)?(rss|rdf|feed|channel)\b([^<>]{0,3000})", re.I)
+_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,200}(?:<!doctype\s+html\b[^<>\[]{0,300}>\s{0,200})?<html\b", re.I)
 _MARKUP = re.compile(r"<(?:!doctype\s+html|html|head|body|urlset|sitemapindex)\b", re.I)
 
 
@@ -103,6 +104,8 @@ def _whole(first: bytes, rest: Iterator[bytes], limit: int) -> bytes:
 
 def looks_like_feed(body: bytes, content_type: str = "") -> bool:
     """Whether a body is a feed: by its start, since servers send pages as feeds and feeds as pages."""
+    if _PAGE.match(body):  # nearly all bodies
+        return False
     head = _whole(b"", pieces(body, 2 * _HEAD), _HEAD)
     text = decode(head).text.lstrip("\ufeff \t\r\n")
     if text[:1] == "{":

@@ -220,8 +220,9 @@ class Directions(msgspec.Struct, frozen=True):
 class Seen(Protocol):
     """A memory of URL keys."""
 
-    def knows(self, key: int, depth: int) -> bool:
-        """Whether a key is surely in the table, at this depth or a smaller one; safe from any thread."""
+    def unknown(self, keys: bytes, depth: int) -> Sequence[tuple[int, int]]:
+        """Position and key of those keys (8 bytes each) that are not surely in the table, at this depth or a smaller
+        one; safe from any thread."""
         ...
 
 

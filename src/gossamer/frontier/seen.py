@@ -41,6 +41,16 @@ class SeenCache:
     def __contains__(self, key: int) -> bool:
         return self._slots[key & self._mask] == key
 
+    def unknown(self, keys: bytes, depth: int) -> list[tuple[int, int]]:
+        """Position and key of those that are not surely known at this depth or a smaller one; `keys`: 8 bytes each."""
+        import numpy as np  # a worker has it; whoever only looks at a crawl goes without
+
+        asked = np.frombuffer(keys, "<i8")
+        at = np.frombuffer(self._slots, np.int64)[asked & self._mask] ^ asked
+        depths = at >> _DEPTH_BIT
+        found = np.flatnonzero((at & _KEY_BITS != 0) | (depths < 0) | (depths > depth))
+        return list(zip(found.tolist(), asked[found].tolist(), strict=True))
+
     def knows(self, key: int, depth: int) -> bool:
         """Whether the key is surely known at this depth or a smaller one."""
         at = self._slots[key & self._mask] ^ key

@@ -231,8 +231,8 @@ class Parsed(msgspec.Struct):
     """The fingerprint's lookup keys: near duplicates very likely share one."""
     follow: list[str] = []
     """Targets worth adding to the frontier: followed, allowed by the scope, each once."""
-    follow_keys: list[int] = []
-    """`model.site.key64` of each of them, worked out where there is a core to spare."""
+    follow_keys: bytes = b""
+    """`model.site.key64` of each of them, 8 bytes each, worked out where there is a core to spare."""
     refused: list[tuple[str, str, str]] = []
     """Targets on known hosts that a rule refused: URL, rule, reason."""
     entries: list[Entry] = []

@@ -9,6 +9,8 @@ package; nothing is downloaded.
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
 from functools import lru_cache
 
 import xxhash
@@ -47,6 +49,16 @@ def registrable_domain(host: str) -> str:
         _SUFFIXES = PublicSuffixList()
     found: str | None = _SUFFIXES.privatesuffix(host)
     return found or host
+
+
+def packed_keys(keys: Sequence[int]) -> bytes:
+    """Keys in 8 bytes each, little-endian."""
+    return struct.pack(f"<{len(keys)}q", *keys)
+
+
+def unpacked_keys(packed: bytes) -> tuple[int, ...]:
+    """The keys in such bytes."""
+    return struct.unpack(f"<{len(packed) // 8}q", packed)
 
 
 def key64(text: str) -> int:

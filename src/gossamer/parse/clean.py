@@ -43,6 +43,8 @@ def clean_code(text: str) -> str:
 
 def clean_line(text: str, limit: int) -> str:
     """One line of at most `limit` characters, white space collapsed."""
+    if len(text) <= limit and text.isprintable() and "  " not in text:
+        return text.strip(" ")  # nearly all texts of links
     if len(text) > 8 * limit:  # a megabyte in a title is not worth a megabyte of work
         text = text[: 8 * limit]
     text = " ".join(text.split())

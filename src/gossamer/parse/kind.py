@@ -130,7 +130,7 @@ def find_teasers(url: str, canonical: str, title: str, text: str, links: list[Li
     lines = text.split("\n")
     starts = {line[:_KEY] for line in lines}
     ends = {line[-_KEY:] for line in lines}
-    found = [link for link in links if link.anchor[:_KEY] in starts or link.anchor[-_KEY:] in ends]
+    found = [link for link in links if (anchor := link.anchor)[:_KEY] in starts or anchor[-_KEY:] in ends]
     if not found:
         return Teasers()
     own = {_bare(url), _bare(canonical)}

@@ -14,7 +14,7 @@ from gossamer.frontier.contract import Budgets, Place
 from gossamer.model.decision import allow
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Kind, Parsed, ParseJob, Response, Task
-from gossamer.model.site import key64
+from gossamer.model.site import key64, packed_keys
 from gossamer.model.url import Canonicalizer, CanonicalRules
 from gossamer.parse.limits import ParseLimits
 from gossamer.scope.chain import ScopeConfig
@@ -106,16 +106,18 @@ def test_another_text_of_the_same_length_is_a_gain() -> None:
 
 def test_a_script_cannot_take_back_what_the_page_asked_for() -> None:
     before = Parsed(URL, noindex=True, nofollow=True, noarchive=True, ai_signals=["noai"], charset="latin-1")
-    after = Parsed(URL, text=WORDS, method="model", follow=["http://a.test/x"], follow_keys=[1], charset="utf-8")
+    after = Parsed(
+        URL, text=WORDS, method="model", follow=["http://a.test/x"], follow_keys=packed_keys([1]), charset="utf-8"
+    )
     both = merged(before, after)
     assert (both.noindex, both.nofollow, both.noarchive) == (True, True, True)
-    assert (both.follow, both.follow_keys, both.ai_signals) == ([], [], ["noai"])
+    assert (both.follow, both.follow_keys, both.ai_signals) == ([], b"", ["noai"])
     assert (both.method, both.charset, both.text) == ("rendered model", "latin-1", WORDS)
 
 
 def test_a_rendered_page_is_visited_again_without_conditions() -> None:
     """The shell of an app stays the same while its text changes."""
-    rules = Rules(Canonicalizer(), lambda url, now: allow("scope", "fine"), lambda key: False, Budgets(), 4, "w1")
+    rules = Rules(Canonicalizer(), lambda url, now: allow("scope", "fine"), lambda keys, depth: [], Budgets(), 4, "w1")
     task = Task(URL, key64(URL), Kind.PAGE, level=5, seq=1, depth=0, hops=0, attempts=0)
     headers = [("ETag", '"1"'), ("Last-Modified", "Mon, 02 Jan 2023 00:00:00 GMT")]
     response = Response(URL, Outcome.DOCUMENT, 1.0, 2.0, 3.0, 200, headers=headers)

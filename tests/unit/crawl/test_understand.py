@@ -10,7 +10,7 @@ from gossamer.frontier.contract import Budgets, Place
 from gossamer.model.decision import Decision, allow, refuse
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Entry, Kind, Link, Parsed, Response, Task, Via
-from gossamer.model.site import key64
+from gossamer.model.site import key64, packed_keys, unpacked_keys
 from gossamer.model.url import Canonicalizer
 
 SITE, URL, NOW = "a.test", "http://a.test/page", 1000.0
@@ -23,7 +23,16 @@ def decide(url: str, now: float) -> Decision:
     return refuse("filter.no", "not this one") if "/no/" in url else allow("scope", "fine")
 
 
-RULES = Rules(Canonicalizer(), decide, lambda key, depth: key == key64("http://a.test/seen"), BUDGETS, 4, "w1")
+def keys_of(urls: list[str]) -> bytes:
+    return packed_keys([key64(url) for url in urls])
+
+
+def unknown(keys: bytes, depth: int) -> list[tuple[int, int]]:
+    seen = key64("http://a.test/seen")
+    return [(at, key) for at, key in enumerate(unpacked_keys(keys)) if key != seen]
+
+
+RULES = Rules(Canonicalizer(), decide, unknown, BUDGETS, 4, "w1")
 
 
 def task(attempts: int = 0, hops: int = 0, kind: Kind = Kind.PAGE) -> Task:
@@ -120,7 +129,7 @@ def page(**more: object) -> Parsed:
 def test_a_page_is_a_document_with_its_new_links() -> None:
     follow = ["http://a.test/new", "http://a.test/seen"]
     links = [Link(url) for url in follow]
-    parsed = page(follow=follow, follow_keys=[key64(url) for url in follow], links=links)
+    parsed = page(follow=follow, follow_keys=keys_of(follow), links=links)
     result = of_page(Place(SITE), task(), response(Outcome.DOCUMENT), parsed, RULES)
     assert (result.visit.outcome, result.visit.content_hash) == (Outcome.DOCUMENT, "h")
     assert [(item.url, item.depth, item.referrer) for item in result.found] == [("http://a.test/new", 3, URL)]
@@ -130,7 +139,7 @@ def test_a_page_is_a_document_with_its_new_links() -> None:
 
 def test_a_noindex_page_keeps_its_links_and_nothing_of_its_text() -> None:
     follow = ["http://a.test/new"]
-    parsed = page(noindex=True, follow=follow, follow_keys=[key64(follow[0])], description="d", headings=["h"])
+    parsed = page(noindex=True, follow=follow, follow_keys=keys_of(follow), description="d", headings=["h"])
     result = of_page(Place(SITE), task(), response(Outcome.DOCUMENT), parsed, RULES)
     assert (result.visit.outcome, result.visit.content_hash) == (Outcome.NOINDEX, "")
     assert result.row is not None and result.response is None
@@ -209,7 +218,7 @@ def test_what_cannot_be_read_says_why() -> None:
 def test_a_sitemap_is_a_resource_and_its_urls_are_one_link_away() -> None:
     urls = ["http://a.test/1", "http://a.test/seen"]
     parsed = Parsed(URL, method="sitemap", entries=[Entry(url) for url in urls], follow=urls,
-                    follow_keys=[key64(url) for url in urls], nested=["http://a.test/more.xml"])  # fmt: skip
+                    follow_keys=keys_of(urls), nested=["http://a.test/more.xml"])  # fmt: skip
     result = of_page(Place(SITE), task(kind=Kind.SITEMAP), response(Outcome.DOCUMENT), parsed, RULES)
     assert result.visit.outcome is Outcome.RESOURCE
     assert [(item.url, item.kind, item.depth) for item in result.found] == [
@@ -223,7 +232,7 @@ def test_a_sitemap_is_a_resource_and_its_urls_are_one_link_away() -> None:
 def feed(*published: float | None) -> Parsed:
     urls = [f"http://a.test/{number}" for number in range(len(published))]
     entries = [Entry(url, at) for url, at in zip(urls, published, strict=True)]
-    return Parsed(URL, method="feed", entries=entries, follow=urls, follow_keys=[key64(url) for url in urls])
+    return Parsed(URL, method="feed", entries=entries, follow=urls, follow_keys=keys_of(urls))
 
 
 def test_what_a_feed_names_is_found_by_it() -> None:
@@ -254,7 +263,7 @@ def test_feeds_are_taken_from_start_pages_and_lists_near_them(depth: int, page_t
 
 def test_links_are_told_to_strategies_that_go_by_them() -> None:
     follow = ["http://a.test/new", "http://a.test/seen"]
-    parsed = page(follow=follow, follow_keys=[key64(url) for url in follow])
+    parsed = page(follow=follow, follow_keys=keys_of(follow))
     by_links = msgspec.structs.replace(RULES, goes_by_links=True)
     result = of_page(Place(SITE), task(), response(Outcome.DOCUMENT), parsed, by_links)
     assert list(result.visit.outlinks) == [(key64("a.test"), key64(url)) for url in follow], "known ones, too"

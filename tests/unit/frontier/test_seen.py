@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gossamer.frontier.seen import SeenCache, sighting
-from gossamer.model.site import key64
+from gossamer.model.site import key64, packed_keys
 
 KEYS = [key64(f"https://a.test/{number}") for number in range(200)]
 
@@ -37,3 +37,13 @@ def test_what_is_forgotten_is_known_at_no_depth(seen: SeenCache) -> None:
     seen.update([sighting(key, 2) for key in KEYS[:5]])
     seen.discard(KEYS[:3])
     assert [seen.knows(key, 9) for key in KEYS[:5]] == [False] * 3 + [True] * 2
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 40])
+def test_the_links_of_a_page_are_asked_for_at_once_with_the_same_answers(seen: SeenCache, depth: int) -> None:
+    seen.update(KEYS[:50])
+    seen.update([sighting(key, 2 + number % 5) for number, key in enumerate(KEYS[50:120])])
+    asked = [*KEYS, -(2**63), 2**63 - 1, 0]
+    expected = [(at, key) for at, key in enumerate(asked) if not seen.knows(key, depth)]
+    assert seen.unknown(packed_keys(asked), depth) == expected
+    assert seen.unknown(b"", depth) == []

@@ -137,7 +137,7 @@ def merged(before: Parsed, after: Parsed) -> Parsed:
         nofollow=before.nofollow or after.nofollow,
         noarchive=before.noarchive or after.noarchive,
         follow=[] if before.nofollow else after.follow,
-        follow_keys=[] if before.nofollow else after.follow_keys,
+        follow_keys=b"" if before.nofollow else after.follow_keys,
         ai_signals=sorted({*before.ai_signals, *after.ai_signals}),
     )
 

@@ -20,7 +20,7 @@ from gossamer.frontier.contract import Batch, Frontier, KnownFacts, Verdict
 from gossamer.lab.webs.web import NOWHERE, RecordedWeb
 from gossamer.model.outcome import VALIDATED, Outcome
 from gossamer.model.records import Entry, Parsed, ParseJob, Response
-from gossamer.model.site import host_of, key64, origin_of
+from gossamer.model.site import host_of, key64, origin_of, packed_keys
 from gossamer.parse.rules import RuleBook
 
 P = ParamSpec("P")
@@ -159,7 +159,7 @@ class RecordedPages:
             self._list(parsed, row, at, kind)
         else:
             self._page(parsed, row, at)
-        parsed.follow_keys = [self._key(web.number[target]) for target in parsed.follow]
+        parsed.follow_keys = packed_keys([self._key(web.number[target]) for target in parsed.follow])
         return parsed
 
     def _page(self, parsed: Parsed, row: int, at: float) -> None:
