@@ -12,6 +12,7 @@ import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
+from gossamer.index.names import names
 from gossamer.index.schema import StoredDocument
 from gossamer.model.page_types import LISTS
 from gossamer.model.site import host_of, key64, site_of
@@ -99,8 +100,9 @@ def _build(page: IndexPage, key: int) -> tantivy.Document:
     text = document.add_text
     text(schema.TITLE, analysis.surface(page.title))
     text(schema.BODY, analysis.surface(page.text))
-    text(schema.TITLE_STEMS, analysis.joined([page.title], lang))
-    text(schema.BODY_STEMS, analysis.joined([page.text], lang))
+    # A word that a title repeats says no more than once.
+    text(schema.TITLE_STEMS, " ".join(dict.fromkeys(analysis.stems(page.title, lang))))
+    text(schema.BODY_STEMS, analysis.joined([page.title, page.text], lang))
     text(schema.HEADINGS, analysis.joined(page.headings, lang))
     text(schema.ANCHORS, analysis.joined(page.anchors, lang))
     text(schema.ADDRESS, " ".join(analysis.address_words(page.url)))
@@ -117,6 +119,9 @@ def _build(page: IndexPage, key: int) -> tantivy.Document:
         if value:
             text(name, value)
     document.add_integer(schema.KEY, key)
+    for field, numbers in zip((schema.NAME, schema.PART_NAME), names(page.title, page.headings, page.url), strict=True):
+        for number in numbers:
+            document.add_integer(field, number)
     _add_numbers(document, page)
     shown = page.text if len(page.text) <= MAX_STORED else page.text[:MAX_STORED] + "…"
     stored = StoredDocument(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -10,8 +11,10 @@ import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
-from gossamer.search.corpus import Corpus
+from gossamer.index.names import numbers_asked
+from gossamer.search.corpus import Corpus, rarity
 from gossamer.search.matching import Needle, Phrase
+from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
 from gossamer.search.query.operators import CHOSEN, OPERATORS, Field, Operator
 from gossamer.search.query.phrases import Readings
@@ -29,6 +32,7 @@ _NAMES = {
     schema.TITLE: "in the title, as typed", schema.TITLE_STEMS: "in the title, any form",
     schema.BODY: "in the text, as typed", schema.BODY_STEMS: "in the text, any form",
     schema.HEADINGS: "in a heading", schema.ANCHORS: "in a link to the page", schema.ADDRESS: "in the URL",
+    schema.NAME: "the query is the name of the page", schema.PART_NAME: "the query is a part of the name of the page",
 }  # fmt: skip
 """How explanations call the fields."""
 _STEMMED = {schema.TITLE: schema.TITLE_STEMS, schema.BODY: schema.BODY_STEMS}
@@ -40,6 +44,17 @@ _PHRASE_FIELDS: dict[Field, tuple[str, ...]] = {
 }  # fmt: skip
 _FEW_PAGES = 40
 """In a smaller index no word is common."""
+_INFLECTED = 0.5
+"""How much less a phrase in other forms counts."""
+_MOST_INFLECTED = 8
+"""Words of a phrase that is looked for in other forms, too."""
+_MOST_FORMS, _MOST_FORMS_SEEN = 8, 200
+"""Forms of a word there; words with the same beginning that are looked at."""
+_MOST_OF_WORD = 2.2
+"""What BM25 can give for a word at most, as a multiple of its rarity."""
+
+
+_Clause = tuple[tantivy.Occur, tantivy.Query]
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -55,7 +70,9 @@ class _Group(msgspec.Struct, frozen=True):
     clauses: list[tantivy.Query]
     needed: bool
     firm: bool = False
-    """A phrase, or a word in the title or URL: whoever writes that means it, however few pages have it."""
+    """A phrase, or a word in the title or URL: whoever writes that means it."""
+    inflected: tuple[tantivy.Query, ...] = ()
+    """A phrase with its words in other forms: if few pages have the phrase, those come after them."""
 
 
 class Built(msgspec.Struct):
@@ -69,6 +86,14 @@ class Built(msgspec.Struct):
     needles: list[Needle | Phrase]
     words: list[str]
     """The plain words, as the index spells them."""
+    spare: list[Needle | Phrase] = []
+    """The phrases with their words in other forms."""
+    is_inflected: bool = False
+    """Whether pages with other forms of a phrase are among those that have some of what was asked for."""
+
+    def needles_of(self, asked: tantivy.Query) -> list[Needle | Phrase]:
+        """What excerpts show of pages that one of the two queries found."""
+        return [*self.needles, *self.spare] if asked is self.loose else self.needles
 
 
 class Builder:
@@ -76,17 +101,20 @@ class Builder:
 
     def __init__(self, view: View, config: RankingConfig, corpus: Corpus | None = None) -> None:
         """`corpus`: the numbers of all documents, where the index holds a part of them only."""
-        self._schema, self._config = view.schema, config
+        self._view, self._schema, self._config = view, view.schema, config
         self._corpus = corpus or view
         self._languages = self._corpus.languages
         self._weights = field_weights(config)
         self._used: set[tuple[str, str]] = set()
         self._readings = Readings()
+        self._slight: frozenset[str] = frozenset()
+        self._told = 0.0
 
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
         built = Built(Q.empty_query(), None, [], [], [])
         groups: list[_Group] = []
+        self._slight = self._function_words(query)
         for alternatives in query.groups:
             groups += self._group(alternatives, built)
         filters = [*self._filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
@@ -98,23 +126,77 @@ class Builder:
             pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
             built.strict = _all([(_MUST, Q.const_score_query(pages, 0.0)), *filters])
             return built
-        firm = [(_MUST, _any(group.clauses)) for group in groups if group.firm]
-        groups = [group for group in groups if not group.firm]
-        if not groups:
-            built.strict = _all([*firm, *filters])
-            return built
-        required = [group.clauses for group in groups if group.needed] or [group.clauses for group in groups]
-        everything = [clause for group in groups for clause in group.clauses]
-        some = _should(everything) if firm else [(_MUST, _any(everything))]
-        filters += firm
-        loose = _all([*some, *filters])
-        if len(required) > self._config.all_of:
-            built.strict = loose
-            return built
-        helpful = [clause for group in groups if group.clauses not in required for clause in group.clauses]
-        built.strict = _all([*((_MUST, _any(clauses)) for clauses in required), *_should(helpful), *filters])
-        built.loose = loose if len(required) > 1 or firm else None
+        self._join(built, groups, self._named(query, built), filters)
         return built
+
+    def _join(
+        self, built: Built, groups: Sequence[_Group], named: Sequence[tantivy.Query], filters: Sequence[_Clause]
+    ) -> None:
+        """The two queries that groups make."""
+        firm = [(_MUST, _any(one.clauses)) for one in groups if one.firm]
+        loosely = [(_MUST, _any([*one.clauses, *one.inflected])) for one in groups if one.firm]
+        plain = [one for one in groups if not one.firm]
+        any_word = [clause for one in plain for clause in one.clauses]
+        required = [one for one in plain if one.needed] or plain
+        full = [(_MUST, _any(one.clauses)) for one in required] if len(required) <= self._config.all_of else []
+        helpful = [clause for one in plain if one not in required for clause in one.clauses] if full else any_word
+        extra = _should([*named, *self._complete([*full, *firm], built)])
+        if full or firm:
+            built.strict = _all([*full, *firm, *_should(helpful), *extra, *filters])
+        else:
+            built.strict = _all([(_MUST, _any(any_word)), *extra, *filters])
+        built.is_inflected = any(one.inflected for one in groups)
+        if len(full) > 1 or (full and firm) or built.is_inflected:
+            some = _should(any_word) if firm else [(_MUST, _any(any_word))]
+            built.loose = _all([*loosely, *some, *extra, *filters])
+
+    def _function_words(self, query: Query) -> frozenset[str]:
+        """The words of a query that weigh little; none if it has no others."""
+        words = plain_words(query)
+        languages = tuple(self._languages)
+        found = frozenset(word for word in words if is_function_word(word, languages))
+        return found if len(found) < len(set(words)) else frozenset()
+
+    def _named(self, query: Query, built: Built) -> list[tantivy.Query]:
+        """Pages whose name is the query."""
+        if any(len(group) > 1 or group[0].field != "any" for group in query.groups):
+            return []
+        numbers = numbers_asked(" ".join(group[0].text for group in query.groups))
+        weights = ((schema.NAME, self._config.name), (schema.PART_NAME, self._config.part_name))
+        return [
+            self._bonus(_NAMES[field], Q.term_set_query(self._schema, field, numbers), weight, built)
+            for field, weight in weights
+            if weight and numbers
+        ]
+
+    def _near(self, query: Query, built: Built) -> list[tantivy.Query]:
+        """Neighbouring words that stand beside each other."""
+        weight = self._config.near
+        terms = [group[0] for group in query.groups if len(group) == 1 and group[0].field == "any"]
+        words = [word for term in terms for word in analysis.surface_words(term.text)]
+        told = [word for word in words if word not in self._slight]
+        pairs = [pair for pair in itertools.pairwise(told) if pair[0] != pair[1]]
+        found: list[tantivy.Query] = []
+        if not weight:
+            return found
+        for pair in dict.fromkeys(pairs):
+            for field, share in ((schema.BODY, 1.0), (schema.TITLE, self._config.near_title)):
+                if share and all(self._corpus.pages(field, word) for word in pair):
+                    phrase = Q.phrase_query(self._schema, field, list(pair), self._config.slop)
+                    boosted = Q.boost_query(phrase, weight * share * self._corpus.boost(field, pair))
+                    built.parts.append(Part(f'{_NAMES[field]}: "{" ".join(pair)}"', boosted))
+                    found.append(boosted)
+        return found
+
+    def _complete(self, full: Sequence[_Clause], built: Built) -> list[tantivy.Query]:
+        """Pages that have all that was asked for, to stand before those that have some of it."""
+        weight = self._config.all_words
+        return [self._bonus("all words of the query", _all(full), weight, built)] if weight and full else []
+
+    def _bonus(self, name: str, query: tantivy.Query, weight: float, built: Built) -> tantivy.Query:
+        query = Q.const_score_query(query, weight * _MOST_OF_WORD * self._told)
+        built.parts.append(Part(name, query))
+        return query
 
     def _group(self, alternatives: Sequence[Term], built: Built) -> list[_Group]:
         """What one group of the query asks for."""
@@ -124,7 +206,26 @@ class Builder:
             return [group for group in groups if group.clauses]
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
         firm = any(term.phrase or term.field != "any" for term in alternatives)
-        return [_Group(choices, True, firm)] if choices else []
+        inflected = self._inflected(alternatives[0], built) if len(alternatives) == 1 else ()
+        return [_Group(choices, True, firm, inflected)] if choices else []
+
+    def _inflected(self, term: Term, built: Built) -> tuple[tantivy.Query, ...]:
+        """A phrase with its words in any form, unless they have no other."""
+        if not term.phrase or term.field != "any" or analysis.is_spaceless(term.text):
+            return ()
+        found = list(units(term.text, self._languages, self._weights))
+        forms = [_forms(self._view, unit) for unit in found]
+        if not 1 < len(found) <= _MOST_INFLECTED or all(len(one) == 1 for one in forms):
+            return ()
+        built.spare.append(Phrase(tuple(unit.needle for unit in found)))
+        words: list[str | tuple[int, str]] = ["|".join(one) for one in forms]
+        queries = []
+        for field in PLAIN_FIELDS:
+            weight = _INFLECTED * max(self._weights.get(field, 1.0), 0.1)
+            query = Q.boost_query(Q.regex_phrase_query(self._schema, field, words), weight)
+            built.parts.append(Part(f'{_NAMES[field]}: "{term.text}", in other forms', query))
+            queries.append(query)
+        return tuple(queries)
 
     def _term(self, term: Term, built: Built) -> tantivy.Query | None:
         """One alternative of an OR, a phrase, or a word in a field."""
@@ -170,15 +271,29 @@ class Builder:
         built.needles.append(msgspec.structs.replace(unit.needle, weight=self._rarity(unit)))
         if not unit.optional:
             built.words.append(unit.text)
+        rare = self._rarest(unit)
+        slight = self._config.function_words if unit.text in self._slight else 1.0
+        if not unit.optional:
+            self._told += rare * slight
         # Pairs of characters overlap: those that only help the order count once.
         wanted = [one for one in self._telling(unit.clauses) if not (unit.optional and one.place in self._used)]
         self._used.update(one.place for one in wanted)
-        clauses = [(clause, self._clause(clause)) for clause in wanted]
+        clauses = [(clause, self._clause(clause, rare, slight)) for clause in wanted]
         built.parts += [Part(f"{_NAMES[clause.field]}: {clause.term}", query) for clause, query in clauses]
         return [query for _, query in clauses]
 
-    def _clause(self, clause: Clause) -> tantivy.Query:
-        weight = clause.weight * self._corpus.boost(clause.field, (clause.term,))
+    def _rarest(self, unit: Unit) -> float:
+        """How rare a word is in texts, in whatever form: the weight of the form that most pages have."""
+        places = [clause.place for clause in unit.clauses if clause.field in (schema.BODY, schema.BODY_STEMS)]
+        pages = max((self._corpus.pages(*place) for place in places), default=0)
+        return rarity(pages, max(self._corpus.documents, pages))
+
+    def _clause(self, clause: Clause, rare: float, factor: float) -> tantivy.Query:
+        """A word in a field, as rare as it is in texts: `what` is in few titles, and tells nothing there either."""
+        pages = self._corpus.pages(*clause.place)
+        own = rarity(pages, max(self._corpus.documents, pages))
+        factor *= min(1.0, rare / own) if clause.field not in (schema.BODY, schema.BODY_STEMS) and pages else 1.0
+        weight = clause.weight * factor * self._corpus.boost(clause.field, (clause.term,))
         return Q.boost_query(Q.term_query(self._schema, clause.field, clause.term, "freq"), weight)
 
     def _telling(self, clauses: Sequence[Clause]) -> list[Clause]:
@@ -208,8 +323,8 @@ class Builder:
         return self._corpus.pages(*clause.place) / max(self._corpus.documents, _FEW_PAGES)
 
     def _is_needed(self, unit: Unit) -> bool:
-        """Whether a page must have a word; not one that so many pages have that it tells nothing."""
-        return not unit.optional and self._share(unit) <= self._config.common
+        """Whether a page must have a word; not one that tells nothing."""
+        return not unit.optional and unit.text not in self._slight and self._share(unit) <= self._config.common
 
     def _rarity(self, unit: Unit) -> float:
         """What finding a word in a text is worth, from 0 (every page has it) to 1."""
@@ -258,6 +373,13 @@ class Builder:
         return Q.const_score_query(dates, 0.0)
 
 
+def _forms(view: View, unit: Unit) -> list[str]:
+    """A word and its other forms in the texts of the index, the most frequent first."""
+    near = view.searcher.terms_with_prefix(schema.BODY, unit.needle.prefix, None, _MOST_FORMS_SEEN)
+    other = [term for term, _ in near if term != unit.text and unit.needle.forms(term)]
+    return [unit.text, *other[:_MOST_FORMS]]
+
+
 def plain(form: tantivy.Schema, query: Query, corpus: Corpus) -> tantivy.Query:
     """Any of the words, as they stand, in title or text: what plain BM25 looks at."""
 
@@ -298,5 +420,5 @@ def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     return queries[0] if len(queries) == 1 else Q.boolean_query(_should(queries))
 
 
-def _should(queries: Sequence[tantivy.Query]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+def _should(queries: Iterable[tantivy.Query]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
     return [(_SHOULD, query) for query in queries]
