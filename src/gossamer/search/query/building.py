@@ -12,7 +12,7 @@ import tantivy
 
 from gossamer.index import analysis, schema
 from gossamer.index.names import numbers_asked
-from gossamer.search.corpus import Corpus, rarity
+from gossamer.search.corpus import Corpus, Place, rarity
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
@@ -48,6 +48,8 @@ _INFLECTED = 0.5
 """How much less a phrase in other forms counts."""
 _MOST_INFLECTED = 8
 """Words of a phrase that is looked for in other forms, too."""
+_INFLECTED_READINGS = 2
+"""What that costs: several lists of places are read for each word."""
 _MOST_FORMS, _MOST_FORMS_SEEN = 8, 200
 """Forms of a word there; words with the same beginning that are looked at."""
 _MOST_OF_WORD = 2.2
@@ -126,7 +128,7 @@ class Builder:
             pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
             built.strict = _all([(_MUST, Q.const_score_query(pages, 0.0)), *filters])
             return built
-        self._join(built, groups, self._named(query, built), filters)
+        self._join(built, groups, [*self._named(query, built), *self._near(query, built)], filters)
         return built
 
     def _join(
@@ -177,11 +179,11 @@ class Builder:
         told = [word for word in words if word not in self._slight]
         pairs = [pair for pair in itertools.pairwise(told) if pair[0] != pair[1]]
         found: list[tantivy.Query] = []
-        if not weight:
+        if not weight or len(words) > self._config.all_of:
             return found
         for pair in dict.fromkeys(pairs):
             for field, share in ((schema.BODY, 1.0), (schema.TITLE, self._config.near_title)):
-                if share and all(self._corpus.pages(field, word) for word in pair):
+                if share and self._readings.spend(1) and all(self._corpus.pages(field, word) for word in pair):
                     phrase = Q.phrase_query(self._schema, field, list(pair), self._config.slop)
                     boosted = Q.boost_query(phrase, weight * share * self._corpus.boost(field, pair))
                     built.parts.append(Part(f'{_NAMES[field]}: "{" ".join(pair)}"', boosted))
@@ -214,8 +216,10 @@ class Builder:
         if not term.phrase or term.field != "any" or analysis.is_spaceless(term.text):
             return ()
         found = list(units(term.text, self._languages, self._weights))
+        if not 1 < len({unit.text for unit in found}) == len(found) <= _MOST_INFLECTED:
+            return ()
         forms = [_forms(self._view, unit) for unit in found]
-        if not 1 < len(found) <= _MOST_INFLECTED or all(len(one) == 1 for one in forms):
+        if all(len(one) == 1 for one in forms) or not self._readings.spend(_INFLECTED_READINGS):
             return ()
         built.spare.append(Phrase(tuple(unit.needle for unit in found)))
         words: list[str | tuple[int, str]] = ["|".join(one) for one in forms]
@@ -233,6 +237,7 @@ class Builder:
         if words is not None:
             if words and term.field != "url":
                 built.needles.append(phrase_needle(words))
+                self._told += sum(self._rarity_of((schema.BODY, word)) for word in dict.fromkeys(words))
             return self._phrase(term.field, words, built)
         weights = self._weights
         if term.field == "title":
@@ -285,14 +290,16 @@ class Builder:
     def _rarest(self, unit: Unit) -> float:
         """How rare a word is in texts, in whatever form: the weight of the form that most pages have."""
         places = [clause.place for clause in unit.clauses if clause.field in (schema.BODY, schema.BODY_STEMS)]
-        pages = max((self._corpus.pages(*place) for place in places), default=0)
+        return min(map(self._rarity_of, places), default=0.0)
+
+    def _rarity_of(self, place: Place) -> float:
+        pages = self._corpus.pages(*place)
         return rarity(pages, max(self._corpus.documents, pages))
 
     def _clause(self, clause: Clause, rare: float, factor: float) -> tantivy.Query:
         """A word in a field, as rare as it is in texts: `what` is in few titles, and tells nothing there either."""
-        pages = self._corpus.pages(*clause.place)
-        own = rarity(pages, max(self._corpus.documents, pages))
-        factor *= min(1.0, rare / own) if clause.field not in (schema.BODY, schema.BODY_STEMS) and pages else 1.0
+        if clause.field not in (schema.BODY, schema.BODY_STEMS):
+            factor *= min(1.0, rare / self._rarity_of(clause.place))
         weight = clause.weight * factor * self._corpus.boost(clause.field, (clause.term,))
         return Q.boost_query(Q.term_query(self._schema, clause.field, clause.term, "freq"), weight)
 
