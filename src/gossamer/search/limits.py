@@ -54,11 +54,8 @@ def depth_for(needed: int) -> int:
     return WINDOW if needed <= WINDOW // 2 else DEPTH
 
 
-def relaxed_notice(found: int, inflected: bool = False) -> str:
-    """What a reader is told where pages with a part of what was asked for are shown, too."""
-    if inflected:
-        start = "Few pages contain" if found else "No page contains"
-        return f"{start} the words in quotes exactly so. Pages with other forms of them are shown, too."
+def relaxed_notice(found: int) -> str:
+    """What a reader is told where pages with a part of the words are shown, too."""
     if found:
         return "Few pages contain all words. Some of these pages contain only part of them."
     return "No page contains all words. These pages contain some of them."

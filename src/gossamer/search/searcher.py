@@ -163,7 +163,7 @@ class Searcher:
         counted = tally(view, asked, matching, found, request.facets, self._collapses(request))
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
-        highlighter = Highlighter(built.needles_of(asked))
+        highlighter = Highlighter(built.needles)
         hits = [make_hit(view, hit, copies, highlighter) for hit, copies in shown]
         return Results(
             request=request,
@@ -190,7 +190,7 @@ class Searcher:
         if total < ENOUGH and built.loose is not None and asked is built.strict:
             looser, more = ask_index(view, built.loose, depth, by_date)
             if looser > total:
-                notices.append(relaxed_notice(total, built.is_inflected))
+                notices.append(relaxed_notice(total))
                 asked, total, hits = built.loose, looser, more
         if not by_date and self._ranking(request) == "web":
             wish = ordering.wish_of(query, request, built, self._clock.now())

@@ -80,18 +80,3 @@ def test_function_words_depend_on_the_language() -> None:
     assert is_function_word("die", ("de",)) and not is_function_word("die", ("en",))
     assert is_function_word("what", ("en",)) and is_function_word("который", ("ru",))
     assert is_function_word("को", ("hi",)) and not is_function_word("comet", ("en", "de", "ru", "hi"))
-
-
-def test_other_forms_of_a_quoted_phrase_come_after_the_phrase(tmp_path: Path) -> None:
-    ru = {"lang": "ru"}
-    index = SmallIndex(
-        tmp_path,
-        page("/form", "Он читал о войне и мире много лет, и о войне и мире говорил.", **ru),
-        page("/exact", "Книга «Война и мир» вышла давно. " + "Другие слова о чём угодно. " * 50, **ru),
-        page("/swapped", "Мир и война, мир и война.", **ru),
-        *(page(f"/ru/{n}", f"Ещё одна страница о садоводстве, номер {n}.", **ru) for n in range(60)),
-    )
-    found = index.search('"война и мир"')
-    assert [hit.url.rpartition("/")[2] for hit in found.hits] == ["exact", "form"]
-    assert any("other forms" in notice for notice in found.notices)
-    assert found.hits[1].excerpt.marks, "the other form is marked in the excerpt"

@@ -44,14 +44,6 @@ _PHRASE_FIELDS: dict[Field, tuple[str, ...]] = {
 }  # fmt: skip
 _FEW_PAGES = 40
 """In a smaller index no word is common."""
-_INFLECTED = 0.5
-"""How much less a phrase in other forms counts."""
-_MOST_INFLECTED = 8
-"""Words of a phrase that is looked for in other forms, too."""
-_INFLECTED_READINGS = 2
-"""What that costs: several lists of places are read for each word."""
-_MOST_FORMS, _MOST_FORMS_SEEN = 8, 200
-"""Forms of a word there; words with the same beginning that are looked at."""
 _MOST_OF_WORD = 2.2
 """What BM25 can give for a word at most, as a multiple of its rarity."""
 
@@ -72,9 +64,7 @@ class _Group(msgspec.Struct, frozen=True):
     clauses: list[tantivy.Query]
     needed: bool
     firm: bool = False
-    """A phrase, or a word in the title or URL: whoever writes that means it."""
-    inflected: tuple[tantivy.Query, ...] = ()
-    """A phrase with its words in other forms: if few pages have the phrase, those come after them."""
+    """A phrase, or a word in the title or URL: whoever writes that means it, however few pages have it."""
 
 
 class Built(msgspec.Struct):
@@ -88,14 +78,6 @@ class Built(msgspec.Struct):
     needles: list[Needle | Phrase]
     words: list[str]
     """The plain words, as the index spells them."""
-    spare: list[Needle | Phrase] = []
-    """The phrases with their words in other forms."""
-    is_inflected: bool = False
-    """Whether pages with other forms of a phrase are among those that have some of what was asked for."""
-
-    def needles_of(self, asked: tantivy.Query) -> list[Needle | Phrase]:
-        """What excerpts show of pages that one of the two queries found."""
-        return [*self.needles, *self.spare] if asked is self.loose else self.needles
 
 
 class Builder:
@@ -103,7 +85,7 @@ class Builder:
 
     def __init__(self, view: View, config: RankingConfig, corpus: Corpus | None = None) -> None:
         """`corpus`: the numbers of all documents, where the index holds a part of them only."""
-        self._view, self._schema, self._config = view, view.schema, config
+        self._schema, self._config = view.schema, config
         self._corpus = corpus or view
         self._languages = self._corpus.languages
         self._weights = field_weights(config)
@@ -136,7 +118,6 @@ class Builder:
     ) -> None:
         """The two queries that groups make."""
         firm = [(_MUST, _any(one.clauses)) for one in groups if one.firm]
-        loosely = [(_MUST, _any([*one.clauses, *one.inflected])) for one in groups if one.firm]
         plain = [one for one in groups if not one.firm]
         any_word = [clause for one in plain for clause in one.clauses]
         required = [one for one in plain if one.needed] or plain
@@ -147,10 +128,9 @@ class Builder:
             built.strict = _all([*full, *firm, *_should(helpful), *extra, *filters])
         else:
             built.strict = _all([(_MUST, _any(any_word)), *extra, *filters])
-        built.is_inflected = any(one.inflected for one in groups)
-        if len(full) > 1 or (full and firm) or built.is_inflected:
+        if len(full) > 1 or (full and firm):
             some = _should(any_word) if firm else [(_MUST, _any(any_word))]
-            built.loose = _all([*loosely, *some, *extra, *filters])
+            built.loose = _all([*firm, *some, *extra, *filters])
 
     def _function_words(self, query: Query) -> frozenset[str]:
         """The words of a query that weigh little; none if it has no others."""
@@ -208,28 +188,7 @@ class Builder:
             return [group for group in groups if group.clauses]
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
         firm = any(term.phrase or term.field != "any" for term in alternatives)
-        inflected = self._inflected(alternatives[0], built) if len(alternatives) == 1 else ()
-        return [_Group(choices, True, firm, inflected)] if choices else []
-
-    def _inflected(self, term: Term, built: Built) -> tuple[tantivy.Query, ...]:
-        """A phrase with its words in any form, unless they have no other."""
-        if not term.phrase or term.field != "any" or analysis.is_spaceless(term.text):
-            return ()
-        found = list(units(term.text, self._languages, self._weights))
-        if not 1 < len({unit.text for unit in found}) == len(found) <= _MOST_INFLECTED:
-            return ()
-        forms = [_forms(self._view, unit) for unit in found]
-        if all(len(one) == 1 for one in forms) or not self._readings.spend(_INFLECTED_READINGS):
-            return ()
-        built.spare.append(Phrase(tuple(unit.needle for unit in found)))
-        words: list[str | tuple[int, str]] = ["|".join(one) for one in forms]
-        queries = []
-        for field in PLAIN_FIELDS:
-            weight = _INFLECTED * max(self._weights.get(field, 1.0), 0.1)
-            query = Q.boost_query(Q.regex_phrase_query(self._schema, field, words), weight)
-            built.parts.append(Part(f'{_NAMES[field]}: "{term.text}", in other forms', query))
-            queries.append(query)
-        return tuple(queries)
+        return [_Group(choices, True, firm)] if choices else []
 
     def _term(self, term: Term, built: Built) -> tantivy.Query | None:
         """One alternative of an OR, a phrase, or a word in a field."""
@@ -378,13 +337,6 @@ class Builder:
         low, high = -(2**62) if start is None else start, 2**62 if end is None else end
         dates = Q.range_query(self._schema, schema.DATE, kind, low, high, include_upper=False)
         return Q.const_score_query(dates, 0.0)
-
-
-def _forms(view: View, unit: Unit) -> list[str]:
-    """A word and its other forms in the texts of the index, the most frequent first."""
-    near = view.searcher.terms_with_prefix(schema.BODY, unit.needle.prefix, None, _MOST_FORMS_SEEN)
-    other = [term for term, _ in near if term != unit.text and unit.needle.forms(term)]
-    return [unit.text, *other[:_MOST_FORMS]]
 
 
 def plain(form: tantivy.Schema, query: Query, corpus: Corpus) -> tantivy.Query:

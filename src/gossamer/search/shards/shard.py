@@ -107,14 +107,14 @@ class ShardSearcher:
             loose = None
             if strict.pages < ENOUGH and asking.loose is not None:
                 loose = self._finding(asking, asking.loose, ask)
-            return Found(view.commit.payload.position, strict, loose, asking.built.is_inflected)
+            return Found(view.commit.payload.position, strict, loose)
 
     def show(self, ask: ShowAsk) -> Shown:
         """Results with excerpts, and counts."""
         with self._view() as view:
             asking = _Asking(view, ask.question)
             query = asking.loose if ask.loose and asking.loose is not None else asking.strict
-            highlighter = Highlighter(asking.built.needles_of(query))
+            highlighter = Highlighter(asking.built.needles)
             hits = {one.key: hit for one in ask.showings if (hit := _shown(view, one, highlighter)) is not None}
             return Shown(hits, count(view, query, ask.clusters, ask.facets, self.cut.shards))
 

@@ -198,9 +198,8 @@ class _Search:
         # With so few in all, no shard can have kept its own to itself.
         if strict < ENOUGH and len(looser) == len(findings) and sum(one.pages for one in looser.values()) > strict:
             findings, self._loose = looser, True
-            notice = relaxed_notice(strict, any(one.is_inflected for one in answers.values()))
-            if notice not in self._notices:
-                self._notices.append(notice)
+            if relaxed_notice(strict) not in self._notices:
+                self._notices.append(relaxed_notice(strict))
         found = merging.merged([one.sightings for one in findings.values()], self._ranking, self._by_date)
         return findings, found[:DEPTH]
 

@@ -94,8 +94,6 @@ class Found(msgspec.Struct, frozen=True):
     strict: Finding
     loose: Finding | None = None
     """Pages with some of the words; told where few have them all."""
-    is_inflected: bool = False
-    """Whether these have phrases with their words in other forms."""
 
 
 class Showing(msgspec.Struct, frozen=True, array_like=True):
