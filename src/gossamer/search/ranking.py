@@ -31,7 +31,7 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Weight of a word in the title, as typed."""
     title_stem: float = 1.0
     """Weight of a word in the title, in any form."""
-    text: float = 0.15
+    text: float = 0.2
     """Weight of a word in the main text, as typed."""
     text_stem: float = 1.0
     """Weight of a word in the main text, in any form."""
@@ -49,9 +49,8 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """The same if a page has all words of a query that few pages have all words of."""
     function_words: float = 0.1
     """How much a word that only builds the sentence (`the`, `what`, `does`) counts beside others."""
-    near: float = 0.1
-    near_title: float = 0.0
-    slop: int = 0
+    near: float = 0.3
+    """How much it counts that two words of a short query stand side by side in the text."""
     rank_weight: float = 2.0
     """Most that a page's link rank can add to its score."""
     rank_half: float = 1.0

@@ -121,7 +121,8 @@ class Builder:
         plain = [one for one in groups if not one.firm]
         any_word = [clause for one in plain for clause in one.clauses]
         required = [one for one in plain if one.needed] or plain
-        full = [(_MUST, _any(one.clauses)) for one in required] if len(required) <= self._config.all_of else []
+        is_long = len(required) + len(self._slight) > self._config.all_of
+        full = [(_MUST, _any(one.clauses)) for one in required] if not is_long else []
         helpful = [clause for one in plain if one not in required for clause in one.clauses] if full else any_word
         extra = _should([*named, *self._complete([*full, *firm], built)])
         if full or firm:
@@ -152,22 +153,19 @@ class Builder:
         ]
 
     def _near(self, query: Query, built: Built) -> list[tantivy.Query]:
-        """Neighbouring words that stand beside each other."""
-        weight = self._config.near
+        """Texts with neighbouring words of a short query side by side."""
         terms = [group[0] for group in query.groups if len(group) == 1 and group[0].field == "any"]
         words = [word for term in terms for word in analysis.surface_words(term.text)]
+        if not self._config.near or len(words) > self._config.all_of:
+            return []
         told = [word for word in words if word not in self._slight]
-        pairs = [pair for pair in itertools.pairwise(told) if pair[0] != pair[1]]
-        found: list[tantivy.Query] = []
-        if not weight or len(words) > self._config.all_of:
-            return found
-        for pair in dict.fromkeys(pairs):
-            for field, share in ((schema.BODY, 1.0), (schema.TITLE, self._config.near_title)):
-                if share and self._readings.spend(1) and all(self._corpus.pages(field, word) for word in pair):
-                    phrase = Q.phrase_query(self._schema, field, list(pair), self._config.slop)
-                    boosted = Q.boost_query(phrase, weight * share * self._corpus.boost(field, pair))
-                    built.parts.append(Part(f'{_NAMES[field]}: "{" ".join(pair)}"', boosted))
-                    found.append(boosted)
+        found = []
+        for pair in dict.fromkeys(pair for pair in itertools.pairwise(told) if pair[0] != pair[1]):
+            if all(self._corpus.pages(schema.BODY, word) for word in pair) and self._readings.spend(1):
+                side_by_side = Q.phrase_query(self._schema, schema.BODY, list(pair))
+                near = Q.boost_query(side_by_side, self._config.near * self._corpus.boost(schema.BODY, pair))
+                built.parts.append(Part(f'{_NAMES[schema.BODY]}: "{" ".join(pair)}"', near))
+                found.append(near)
         return found
 
     def _complete(self, full: Sequence[_Clause], built: Built) -> list[tantivy.Query]:
