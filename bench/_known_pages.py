@@ -13,6 +13,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 
@@ -61,6 +62,8 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
 
     url: str
     title: str
+    full_title: str
+    """As its `<title>` says, with the site's part."""
     headings: list[str]
     text: str
     lang: str
@@ -155,9 +158,10 @@ def _read(site: str, folder: Path, paths: Iterable[str]) -> list[Page]:
     """The pages that a crawl would keep: with a text, each text once, not forbidden, not a redirect."""
     reader, seen = new_reader(), set()
     anchors: dict[str, set[str]] = defaultdict(set)
-    kept: list[Parsed] = []
+    kept: list[tuple[Parsed, str]] = []
     for path in paths:
-        parsed = reader.read(ParseJob(url_of(site, path), Kind.PAGE, "text/html", (folder / path).read_bytes()))
+        body = (folder / path).read_bytes()
+        parsed = reader.read(ParseJob(url_of(site, path), Kind.PAGE, "text/html", body))
         redirects = bool(parsed.refresh) and parsed.refresh != parsed.url
         if parsed.ok and not parsed.nofollow and not redirects:
             for link in parsed.links:
@@ -165,9 +169,14 @@ def _read(site: str, folder: Path, paths: Iterable[str]) -> list[Page]:
                     anchors[link.url].add(link.anchor)
         if parsed.ok and parsed.text and not parsed.noindex and not redirects and parsed.text not in seen:
             seen.add(parsed.text)
-            kept.append(parsed)
-    return [_page(one, sorted(anchors[one.url], key=key64)[:KEEP]) for one in kept]
+            kept.append((parsed, _full_title(body)))
+    return [_page(one, title, sorted(anchors[one.url], key=key64)[:KEEP]) for one, title in kept]
 
 
-def _page(one: Parsed, anchors: list[str]) -> Page:
-    return Page(one.url, one.title, one.headings, one.text, one.language, one.date, one.page_type, anchors)
+def _full_title(body: bytes) -> str:
+    found = re.search(rb"<title[^>]*>(.*?)</title>", body, re.DOTALL | re.IGNORECASE)
+    return " ".join(unescape(found[1].decode("utf-8", "replace")).split()) if found else ""
+
+
+def _page(one: Parsed, title: str, anchors: list[str]) -> Page:
+    return Page(one.url, one.title, title, one.headings, one.text, one.language, one.date, one.page_type, anchors)

@@ -13,8 +13,8 @@ from _known_pages import SITES, Page, choose, url_of
 from known_items import Answer, Item, chosen, draw_titles, fts5, load, share, with_pages
 
 
-def page(path: str, title: str, text: str = "some text") -> Page:
-    return Page(url_of("cmake", path), title, [], text, "en", "", "", [])
+def page(path: str, title: str, text: str = "some text", full_title: str = "") -> Page:
+    return Page(url_of("cmake", path), title, full_title or title, [], text, "en", "", "", [])
 
 
 def item(query: str, *paths: str, kind: str = "concepts") -> Item:
@@ -58,7 +58,14 @@ def test_a_query_whose_pages_are_not_there_is_left_out_and_told(capsys: pytest.C
 def test_titles_are_drawn_among_those_that_one_page_has() -> None:
     pages = [page("a b.html", "First"), page("b.html", "Same"), page("c.html", "same "), page("d.html", "")]
     (drawn,) = draw_titles({"cmake": pages}, 10)
-    assert (drawn.query, drawn.urls) == ("First", [pages[0].url])
+    assert (drawn.kind, drawn.query, drawn.urls) == ("titles", "First", [pages[0].url])
+
+
+def test_a_title_with_its_site_s_part_is_asked_as_well() -> None:
+    pages = [page("a.html", "First", full_title="First — Manual"), page("b.html", "Second")]
+    drawn = draw_titles({"cmake": pages}, 10)
+    assert Counter(one.kind for one in drawn) == {"titles": 2, "titles in full": 1}
+    assert (drawn[-1].query, drawn[-1].urls) == ("First — Manual", [pages[0].url])
 
 
 # -- the pages ------------------------------------------------------------------------------------
