@@ -54,6 +54,8 @@ SITES = {
 QUICK = ("postgresql", "cmake")
 _READ_BY = ("parse", "compiled", "model", "scope", "crawl/reading.py", "crawl/page_parsing.py", "index/anchors.py")
 """What of the package decides about the pages."""
+_REMEMBERED = 8
+"""Readings of a site that are kept: a branch beside this one may have another parser."""
 _CANONICALIZER = Canonicalizer()
 
 
@@ -134,9 +136,9 @@ def _cached(site: str, folder: Path, paths: Sequence[str], cache: Path, fresh: b
     print(f"{site}: reading {len(paths)} pages", file=sys.stderr)
     pages = _read(site, folder, paths)
     place.parent.mkdir(exist_ok=True)
-    for old in place.parent.glob(f"{kind}-*"):
+    for old in sorted(place.parent.glob(f"{kind}-*.zst"), key=lambda file: -file.stat().st_mtime)[_REMEMBERED:]:
         old.unlink()
-    scratch = place.with_suffix(".part")
+    scratch = place.with_suffix(f".{os.getpid()}")
     scratch.write_bytes(zstandard.compress(msgspec.msgpack.encode(pages)))
     scratch.rename(place)
     return pages
