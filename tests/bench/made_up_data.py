@@ -36,13 +36,17 @@ def write_shared(folder: Path) -> None:
 
 
 def write_documentation(folder: Path) -> None:
-    """What two documentation packages put below `/usr/share`."""
+    """What two documentation packages put below `/usr/share`; queries of `known_items.py` name some of the pages."""
     chance = random.Random("documentation")
     for package in ("python3.11-doc", "cmake-doc"):
         html = folder / "doc" / package / "html"
         html.mkdir(parents=True)
         for n in range(6):
             (html / f"page{n}.html").write_text(_MANUAL.format(title=f"Chapter {n}", text=prose(chance)))
+    for name in ("configure_file", "execute_process", "include_guard", "add_executable", "find_package", "export"):
+        page = folder / "doc" / "cmake-doc" / "html" / "command" / f"{name}.html"
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(_MANUAL.format(title=name, text=prose(chance)))
 
 
 def _write_sites(folder: Path) -> None:
