@@ -104,7 +104,7 @@ def _collections(options: argparse.Namespace) -> Iterator[Collection]:
 
 
 def _changed(config: RankingConfig, settings: Mapping[str, str]) -> RankingConfig:
-    return msgspec.convert(msgspec.structs.asdict(config) | settings, RankingConfig, strict=False)
+    return msgspec.convert({**msgspec.structs.asdict(config), **settings}, RankingConfig, strict=False)
 
 
 def _measure(collection: Collection, config: RankingConfig) -> Row:
@@ -178,7 +178,8 @@ def _print(rows: Sequence[Row]) -> None:
 
 
 def _mean(rows: Sequence[Row], kind: str, name: str) -> float:
-    return sum(getattr(row, kind)[name] for row in rows) / len(rows)
+    values: list[float] = [getattr(row, kind)[name] for row in rows]
+    return sum(values) / len(values)
 
 
 def _figures(rows: Sequence[Row]) -> list[Figure]:
