@@ -10,12 +10,12 @@ import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
-from gossamer.search.corpus import Corpus
+from gossamer.search.corpus import Corpus, narrowed
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.language import Query, Term, phrase_words
 from gossamer.search.query.operators import CHOSEN, OPERATORS, Field, Operator
 from gossamer.search.query.phrases import Readings
-from gossamer.search.query.words import Clause, Unit, units
+from gossamer.search.query.words import Clause, Unit, before_nasals, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
 from gossamer.search.view import View
@@ -79,6 +79,7 @@ class Builder:
         self._schema, self._config = view.schema, config
         self._corpus = corpus or view
         self._languages = self._corpus.languages
+        """Of the pages that the query may find."""
         self._weights = field_weights(config)
         self._used: set[tuple[str, str]] = set()
         self._readings = Readings()
@@ -86,6 +87,7 @@ class Builder:
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
         built = Built(Q.empty_query(), None, [], [], [])
+        self._languages = narrowed(self._corpus.languages, chosen_languages(query, request))
         groups: list[_Group] = []
         for alternatives in query.groups:
             groups += self._group(alternatives, built)
@@ -258,6 +260,12 @@ class Builder:
         return Q.const_score_query(dates, 0.0)
 
 
+def chosen_languages(query: Query, request: Request) -> list[str]:
+    """The languages that pages must be in; none if any will do."""
+    chosen = [request.lang] if request.lang else query.values("lang")
+    return [lang.partition("-")[0].lower() for lang in chosen]
+
+
 def plain(form: tantivy.Schema, query: Query, corpus: Corpus) -> tantivy.Query:
     """Any of the words, as they stand, in title or text: what plain BM25 looks at."""
 
@@ -280,8 +288,9 @@ def phrase_needle(words: Sequence[str]) -> Phrase:
 
 def _exact(word: str) -> Needle:
     return Needle(
-        prefix=word, word=word, forms=lambda other: analysis.fold(other) == word, inside=analysis.is_spaceless(word)
-    )
+        prefix=before_nasals(word) or word, word=word, forms=lambda other: analysis.surface_words(other) == [word],
+        inside=analysis.is_spaceless(word),
+    )  # fmt: skip
 
 
 def _midnight(day: date | None) -> int | None:
