@@ -107,7 +107,7 @@ def build() -> tantivy.Schema:
 
 def surface_analyzer() -> tantivy.TextAnalyzer:
     """Cuts `analysis.surface` of a text into words, for the index and for phrases of a query."""
-    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.remove_long(80))
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.remove_long(80))
     return words.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gossamer.index import schema
-from gossamer.index.analysis import query_stems, surface_words
+from gossamer.index.analysis import Languages, query_stems, surface_words
 from gossamer.search.corpus import Place
 from gossamer.search.query.language import Query, Term, render
 from gossamer.search.suggest import FEW_FOUND, Spelling, did_you_mean
@@ -18,14 +18,14 @@ def plain_terms(query: Query) -> list[str]:
     return [term.text for group in query.groups for term in group if _is_plain(term)]
 
 
-def places_of(word: str, languages: Sequence[str]) -> list[Place]:
+def places_of(word: str, languages: Languages) -> list[Place]:
     """How the index may spell a word in the text of a page."""
     stems = [(schema.BODY_STEMS, stem) for stem in query_stems(word, languages)]
     return stems + [(schema.BODY, typed) for typed in surface_words(word)]
 
 
 def corrected(
-    query: Query, found: int, pages: Callable[[str, str], int], languages: Sequence[str],
+    query: Query, found: int, pages: Callable[[str, str], int], languages: Languages,
     vocabulary: Callable[[Sequence[str]], Spelling],
 ) -> str:  # fmt: skip
     """The query respelled; empty where there is no reason to. The vocabulary is asked for only where there is, and

@@ -12,13 +12,13 @@ import tantivy
 
 from gossamer.index import analysis, schema
 from gossamer.index.names import numbers_asked
-from gossamer.search.corpus import Corpus, Place, rarity
+from gossamer.search.corpus import Corpus, Place, narrowed, rarity
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
 from gossamer.search.query.operators import CHOSEN, OPERATORS, Field, Operator
 from gossamer.search.query.phrases import Readings
-from gossamer.search.query.words import Clause, Unit, units
+from gossamer.search.query.words import Clause, Unit, before_nasals, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
 from gossamer.search.view import View
@@ -88,6 +88,7 @@ class Builder:
         self._schema, self._config = view.schema, config
         self._corpus = corpus or view
         self._languages = self._corpus.languages
+        """Of the pages that the query may find."""
         self._weights = field_weights(config)
         self._used: set[tuple[str, str]] = set()
         self._readings = Readings()
@@ -97,6 +98,7 @@ class Builder:
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
         built = Built(Q.empty_query(), None, [], [], [])
+        self._languages = narrowed(self._corpus.languages, chosen_languages(query, request))
         groups: list[_Group] = []
         self._slight = self._function_words(query)
         for alternatives in query.groups:
@@ -136,7 +138,7 @@ class Builder:
     def _function_words(self, query: Query) -> frozenset[str]:
         """The words of a query that weigh little; none if it has no others."""
         words = plain_words(query)
-        languages = tuple(self._languages)
+        languages = self._languages.codes
         found = frozenset(word for word in words if is_function_word(word, languages))
         return found if len(found) < len(set(words)) else frozenset()
 
@@ -337,6 +339,12 @@ class Builder:
         return Q.const_score_query(dates, 0.0)
 
 
+def chosen_languages(query: Query, request: Request) -> list[str]:
+    """The languages that pages must be in; none if any will do."""
+    chosen = [request.lang] if request.lang else query.values("lang")
+    return [lang.partition("-")[0].lower() for lang in chosen]
+
+
 def plain(form: tantivy.Schema, query: Query, corpus: Corpus) -> tantivy.Query:
     """Any of the words, as they stand, in title or text: what plain BM25 looks at."""
 
@@ -359,8 +367,9 @@ def phrase_needle(words: Sequence[str]) -> Phrase:
 
 def _exact(word: str) -> Needle:
     return Needle(
-        prefix=word, word=word, forms=lambda other: analysis.fold(other) == word, inside=analysis.is_spaceless(word)
-    )
+        prefix=before_nasals(word) or word, word=word, forms=lambda other: analysis.surface_words(other) == [word],
+        inside=analysis.is_spaceless(word),
+    )  # fmt: skip
 
 
 def _midnight(day: date | None) -> int | None:

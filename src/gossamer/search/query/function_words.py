@@ -13,6 +13,8 @@ from pathlib import Path
 
 import tantivy
 
+from gossamer.index.analysis import fold
+
 _LISTS = {
     "da": "danish", "de": "german", "en": "english", "es": "spanish", "fi": "finnish", "fr": "french",
     "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ru": "russian",
@@ -23,13 +25,13 @@ _MORE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 @lru_cache(maxsize=20_000)
 def is_function_word(word: str, languages: Sequence[str]) -> bool:
-    """Whether a lower-case word is one in any of some languages (a tuple)."""
+    """Whether a word, as the index has it, is one in any of some languages (a tuple)."""
     return any(word in _more(lang) or _is_listed(word, lang) for lang in languages)
 
 
 @cache
 def _more(lang: str) -> frozenset[str]:
-    return frozenset(_MORE.get(lang, "").split())
+    return frozenset(fold(_MORE.get(lang, "")).split())
 
 
 def _is_listed(word: str, lang: str) -> bool:

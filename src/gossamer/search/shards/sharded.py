@@ -23,9 +23,11 @@ from gossamer.errors import OperationError
 from gossamer.index.shards import shard_of
 from gossamer.model.site import key64
 from gossamer.search import counting
+from gossamer.search.corpus import narrowed
 from gossamer.search.correcting import corrected
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.overview import Outline, example, overview
+from gossamer.search.query.building import chosen_languages
 from gossamer.search.query.language import Query, parse
 from gossamer.search.query.terms import places
 from gossamer.search.ranking import RankingConfig
@@ -126,7 +128,8 @@ class ShardedSearcher:
 
     def _question(self, request: Request, query: Query, rounds: Rounds) -> Question:
         weights = field_weights(self._config)
-        whole = self._tallies.whole(rounds, lambda languages: places(query, languages, weights))
+        chosen = chosen_languages(query, request)
+        whole = self._tallies.whole(rounds, lambda usual: places(query, narrowed(usual, chosen), weights))
         return Question(request, self._config, self._clock.now(), whole)
 
     def _ask_holder(
