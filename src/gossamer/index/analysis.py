@@ -131,9 +131,10 @@ def forms(word: str, languages: Languages) -> Callable[[str], bool]:
     return is_form
 
 
-def pieces(run: str, languages: Languages) -> list[spaceless.Piece]:
-    """A run of writing without spaces, `in_index`, cut into words: what stands there, and the word in the index."""
-    return spaceless.pieces(run, languages.japanese, languages.extras)
+def pieces(part: str, languages: Languages) -> list[spaceless.Piece]:
+    """A part of a run of writing without spaces, `in_index`, cut into words: what stands there, and the word in the
+    index."""
+    return spaceless.pieces(part, languages.japanese, languages.extras)
 
 
 def in_index(run: str, languages: Languages) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 MODULES = {
@@ -21,7 +20,6 @@ MODULES = {
     "japanese": ("sudachipy", "sudachidict_core"),
     "korean": ("kiwipiepy", "kiwipiepy_model"),
     "lemmas": ("simplemma",),
-    "thai": ("nlpo3", "pythainlp"),
 }
 """Extra → the modules it installs."""
 _KNOWN_WORDS = 100_000
@@ -95,11 +93,6 @@ def korean(run: str) -> list[Piece]:
     ]
 
 
-def thai(run: str) -> list[Piece]:
-    """Words of Thai, as a dictionary has them."""
-    return [(word, word) for word in _thai()(run)]
-
-
 @lru_cache(maxsize=_KNOWN_WORDS)
 def lemma(word: str, lang: str) -> str:
     """The form under which a dictionary has a word; the word itself if it has none."""
@@ -123,13 +116,3 @@ def _kiwi() -> Callable[[str], Any]:
 
     tokenize: Callable[[str], Any] = Kiwi(num_workers=1).tokenize
     return tokenize
-
-
-@cache
-def _thai() -> Callable[[str], list[str]]:
-    import nlpo3
-
-    found = find_spec("pythainlp")
-    assert found is not None and found.submodule_search_locations
-    nlpo3.load_dict(str(Path(found.submodule_search_locations[0], "corpus", "words_th.txt")), "gossamer")
-    return lambda text: nlpo3.segment(text, "gossamer", safe=True)

@@ -4,7 +4,7 @@
 
 - composed characters (NFC), a Turkish `İ` as `I`;
 - Cyrillic: without marks of stress;
-- Arabic: without vowel points and tatweel; `أإآ` as `ا`, `ى` and the Persian `ی` as `ي`, `ک` as `ك`, `ة` as `ه`;
+- Arabic: without vowel points and tatweel; `أإآ` as `ا`, `ى` and the Persian `ی` as `ي`, `ک` as `ك`;
 - Hebrew: without points;
 - Devanagari: without nukta; the many spellings of a nasal (`हिन्दी`, `हिंदी`, `हँस`) are the anusvara; without joiners;
 - digits of Arabic and Indian scripts as `0` to `9`.
@@ -52,6 +52,11 @@ _MARKED_WORD = re.compile(rf"(?:[^\W_]+[{MARKS}]*)+")
 CLUSTER = re.compile(rf"[^\W_][{MARKS}]*")
 """A character of writing without spaces, with its marks."""
 
+SYLLABLE = re.compile(
+    rf"[\u0e40-\u0e44\u0ec0-\u0ec4]?[^\W_][{MARKS}]*(?:(?<=[\u1039\u17d2])[^\W_][{MARKS}]*)*[\u0e30\u0e32\u0e33\u0eb0\u0eb2\u0eb3]?"
+)
+"""A consonant of Thai, Lao, Khmer or Burmese with the vowels around it and what is written below it."""
+
 _DOTTED = re.compile("İ\u0307*|[iI]\u0307+")
 _NOT_COMPOSED = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i",
                  "ё": "е", "\u0307": ""}  # fmt: skip
@@ -66,7 +71,7 @@ _PRESENTED = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]+")
 """Arabic letters in the forms they take inside a word, as old documents write them."""
 _NASAL = re.compile("ङ\u094d(?=[क-घ])|ञ\u094d(?=[च-झ])|ण\u094d(?=[ट-ढ])|न\u094d(?=[त-ध])|म\u094d(?=[प-भ])")
 _SPELT = {
-    "ا": "أإآٱ", "ي": "ىیېئ", "ك": "ک", "ه": "ةۀہھۃ", "و": "ؤ", "ं": "ँ", "ओ": "ऑ", "ए": "ऍ", "ो": "ॉ", "े": "ॅ",
+    "ا": "أإآٱ", "ي": "ىیېئ", "ك": "ک", "ه": "ۀہھ", "ة": "ۃ", "و": "ؤ", "ं": "ँ", "ओ": "ऑ", "ए": "ऍ", "ो": "ॉ", "े": "ॅ",
     **{str(digit): chr(0x660 + digit) + chr(0x6F0 + digit) + chr(0x966 + digit) for digit in range(10)},
 }  # fmt: skip
 _SAME_LENGTH = {ord(old): new for new, several in _SPELT.items() for old in several}

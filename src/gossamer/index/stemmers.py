@@ -40,8 +40,9 @@ _ACCENTED = "vi"
 """Accents make other words of the same letters: they stay, and there are no endings."""
 _UNSTEMMED = frozenset((_ACCENTED, "is", "ka", "sq"))
 """Nobody has a stemmer for them, but they are not English either."""
-_LEMMAS = frozenset("bg he is ka lv mk sk sl sq uk".split())
-"""Languages without a Snowball stemmer for which the extra `lemmas` has a dictionary."""
+_LEMMAS = frozenset("bg cs fa he is ka mk sk sl sq uk".split())
+"""Languages whose words the extra `lemmas` looks up first: those without a Snowball stemmer, and two whose stemmer is
+new. In a sample of its dictionary, form and lemma meet in 99 % of the pairs with it, in 11 to 78 % without."""
 _KNOWN_WORDS = 200_000
 _TO_PERSIAN = str.maketrans("يكى", "یکی")
 
@@ -86,7 +87,7 @@ class Stems(dict[str, str]):
         plain = respelled(word).replace("ё", "е") or word
         lang = language_for(script_of(plain), self._lang)
         if self._lemmas and lang in _LEMMAS:
-            plain = lemma(plain, lang)
+            plain = lemma(plain.translate(_TO_PERSIAN) if lang == "fa" else plain, lang)
         stem = self[word] = _stemmer(lang)(plain) or word
         return stem
 
@@ -114,4 +115,6 @@ def _stemmer(lang: str) -> Stem:
     snowball = Stemmer.Stemmer(_SNOWBALL[lang], 0).stemWord
     if lang == "fa":  # Snowball reads Persian letters, the index has the Arabic ones
         return lambda word: respelled(snowball(word.translate(_TO_PERSIAN)))
+    if lang == "ar":  # before it is stemmed, `ة` tells an ending: xquad.ar .922 nDCG@10, .908 without
+        return lambda word: respelled(snowball(word)).replace("ة", "ه")
     return lambda word: respelled(fold(snowball(word)))

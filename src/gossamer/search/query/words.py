@@ -14,6 +14,8 @@ import msgspec
 
 from gossamer.index import analysis, schema
 from gossamer.index.analysis import Languages
+from gossamer.index.spaceless import pairs, parts
+from gossamer.index.spelling import SYLLABLE
 from gossamer.search.matching import Needle
 
 _RUNS = re.compile(f"{analysis.PAIRED_RUN.pattern}|[^{analysis.PAIRED_RUN.pattern[1:-2]}]+")
@@ -88,7 +90,17 @@ def before_nasals(start: str) -> str:
     return _NASAL.split(start, maxsplit=1)[0]
 
 
-def _spaceless_units(run: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
+def _spaceless_units(text: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
+    for run, in_syllables in parts(text):
+        if in_syllables:
+            syllables = SYLLABLE.findall(run)
+            for pair in pairs(syllables):
+                yield _spaceless_unit(pair, pair, [pair], weights)
+        else:
+            yield from _character_units(run, languages, weights)
+
+
+def _character_units(run: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
     held = analysis.in_index(run, languages)
     if len(run) <= 2:
         yield _spaceless_unit(run, held, [held], weights)
