@@ -28,6 +28,7 @@ import Stemmer
 import tantivy
 
 from gossamer.index import schema
+from gossamer.index.signs import signs
 
 _HAN = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _SPACELESS = _HAN + "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9d\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -162,8 +163,9 @@ def address_words(url: str) -> list[str]:
 
 
 def joined(texts: Iterable[str], lang: str | None = None) -> str:
-    """Stems of several texts as the index takes them."""
-    return " ".join(stems("\n".join(texts), lang))
+    """Stems of several texts as the index takes them, and the signs that are names."""
+    text = "\n".join(texts)
+    return " ".join([*stems(text, lang), *signs(text)])
 
 
 def _spaceless_terms(text: str) -> list[str]:

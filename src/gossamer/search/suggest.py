@@ -1,20 +1,27 @@
 """Did you mean, and suggestions while typing: both from the words of the index, given by the caller.
 
-A word is corrected only where there is reason to: no page has it, or hardly any while a near neighbour is everywhere
-and the search found next to nothing. A word that is known once the keyboard layout is switched was typed with the wrong
-layout. Scripts that are not typed letter by letter, and words with digits, are left alone: that two model numbers are
-alike means nothing.
+A word is corrected only where there is reason to:
+
+- no page has it;
+- hardly any page has it while a near neighbour is everywhere, and the search found next to nothing;
+- it stands on one page or two, and a word with one other letter on a hundred times as many: the pages misspell it.
+
+A word that is known once the keyboard layout is switched was typed with the wrong layout; one that is known in Cyrillic
+letters was typed by ear. A word that only begins known ones was not typed to its end. Scripts that are not typed letter
+by letter, and words with digits, are left alone: that two model numbers are alike means nothing.
 """
 
 from __future__ import annotations
 
 import re
 import string
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 from unicodedata import category, normalize
 
 from gossamer.search.query.keyboard import other_layouts
+from gossamer.search.query.transliteration import readings
 
 MAX_LENGTH = 40
 MAX_CORRECTED = 8
@@ -23,6 +30,12 @@ FEW_FOUND = 5
 """Results up to which a word that exists may still be a mistake."""
 FAR_RARER = 50
 """How many times more pages have the neighbour of an existing word that is taken for a mistake."""
+DOUBTFUL = 2
+"""Pages up to which a word may be a mistake of the pages themselves, however much the search found."""
+MISSPELT = 100
+"""How many times more pages have the neighbour of such a word."""
+SHORTEST_START = 4
+"""Letters from which on the beginning of a word tells which word it is."""
 TITLE_CHARS = 60
 
 _PUNCTUATION = string.punctuation + "«»“”„‟「」『』‘’…–—−、。，！？：；"
@@ -30,6 +43,9 @@ _WITHOUT_SPACES = re.compile(  # Thai, Lao, Burmese, Khmer, Hangul, Kana, Han
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3100-\u318f\u3400-\u9fff\ua960-\ua97f"
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
+_COMPLETIONS = 5
+_LAST = "\U0010ffff"
+"""After every letter."""
 _NO_WORD = re.compile(r"[\W_]+")
 _LAST_WORD = re.compile(r"[^\W_]*\Z")
 
@@ -45,6 +61,10 @@ class Spelling(Protocol):
         """The words a mistake or two away, and how many mistakes, best first."""
         ...
 
+    def completions(self, start: str) -> list[str]:
+        """The words on most pages that begin so and are longer, best first."""
+        ...
+
 
 class Vocabulary:
     """The words that pages are written with, and how many pages have each."""
@@ -56,6 +76,7 @@ class Vocabulary:
         for word in self._counts:
             if _is_spelled(word):
                 self._by_length.setdefault((_is_latin(word), len(word)), []).append(word)
+        self._in_order = sorted(self._counts)
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -86,6 +107,15 @@ class Vocabulary:
             matches = process.extract(word, words, scorer=OSA.distance, score_cutoff=most, limit=None)
             found += [(int(distance), near) for near, distance, _ in matches if distance]
         return sorted(found, key=lambda match: (match[0], -self._counts[match[1]], match[1]))
+
+    def completions(self, start: str) -> list[str]:
+        """The words on most pages that begin so and are longer, best first."""
+        if len(start) < SHORTEST_START or not _is_spelled(start):
+            return []
+        first = bisect_left(self._in_order, start)
+        end = bisect_left(self._in_order, start + _LAST)
+        longer = (word for word in self._in_order[first:end] if word != start)
+        return sorted(longer, key=lambda word: (-self._counts[word], word))[:_COMPLETIONS]
 
 
 def did_you_mean(
@@ -138,25 +168,34 @@ def _correct(word: str, vocabulary: Spelling, pages: Callable[[str], int], found
     if not core:
         return word, False
     has = pages(core)
-    if has and found > FEW_FOUND:
+    few = found <= FEW_FOUND
+    if has > DOUBTFUL and not few:
         return word, False
-    enough = max(1, has * FAR_RARER)
+    enough = max(1, has * (FAR_RARER if few else MISSPELT))
     switched = max(_layouts(word, core), key=vocabulary.frequency, default="")
     if vocabulary.frequency(switched) >= enough:
         return switched, True
     near = [match for match in vocabulary.neighbours(core) if vocabulary.frequency(match[1]) >= enough]
-    if near and near[0][0] == 1:
-        return near[0][1], False
+    one_mistake = near[0][1] if near and near[0][0] == 1 else ""
+    by_ear = max(_by_ear(core), key=vocabulary.frequency, default="")
+    if vocabulary.frequency(by_ear) >= max(enough, vocabulary.frequency(one_mistake)):
+        return by_ear, False
+    if one_mistake:
+        return one_mistake, False
     if has:
         return word, False
-    second_best = near[0][1] if near else word  # two mistakes: a missing space is only one
-    return _unglue(core, vocabulary, max(1, vocabulary.frequency(second_best) // 10)) or second_best, False
+    second_best = near[0][1] if near else ""  # two mistakes: a missing space or end is only one
+    least = max(1, vocabulary.frequency(second_best) // 10)
+    longer = next(iter(vocabulary.completions(core)), "")
+    if vocabulary.frequency(longer) >= least:
+        return longer, False
+    return _unglue(core, vocabulary, least) or second_best or word, False
 
 
 def sought(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """What `did_you_mean` may ask of a vocabulary that is far away: words whose neighbours, and whose frequency."""
     cores = {core: word for word in words[:MAX_CORRECTED] if (core := _core(word))}
-    counted = [other for core, word in cores.items() for other in (core, *_layouts(word, core))]
+    counted = [other for core, word in cores.items() for other in (core, *_layouts(word, core), *_by_ear(core))]
     counted += [part for core in cores for pair in _pairs(core) for part in pair]
     return list(cores), list(dict.fromkeys(counted))
 
@@ -170,6 +209,10 @@ def _core(word: str) -> str:
 def _layouts(word: str, core: str) -> list[str]:
     layouts = [other.lower() for typed in (word, core) for other in other_layouts(typed)]
     return layouts + [other.replace("ё", "е") for other in layouts]  # few write ё
+
+
+def _by_ear(core: str) -> list[str]:
+    return readings(core) if len(core) > 2 else []
 
 
 def _pairs(word: str) -> list[tuple[str, str]]:

@@ -120,9 +120,22 @@ def test_known_words_other_scripts_and_what_has_no_neighbour_stay(typed: str) ->
 
 def test_a_rare_word_is_doubted_only_where_little_was_found_and_its_neighbour_is_everywhere() -> None:
     assert did_you_mean(["serch", "engine"], VOCABULARY, found=1) == ["search", "engine"]
-    assert did_you_mean(["serch", "engine"], VOCABULARY, found=100) is None
+    assert did_you_mean(["form", "engine"], VOCABULARY, found=100) is None
     assert did_you_mean(["form", "engine"], VOCABULARY, found=0) is None
     assert did_you_mean(["causal"], VOCABULARY, found=0) is None
+
+
+def test_a_word_of_two_pages_is_doubted_if_its_neighbour_is_on_a_hundred_times_as_many() -> None:
+    assert did_you_mean(["serch", "engine"], VOCABULARY, found=100) == ["search", "engine"]
+    assert did_you_mean(["serch", "engine"], VOCABULARY, 100, frequency=lambda word: 10) is None
+    assert did_you_mean(["rocket", "engine"], VOCABULARY, 100, frequency=lambda word: 2) is None
+
+
+def test_what_a_word_may_begin_or_sound_like_is_weighed_by_its_pages() -> None:
+    assert did_you_mean(["univ", "privet"], Vocabulary({"university": 30, "привет": 300, "private": 3}.items()), 0) == [
+        "university", "привет",
+    ]  # fmt: skip
+    assert did_you_mean(["privat"], Vocabulary({"приват": 3, "private": 300}.items()), 0) == ["private"]
 
 
 def test_a_single_word_that_was_found_is_not_unknown() -> None:

@@ -57,11 +57,12 @@ def _word_unit(word: str, languages: Sequence[str], weights: Mapping[str, float]
     stems = analysis.query_stems(word, languages)
     clauses = [Clause(field, word, weights.get(field, 0.0)) for field in _SURFACE_FIELDS]
     clauses += [Clause(field, stem, weights.get(field, 0.0)) for field in _STEM_FIELDS for stem in stems]
-    return Unit(word, tuple(clause for clause in clauses if clause.weight), _needle(word, stems, languages))
+    return Unit(word, tuple(clause for clause in clauses if clause.weight), needle_of(word, stems, languages))
 
 
-def _needle(word: str, stems: Sequence[str], languages: Sequence[str]) -> Needle:
-    shared = _shared_start(word, stems)
+def needle_of(word: str, stems: Sequence[str], languages: Sequence[str]) -> Needle:
+    """How an excerpt finds a word in all its forms."""
+    shared = shared_start(word, stems)
     known = frozenset(stems)
 
     def is_form(other: str) -> bool:
@@ -73,7 +74,7 @@ def _needle(word: str, stems: Sequence[str], languages: Sequence[str]) -> Needle
     return Needle(prefix=shared or word, word=word, forms=is_form)
 
 
-def _shared_start(word: str, stems: Sequence[str]) -> str:
+def shared_start(word: str, stems: Sequence[str]) -> str:
     """The longest start that a word shares with all of its stems."""
     size = min(len(word), *map(len, stems)) if stems else len(word)
     while not all(stem[:size] == word[:size] for stem in stems):
