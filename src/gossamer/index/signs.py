@@ -19,17 +19,21 @@ _LONGEST = 500_000
 """Characters of a text that are looked through."""
 
 OPERATORS = frozenset(
-    ":= == === != !== <> <= >= <=> << >> <<= >>= <- -> => ++ -- += -= *= /= %= **= ** // && || &= |= ^= ~= =~ !~ :: |> "
-    "<| ?? ?. ..< &^ <-> ~> <~ @@ %%".split()
+    ":= == === != !== <> <= >= <=> << >> <<= >>= <- -> => += -= *= /= %= **= ** && || &= |= ^= ~= =~ !~ :: |> <| &^ "
+    "<-> ~> <~".split()
 )
 """What is found without a word beside it."""
-_OPERATORS = frozenset(sign.encode() for sign in OPERATORS)
-_HINTS = "=<>&|*~"
-_AROUND = bytes(32 if chr(code) in "\"'`(),;[]{}" else code for code in range(256))
-_BEFORE = frozenset(" \t\n\r\"'`“”‘’«»(),[")
+_TELLING = "=<>&|*~"
+"""Each operator has one of these characters, but for `::`."""
+_MOST_PLACES = 64
+"""Places of each of them that are looked at."""
+_BEFORE = frozenset(["", *" \t\n\r\"'`“”‘’«»(),["])
+_AFTER = _BEFORE | frozenset(".:;!?)]")
+_OPERATING = frozenset("".join(OPERATORS))
+_LONGEST_OPERATOR = 3
 _PLUS = re.compile(r"\+\+|#")
 _NAME = re.compile(r"(?<![\w+#])[a-z][a-z0-9]{0,15}\Z", re.ASCII | re.IGNORECASE)
-_OVERLOADED = re.compile(r"operator ?(\(\)|\[\]|[-=!<>+*/%&|~^,]{1,3})")
+_OVERLOADED = re.compile(r"operator ?(\(\)|\[\]|[-=!<>+*/%&|~^]{1,3})")
 _DUNDER = re.compile(r"__[a-z0-9]\w{0,40}?__(?!\w)", re.ASCII | re.IGNORECASE)
 _DOTTED = re.compile(r"\.[a-z][a-z0-9_-]{1,24}(?!\w|\.\w)", re.ASCII | re.IGNORECASE)
 
@@ -46,10 +50,29 @@ def signs(text: str) -> list[str]:
         found.update((name, None) for name in _standing_alone(_DUNDER, text))
     if " ." in text or "\n." in text or text[:1] == ".":
         found.update((name, None) for name in _standing_alone(_DOTTED, text))
-    if any(hint in text for hint in _HINTS) or text in OPERATORS:
-        cut = text.encode("utf-8", "replace").translate(_AROUND).split()
-        found.update((sign.decode(), None) for sign in sorted(_OPERATORS.intersection(cut)))
+    for hint in _TELLING:
+        if hint in text:
+            found.update((sign, None) for sign in _operators(text, hint))
+    if ":" in text and "::" in text:
+        found.update((sign, None) for sign in _operators(text, "::"))
     return list(found)[:_MOST]
+
+
+def _operators(text: str, hint: str) -> Iterator[str]:
+    """The operators with these characters that stand alone."""
+    at = text.find(hint)
+    for _ in range(_MOST_PLACES):
+        if at < 0:
+            break
+        start, end = at, at + len(hint)
+        while start and at - start < _LONGEST_OPERATOR and text[start - 1] in _OPERATING:
+            start -= 1
+        while end < len(text) and end - at < _LONGEST_OPERATOR and text[end] in _OPERATING:
+            end += 1
+        sign = text[start:end]
+        if sign in OPERATORS and text[max(0, start - 1) : start] in _BEFORE and text[end : end + 1] in _AFTER:
+            yield sign
+        at = text.find(hint, end)
 
 
 def _with_plus(text: str) -> Iterator[str]:
@@ -64,5 +87,5 @@ def _with_plus(text: str) -> Iterator[str]:
 def _standing_alone(pattern: re.Pattern[str], text: str) -> Iterator[str]:
     for match in pattern.finditer(text):
         at = match.start()
-        if not at or text[at - 1] in _BEFORE:
+        if text[max(0, at - 1) : at] in _BEFORE:
             yield match[0].lower()

@@ -143,7 +143,7 @@ class Attempt(msgspec.Struct, frozen=True):
     sentence: str
     """What the reader is told: why, and what the results are for."""
     adds: bool = False
-    """Whether the results of the query as typed come first."""
+    """Whether the results of the query as typed are among these: there are few of them."""
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):

@@ -178,7 +178,7 @@ def _wider_sentence(query: Query, found: Standing) -> str:
     if not phrases:
         what = quoted(render(query))
         if found.exact:
-            return f"Few pages have {what}. Pages that write it together or apart follow them."
+            return f"Few pages have {what}. Pages that write it together or apart are shown, too."
         return f"No page has {what} as you wrote it. These pages write it together or apart."
     what = these(phrases, "and")
     if found.exact:

@@ -20,6 +20,8 @@ MOST = 3
 _SHORTEST = 3
 """Letters of a part of a compound."""
 _LONGEST = 40
+_MOST_JOINED = 5
+"""Words that are joined to one."""
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
@@ -43,6 +45,10 @@ def sought(query: Query) -> list[str]:
 
 def _variants(query: Query, frequency: Callable[[str], int]) -> Iterator[Query]:
     groups = query.groups
+    if 2 < len(groups) <= _MOST_JOINED and all(map(_is_plain, groups)):  # get element by id
+        word = "".join(group[0].text.lower() for group in groups)
+        if _is_compound(word) and frequency(word):
+            yield _with(query, ((Term(word),),))
     for n, (one, two) in enumerate(pairwise(groups)):
         if _is_plain(one) and _is_plain(two):
             word = one[0].text + two[0].text
@@ -60,7 +66,7 @@ def _other(term: Term, frequency: Callable[[str], int]) -> Iterator[Term]:
     parts = _LETTERS.findall(term.text)
     if len(parts) > 1:  # read_file, "file system"
         joined = "".join(parts).lower()
-        if len(parts) <= 4 and _is_compound(joined) and frequency(joined):
+        if len(parts) <= _MOST_JOINED and _is_compound(joined) and frequency(joined):
             yield Term(joined)
         return
     if term.phrase or not _is_compound(term.text):

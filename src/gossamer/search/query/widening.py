@@ -1,7 +1,7 @@
 """A wider query, for where the one that was typed finds little (`Request.wider`).
 
-What the query itself finds stays, and comes first. Behind it come pages that have a phrase of it with other forms of
-its words, or one of its compounds written another way.
+What the query itself finds stays. Behind it come pages that have a phrase of it with other forms of its words; beside
+it, pages that write one of its compounds another way.
 """
 
 from __future__ import annotations
@@ -42,15 +42,17 @@ def build(view: View, config: RankingConfig, corpus: Corpus, query: Query, reque
     def frequency(word: str) -> int:
         return frequency_of(word, corpus.pages, corpus.languages)
 
-    others = [_WideBuilder(view, config, corpus).build(query, request, now)]
+    # A word in two parts is often two words far apart: only a phrase is meant as it was typed.
+    has_phrase = any(term.phrase for group in query.groups for term in group)
+    others = [_WideBuilder(view, config, corpus).build(query, request, now)] if has_phrase else []
     others += [Builder(view, config, corpus).build(other, request, now) for other in variants(query, frequency)]
-    as_typed = Part("the query as typed", Q.const_score_query(built.strict, _AS_TYPED))
-    every = [built.strict, as_typed.query, *(other.strict for other in others)]
+    as_typed = [Part("the query as typed", Q.const_score_query(built.strict, _AS_TYPED))] if has_phrase else []
+    every = [built.strict, *(part.query for part in as_typed), *(other.strict for other in others)]
     return msgspec.structs.replace(
         built,
         strict=Q.boolean_query([(_SHOULD, one) for one in every]),
         loose=None,
-        parts=[*built.parts, as_typed, *(part for other in others for part in other.parts)],
+        parts=[*built.parts, *as_typed, *(part for other in others for part in other.parts)],
         needles=[*built.needles, *(needle for other in others for needle in other.needles)],
     )
 
