@@ -135,7 +135,9 @@ class Searcher:
             return []
         view = self._views.current()
         with commits.checking(view.folder):
-            terms, titles = continuations(view, words, limit)
+            terms, titles = continuations(
+                view, words, limit, lambda word: self._views.vocabulary(view).beginning_nearly(word)
+            )
         return complete(prefix, terms, [title for _, title in titles], limit)
 
     def page(self, url: str) -> StoredPage | None:

@@ -44,6 +44,7 @@ _WITHOUT_SPACES = re.compile(  # Thai, Lao, Burmese, Khmer, Hangul, Kana, Han
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
 _COMPLETIONS = 5
+_LATIN_LETTERS, _CYRILLIC_LETTERS = string.ascii_lowercase, "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєґў"
 _LAST = "\U0010ffff"
 """After every letter."""
 _NO_WORD = re.compile(r"[\W_]+")
@@ -116,6 +117,15 @@ class Vocabulary:
         end = bisect_left(self._in_order, start + _LAST)
         longer = (word for word in self._in_order[first:end] if word != start)
         return sorted(longer, key=lambda word: (-self._counts[word], word))[:_COMPLETIONS]
+
+    def beginning_nearly(self, start: str, limit: int = 8) -> list[tuple[str, int]]:
+        """The words on most pages whose beginning is one mistake away from this one, and on how many they are."""
+        if not SHORTEST_START <= len(start) <= MAX_LENGTH or not _is_spelled(start):
+            return []
+        starts = _one_mistake_away(start)
+        found = {word for other in starts for word in self.completions(other)} | (starts & self._counts.keys())
+        best = sorted(found, key=lambda word: (-self._counts[word], word))[:limit]
+        return [(word, self._counts[word]) for word in best]
 
 
 def did_you_mean(
@@ -226,6 +236,18 @@ def _unglue(word: str, vocabulary: Spelling, enough: int) -> str:
     rarer = {pair: min(map(vocabulary.frequency, pair)) for pair in pairs}
     best = max(pairs, key=rarer.__getitem__, default=("", ""))
     return " ".join(best) if rarer.get(best, 0) >= enough else ""
+
+
+def _one_mistake_away(start: str) -> set[str]:
+    """What a word's beginning is with a letter more, fewer or another, or with two of them swapped; the first letter is
+    taken to be right."""
+    letters = _LATIN_LETTERS if start.isascii() else _CYRILLIC_LETTERS
+    ends = [(start[:at], start[at:]) for at in range(1, len(start) + 1)]
+    swapped = [left + right[1] + right[0] + right[2:] for left, right in ends if len(right) > 1]
+    dropped = [left + right[1:] for left, right in ends if right and len(start) > SHORTEST_START]
+    others = [left + letter + right[1:] for left, right in ends if right for letter in letters]
+    added = [left + letter + right for left, right in ends if right for letter in letters]
+    return {*swapped, *dropped, *others, *added} - {start}
 
 
 def _has_digit(word: str) -> bool:

@@ -223,3 +223,20 @@ def test_any_text_is_completed_within_the_limit(
     assert len(suggestions) <= limit
     assert len({suggestion.casefold() for suggestion in suggestions}) == len(suggestions)
     assert all(suggestion.strip() and suggestion != prefix for suggestion in suggestions)
+
+
+# ---- words that begin nearly so ----
+
+
+@pytest.mark.parametrize(
+    ("start", "word"),
+    [("machn", "machine"), ("mcahi", "machine"), ("serach", "search"), ("двигт", "двигатель"), ("univrs", "")],
+)
+def test_a_beginning_with_a_mistake_is_near_words_that_begin_so(start: str, word: str) -> None:
+    found = [near for near, _ in VOCABULARY.beginning_nearly(start)]
+    assert found[:1] == ([word] if word else [])
+
+
+@given(st.text(max_size=50))
+def test_any_beginning_is_answered(start: str) -> None:
+    assert len(VOCABULARY.beginning_nearly(start)) <= 8

@@ -136,8 +136,12 @@ class ShardSearcher:
         if not words or ask.limit < 1:
             return Suggested()
         with self._view() as view:
-            terms, titles = continuations(view, words, ask.limit)
+            terms, titles = continuations(view, words, ask.limit, lambda word: self._beginning_nearly(view, word))
             return Suggested(tuple(terms), tuple(titles))
+
+    def _beginning_nearly(self, view: View, word: str) -> list[tuple[str, int]]:
+        vocabulary = self._views.vocabulary_within(view, _READING)
+        return vocabulary.beginning_nearly(word) if vocabulary is not None else []
 
     def overview(self, ask: OverviewAsk) -> Outline:
         """What the index here holds."""
