@@ -76,6 +76,17 @@ def test_all_words_within_the_distance_are_found(counts: list[tuple[str, int]], 
     assert set(vocabulary.closest(word, limit=100)) == expected
 
 
+@given(
+    st.lists(st.tuples(st.text("abcd", min_size=2, max_size=8), st.integers(1, 99)), max_size=40),
+    st.text("abcd", min_size=3, max_size=8),
+)
+def test_neighbours_are_the_nearest_words(counts: list[tuple[str, int]], word: str) -> None:
+    vocabulary = Vocabulary(counts)
+    near = [(OSA.distance(word, other), other) for other in vocabulary.closest(word, limit=100)]
+    nearest = [match for match in near if match[0] == near[0][0]]
+    assert vocabulary.neighbours(word) == (nearest if nearest and nearest[0][0] == 1 else near)
+
+
 # ---- did you mean ----
 
 
