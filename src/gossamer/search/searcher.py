@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import tantivy
@@ -15,7 +17,9 @@ from gossamer.index.folder import IndexFolder
 from gossamer.model.site import key64
 from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
-from gossamer.search.correcting import corrected
+from gossamer.search.attempts.ladder import Standing, Step, climb, steps
+from gossamer.search.attempts.reasons import Reason, of_empty, reason
+from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
@@ -33,10 +37,12 @@ from gossamer.search.limits import (
 )
 from gossamer.search.ordering import Candidate, Collapsed, Leaders, Ranks
 from gossamer.search.overview import example, outline, overview
-from gossamer.search.query.building import Builder, Built, plain
-from gossamer.search.query.language import Query, parse
+from gossamer.search.query.building import Built, plain
+from gossamer.search.query.language import Query, parse, render
+from gossamer.search.query.widening import build
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import (
+    Attempt,
     Hit,
     IndexState,
     Overview,
@@ -45,9 +51,39 @@ from gossamer.search.results import (
     ScoreExplanation,
     StoredPage,
 )
-from gossamer.search.suggest import complete
+from gossamer.search.suggest import Spelling, complete
 from gossamer.search.translations import linked
 from gossamer.search.view import View, Views
+
+
+class _Asked(NamedTuple):
+    """A query that the index was asked, and what it found."""
+
+    request: Request
+    query: Query
+    built: Built
+    asked: tantivy.Query
+    matching: int
+    hits: list[Candidate]
+    notices: list[str]
+
+    @property
+    def standing(self) -> Standing:
+        """How much that is."""
+        return Standing(self.built.exact, self.matching)
+
+
+class _Climbed(NamedTuple):
+    """What was searched in the end."""
+
+    asked: _Asked
+    spelled: Callable[[], Query | None]
+    attempt: Attempt | None = None
+
+    def correction(self) -> str:
+        """The query as typed, respelled; empty where there is no reason to."""
+        other = self.spelled()
+        return render(other) if other is not None else ""
 
 
 class Searcher:
@@ -85,10 +121,9 @@ class Searcher:
         """The near copies that are collapsed under a hit of the request, best first."""
         view = self._views.current()
         with commits.checking(view.folder):
-            query = parse(request.query)
-            built = self._build(view, query, request)
-            _, _, hits = self._find(view, built, query, request, DEPTH, [])
-            highlighter = Highlighter(built.needles)
+            asked = self._climb(view, request).asked
+            _, _, hits = self._find(view, asked.built, asked.query, asked.request, DEPTH, [])
+            highlighter = Highlighter(asked.built.needles)
             copies = ordering.copies_of(view, hits, url)[:MAX_SIZE]
             return tuple(make_hit(view, hit, 0, highlighter) for hit in copies)
 
@@ -100,7 +135,9 @@ class Searcher:
             return []
         view = self._views.current()
         with commits.checking(view.folder):
-            terms, titles = continuations(view, words, limit)
+            terms, titles = continuations(
+                view, words, limit, lambda word: self._views.vocabulary(view).beginning_nearly(word)
+            )
         return complete(prefix, terms, [title for _, title in titles], limit)
 
     def page(self, url: str) -> StoredPage | None:
@@ -126,10 +163,9 @@ class Searcher:
             address = view.find(key64(url))
             if address is None:
                 return ScoreExplanation(url, False, 0.0, (), "the page is not in the index")
-            query = parse(request.query)
-            built = self._build(view, query, request)
-            wish = ordering.wish_of(query, request, built, self._clock.now())
-            return explain(view, url, address, built, self._config, self._ranks, wish)
+            asked = self._climb(view, request).asked
+            wish = ordering.wish_of(asked.query, asked.request, asked.built, self._clock.now())
+            return explain(view, url, address, asked.built, self._config, self._ranks, wish)
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -151,20 +187,21 @@ class Searcher:
     def _search(self, view: View, request: Request) -> Results:
         query = parse(request.query)
         if query.is_empty:
-            return Results(request=request, total=0, hits=(), pages=0, notices=query.notices)
-        built = self._build(view, query, request)
-        span = span_of(request)
-        notices = [*query.notices]
-        asked, matching, found = self._find(view, built, query, request, span.needed, notices)
-        page = self._page(view, request, found[:DEPTH], span)
-        if not page.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
-            asked, matching, found = self._find(view, built, query, request, DEPTH, [])
-            page = self._page(view, request, found[:DEPTH], span)
-        counted = tally(view, asked, matching, found, request.facets, self._collapses(request))
+            return Results(
+                request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
+            )
+        climbed = self._climb(view, request)
+        found, span = climbed.asked, span_of(request)
+        page = self._page(view, request, found.hits[:DEPTH], span)
+        if not page.is_full and len(found.hits) < min(found.matching, DEPTH):  # copies took the places of others
+            found = self._ask(view, found.request, found.query, DEPTH)
+            page = self._page(view, request, found.hits[:DEPTH], span)
+        counted = tally(view, found.asked, found.matching, found.hits, request.facets, self._collapses(request))
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
-        highlighter = Highlighter(built.needles)
+        highlighter = Highlighter(found.built.needles)
         hits = [make_hit(view, hit, copies, highlighter) for hit, copies in shown]
+        why = Reason() if total else self._reason(view, query, request)
         return Results(
             request=request,
             total=total,
@@ -172,12 +209,56 @@ class Searcher:
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
-            did_you_mean=corrected(query, total, view.pages, view.languages, lambda _: self._views.vocabulary(view)),
-            notices=(*notices, *span.notices(total)),
+            did_you_mean=climbed.correction(),
+            notices=tuple(dict.fromkeys((*query.notices, *found.notices, *span.notices(total)))),
+            attempt=climbed.attempt,
+            reason=why.sentence,
+            try_instead=why.instead,
         )
 
+    def _climb(self, view: View, request: Request) -> _Climbed:
+        """The query as it was typed, or the second attempt that finds more."""
+        query, needed = parse(request.query), span_of(request).needed
+        first = self._ask(view, request, query, needed)
+
+        @cache
+        def spelled() -> Query | None:
+            return respelled(query, first.matching, view.pages, view.languages, self._spelling(view), view.documents)
+
+        if not request.literal and not query.is_empty:
+
+            def frequency(word: str) -> int:
+                return self._frequency(view, word)
+
+            def ask(step: Step) -> tuple[_Asked, Standing]:
+                other = self._ask(view, step.request(request), step.query, needed)
+                return other, other.standing
+
+            better = climb(steps(query, first.standing, spelled, frequency, frequency), first.standing, ask)
+            if better is not None:
+                return _Climbed(better[0], spelled, better[1])
+        return _Climbed(first, spelled)
+
+    def _ask(self, view: View, request: Request, query: Query, needed: int) -> _Asked:
+        built = self._build(view, query, request)
+        notices: list[str] = []
+        asked, matching, hits = self._find(view, built, query, request, needed, notices)
+        return _Asked(request, query, built, asked, matching, hits, notices)
+
+    def _spelling(self, view: View) -> Callable[[Sequence[str]], Spelling]:
+        return lambda words: self._views.vocabulary(view)
+
+    def _frequency(self, view: View, word: str) -> int:
+        return frequency_of(word, view.pages, view.languages)
+
+    def _reason(self, view: View, query: Query, request: Request) -> Reason:
+        def count(other: Request) -> int:
+            return self._ask(view, other, parse(other.query), 1).matching
+
+        return reason(query, request, view.documents, lambda word: self._frequency(view, word), count)
+
     def _build(self, view: View, query: Query, request: Request) -> Built:
-        return Builder(view, self._config).build(query, request, self._clock.now())
+        return build(view, self._config, view, query, request, self._clock.now())
 
     def _find(
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
@@ -187,6 +268,7 @@ class Searcher:
         depth = depth_for(needed)
         asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
         total, hits = ask_index(view, asked, depth, by_date)
+        built.exact = total
         if total < ENOUGH and built.loose is not None and asked is built.strict:
             looser, more = ask_index(view, built.loose, depth, by_date)
             if looser > total:

@@ -95,10 +95,12 @@ class Pages:
 
     def _search(self, request: Request) -> Response:
         results = self._services.answer(request, "page")
+        marked = results.attempt.query if results.attempt else request.query
         page = self._renderer.page(
             "results.html",
             request=request,
             results=results,
+            marked_query=marked,
             plain=Request(query=request.query),
             kept=kept(request),
             chips=self._chips(request),

@@ -191,6 +191,11 @@ SORT = Choice("sort", "Order of the results.", get_args(Sort))
 SINCE = Choice("since", "Only pages dated within the last day, week, month or year.", get_args(Since))
 FACETS = Flag("facets", f"Also count {_listed()}.", True)
 SIMILAR = Flag("similar", "List near-duplicates instead of collapsing them under the best one.", False)
+LITERAL = Flag(
+    "literal",
+    "Search only for the query as typed: no other spelling, no other forms of a phrase, no fewer words.",
+    False,
+)
 ADDRESS = Text("url", "URL of a page.", "https://www.example.org/", required=True)
 OLDER = Text(
     "from", "The older visit to compare: its fetched_at. Default: the second-newest visit with text.", longest=40
@@ -203,7 +208,7 @@ FILTERS: tuple[Parameter[Any], ...] = (
     SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), SIMILAR,
 )  # fmt: skip
 """What narrows or orders a search, beside the query."""
-SEARCH: tuple[Parameter[Any], ...] = (QUERY, PAGE, SIZE, *FILTERS, FACETS)
+SEARCH: tuple[Parameter[Any], ...] = (QUERY, PAGE, SIZE, *FILTERS, LITERAL, FACETS)
 """Everything that makes a `Request`."""
 
 

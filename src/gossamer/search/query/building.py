@@ -18,6 +18,7 @@ from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
 from gossamer.search.query.operators import CHOSEN, OPERATORS, Field, Operator
 from gossamer.search.query.phrases import Readings
+from gossamer.search.query.signs import with_signs
 from gossamer.search.query.words import Clause, Unit, before_nasals, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
@@ -78,6 +79,8 @@ class Built(msgspec.Struct):
     needles: list[Needle | Phrase]
     words: list[str]
     """The plain words, as the index spells them."""
+    exact: int = 0
+    """Pages that `strict` matches, once the index was asked."""
 
 
 class Builder:
@@ -183,7 +186,9 @@ class Builder:
     def _group(self, alternatives: Sequence[Term], built: Built) -> list[_Group]:
         """What one group of the query asks for."""
         if len(alternatives) == 1 and alternatives[0].field == "any" and not alternatives[0].phrase:
-            found = list(units(alternatives[0].text, self._languages, self._weights))
+            text = alternatives[0].text
+            found = list(units(text, self._languages, self._weights))
+            found = with_signs(text, found, self._weights, self._corpus.pages)
             groups = [_Group(self._unit(unit, built), self._is_needed(unit)) for unit in found]
             return [group for group in groups if group.clauses]
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
@@ -268,11 +273,11 @@ class Builder:
         To look into a long list twice would cost time and tell nothing."""
         typed = next((clause for clause in clauses if clause.field == schema.BODY), None)
         stems = [clause for clause in clauses if clause.field == schema.BODY_STEMS]
-        if (
-            typed is None
-            or len(stems) != 1
-            or self._corpus.pages(*typed.place) < _ALIKE * self._corpus.pages(*stems[0].place)
-        ):
+        if typed is None or len(stems) != 1:
+            return list(clauses)
+        as_typed, as_stem = self._corpus.pages(*typed.place), self._corpus.pages(*stems[0].place)
+        # More pages than the stem has: some are in a language that words of queries are not stemmed in.
+        if as_typed < _ALIKE * as_stem or as_typed > as_stem:
             return list(clauses)
         extra = {_STEMMED[clause.field]: clause.weight for clause in clauses if clause.field in _STEMMED}
         return [

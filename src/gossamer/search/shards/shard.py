@@ -27,8 +27,9 @@ from gossamer.search.hits import make_hit, stored_page
 from gossamer.search.limits import ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
-from gossamer.search.query.building import Builder, Built, plain
+from gossamer.search.query.building import Built, plain
 from gossamer.search.query.language import Query, parse
+from gossamer.search.query.widening import build
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
 from gossamer.search.shards.lengths import Lengths
 from gossamer.search.shards.values import (
@@ -135,8 +136,12 @@ class ShardSearcher:
         if not words or ask.limit < 1:
             return Suggested()
         with self._view() as view:
-            terms, titles = continuations(view, words, ask.limit)
+            terms, titles = continuations(view, words, ask.limit, lambda word: self._beginning_nearly(view, word))
             return Suggested(tuple(terms), tuple(titles))
+
+    def _beginning_nearly(self, view: View, word: str) -> list[tuple[str, int]]:
+        vocabulary = self._views.vocabulary_within(view, _READING)
+        return vocabulary.beginning_nearly(word) if vocabulary is not None else []
 
     def overview(self, ask: OverviewAsk) -> Outline:
         """What the index here holds."""
@@ -150,8 +155,10 @@ class ShardSearcher:
         if vocabulary is None:
             return Spellings({}, {})
         neighbours = {word: tuple(vocabulary.neighbours(word)) for word in ask.words}
+        completions = {word: tuple(vocabulary.completions(word)) for word in ask.words}
         asked = {*ask.counted, *(near for found in neighbours.values() for _, near in found)}
-        return Spellings({word: vocabulary.frequency(word) for word in asked}, neighbours)
+        asked.update(longer for found in completions.values() for longer in found)
+        return Spellings({word: vocabulary.frequency(word) for word in asked}, neighbours, completions)
 
     def page(self, ask: UrlAsk) -> StoredPage | None:
         """The stored text of a page here."""
@@ -214,7 +221,7 @@ class _Asking:
         request, config = question.request, question.config
         query: Query = parse(request.query)
         corpus = SharedCorpus(view, view.written, question.whole)
-        self.built: Built = Builder(view, config, corpus).build(query, request, question.now)
+        self.built: Built = build(view, config, corpus, query, request, question.now)
         self.ranking = request.ranking or config.ranking
         self.by_date = request.sort == "date" or query.newest
         self.collapses = not request.similar and self.ranking == "web"

@@ -162,6 +162,8 @@ class Spellings(msgspec.Struct, frozen=True):
     frequencies: dict[str, int]
     """Of those asked for and of all neighbours."""
     neighbours: dict[str, tuple[tuple[int, str], ...]]
+    completions: dict[str, tuple[str, ...]] = {}
+    """Word → the most frequent longer ones that begin so; an older shard tells none."""
 
 
 class UrlAsk(msgspec.Struct, frozen=True):
