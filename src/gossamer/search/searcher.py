@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import tantivy
@@ -49,6 +51,9 @@ from gossamer.search.suggest import complete
 from gossamer.search.translations import linked
 from gossamer.search.view import View, Views
 
+if TYPE_CHECKING:
+    from gossamer.search.semantic.mixing import Meaning, Mixture
+
 
 class Searcher:
     """The one way to ask the index; safe to share between threads."""
@@ -60,9 +65,12 @@ class Searcher:
         ranks: Ranks | None = None,
         clock: Clock | None = None,
         leaders: Leaders | None = None,
+        meaning: Meaning | None = None,
     ) -> None:
+        """`meaning`: by default the one that the settings ask for."""
         self._views = Views(folder)
         self._config = config or RankingConfig()
+        self._meaning = meaning or _meaning_of(folder, self._config)
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
 
@@ -129,7 +137,11 @@ class Searcher:
             query = parse(request.query)
             built = self._build(view, query, request)
             wish = ordering.wish_of(query, request, built, self._clock.now())
-            return explain(view, url, address, built, self._config, self._ranks, wish)
+            asked, _, hits = self._by_words(view, built, query, request, 1, [])
+            mixture = self._mixture(view, built, query, request, asked, hits)
+            is_found = mixture is not None and key64(url) in mixture.meanings
+            explained = explain(view, url, address, built, self._config, self._ranks, wish, is_found=is_found)
+            return mixture.explained(explained, key64(url)) if mixture is not None else explained
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -183,8 +195,26 @@ class Searcher:
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
+        asked, total, hits = self._by_words(view, built, query, request, needed, notices)
+        mixture = self._mixture(view, built, query, request, asked, hits)
+        return (mixture.query, total + mixture.added, mixture.hits) if mixture is not None else (asked, total, hits)
+
+    def _mixture(
+        self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, hits: Sequence[Candidate]
+    ) -> Mixture | None:
+        """The hits mixed with those by meaning, where that is asked for."""
+        if self._meaning is None or self._ranking(request) != "web" or request.sort == "date" or query.newest:
+            return None
+        wish = ordering.wish_of(query, request, built, self._clock.now())
+        priors = partial(ordering.add_priors, view, config=self._config, ranks=self._ranks, wish=wish)
+        return self._meaning.mixed(view, built, query, request, asked, hits, priors)
+
+    def _by_words(
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        """The same by words alone; enough hits to be mixed with others."""
         by_date = request.sort == "date" or query.newest
-        depth = depth_for(needed)
+        depth = max(depth_for(needed), self._meaning.candidates if self._meaning is not None else 0)
         asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
         total, hits = ask_index(view, asked, depth, by_date)
         if total < ENOUGH and built.loose is not None and asked is built.strict:
@@ -209,3 +239,11 @@ class Searcher:
 
     def _ranking(self, request: Request) -> str:
         return request.ranking or self._config.ranking
+
+
+def _meaning_of(folder: IndexFolder, config: RankingConfig) -> Meaning | None:
+    if not config.semantic:
+        return None
+    from gossamer.search.semantic.mixing import Meaning  # NumPy: who searches by words alone goes without
+
+    return Meaning(folder, config.semantic)

@@ -69,6 +69,10 @@ class Built(msgspec.Struct):
     needles: list[Needle | Phrase]
     words: list[str]
     """The plain words, as the index spells them."""
+    given: list[tuple[tantivy.Occur, tantivy.Query]] | None = None
+    """Scores pages that were found otherwise, those that fit the filters; None if the words themselves are meant."""
+    filtered: tantivy.Query | None = None
+    """All pages that fit the filters, if there are any."""
 
 
 class Builder:
@@ -94,9 +98,7 @@ class Builder:
         if not groups and query.groups:
             return built  # only words that the index leaves out, such as one of 120 letters: no page has them
         if not groups:
-            # Every document has a key.
-            pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
-            built.strict = _all([(_MUST, Q.const_score_query(pages, 0.0)), *filters])
+            built.strict = _all([(_MUST, self._everything()), *filters])
             return built
         firm = [(_MUST, _any(group.clauses)) for group in groups if group.firm]
         groups = [group for group in groups if not group.firm]
@@ -106,6 +108,9 @@ class Builder:
         required = [group.clauses for group in groups if group.needed] or [group.clauses for group in groups]
         everything = [clause for group in groups for clause in group.clauses]
         some = _should(everything) if firm else [(_MUST, _any(everything))]
+        if not firm:
+            built.given = [*_should(everything), *filters]
+            built.filtered = _all([(_MUST, self._everything()), *filters]) if filters else None
         filters += firm
         loose = _all([*some, *filters])
         if len(required) > self._config.all_of:
@@ -115,6 +120,11 @@ class Builder:
         built.strict = _all([*((_MUST, _any(clauses)) for clauses in required), *_should(helpful), *filters])
         built.loose = loose if len(required) > 1 or firm else None
         return built
+
+    def _everything(self) -> tantivy.Query:
+        """All pages: each has a key."""
+        pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
+        return Q.const_score_query(pages, 0.0)
 
     def _group(self, alternatives: Sequence[Term], built: Built) -> list[_Group]:
         """What one group of the query asks for."""
