@@ -42,8 +42,9 @@ class VectorView:
         """Place of each live row among those of all files, in the order of the keys."""
         self._keys = everything[self._rows]
         self._signs: NDArray[np.uint64] | None = None
+        """Word by word, of all live rows each: NumPy is fast along long lines."""
         if len(self._keys) > _FEW:
-            self._signs = np.concatenate([one.signs for one in self._files])[self._rows]
+            self._signs = np.ascontiguousarray(np.concatenate([one.signs for one in self._files])[self._rows].T)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -77,11 +78,13 @@ class VectorView:
         return places[known], known
 
     def _promising(self, vector: Floats, live: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-        """Those whose signs differ least from the vector's."""
+        """Those whose signs differ least from the vector's; at least so many."""
         assert self._signs is not None
-        signs = self._signs if len(live) == len(self._keys) else self._signs[live]
-        differing = np.bitwise_count(signs ^ parts.signs_of(vector[None])).sum(1, dtype=np.uint16)
-        return live[np.argpartition(differing, count)[:count]]
+        differing = np.zeros(len(live), np.uint16)
+        for signs, wanted in zip(self._signs, parts.signs_of(vector[None])[0], strict=True):
+            differing += np.bitwise_count((signs if len(live) == len(self._keys) else signs[live]) ^ wanted)
+        most = int(np.searchsorted(np.cumsum(np.bincount(differing)), count))
+        return live[differing <= most]
 
     def _products(self, vector: Floats, live: NDArray[np.intp]) -> Floats:
         rows = self._rows[live]

@@ -53,7 +53,7 @@ _LOOKED_AT = 300
 """Nearest pages of which the index says whether they fit."""
 _FITTING = 20_000
 """Pages that fit the filters up to which the search looks among all of them."""
-_FLOOR = 0.25
+_FLOOR = 0.3
 """How near a page without the words must be, at least: what is farther has nothing to do with the query."""
 _JUDGES = 20
 """Best pages by words of which half must have vectors."""
