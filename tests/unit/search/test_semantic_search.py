@@ -187,6 +187,8 @@ def test_damaged_vectors_leave_the_words(tmp_path: Path) -> None:
         ("rocket -engine site:a.test", "rocket"),
         ("Rocket", "Rocket"),
         ("how do I read a file in Python 3.11", "how do I read a file in Python 3.11"),
+        ("PATENTS OF CHEMICAL OR MEDICAL SYSTEMS", "PATENTS OF CHEMICAL MEDICAL SYSTEMS"),
+        ("patents of chemical OR medical systems", ""),
         ("std::move", ""),
         ("camelCase", ""),
         ("3.11", ""),

@@ -124,14 +124,20 @@ def packaged_model() -> Path:
 def prepared(root: Path, source: Path | None = None) -> Path:
     """The folder of a model made ready to be opened, below `root`; made from the files in `source` if it is not there.
     Without a source it is the packaged model, which must be the one that was measured."""
+    if source is None and (place := root / _folder_name(PINNED)).is_dir():
+        return place  # the package may be gone
     folder = source or packaged_model()
     digest = _digest(folder / "model.safetensors")
     if source is None and digest != PINNED:
         raise SemanticError(f"the package {PACKAGE} holds other weights than expected: run `{INSTALL}`")
-    place = root / f"model-{digest[:12]}-{RECIPE}"
+    place = root / _folder_name(digest)
     if not place.is_dir():
         _prepare(folder, place)
     return place
+
+
+def _folder_name(digest: str) -> str:
+    return f"model-{digest[:12]}-{RECIPE}"
 
 
 def find_prepared(root: Path, name: str) -> Path | None:

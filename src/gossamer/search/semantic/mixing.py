@@ -135,7 +135,9 @@ class Meaning:
         keys += view.numbers(schema.KEY, [address for _, address in new])
         alike = vectors.alike(vector, keys)
         top = max((score for score, _ in candidates), default=0.0)
-        parts = self._weight * (top if top > 0 else 1.0) * _scaled(alike)
+        top = top if top > 0 else 1.0
+        by_words = np.array([score / top for score, _ in candidates], np.float32)
+        parts = self._weight * top * _scaled(alike, by_words)
         kept = 1 - self._weight
         mixed = [
             (kept * score + float(part), address) for (score, address), part in zip(candidates, parts, strict=True)
@@ -204,14 +206,16 @@ class Meaning:
 def asked_for(query: Query, request: Request) -> str:
     """The text whose meaning is asked for; empty where the words themselves are meant."""
     terms = [term for group in query.groups for term in group]
-    literal = any(len(group) > 1 for group in query.groups) or any(term.phrase or term.field != "any" for term in terms)
+    has_or = any(len(group) > 1 for group in query.groups) and not query.typed.isupper()
+    literal = has_or or any(term.phrase or term.field != "any" for term in terms)
     if literal or not terms or (len(terms) == 1 and _is_identifier(terms[0].text)):
         return ""
     languages = {*query.values("lang"), *filter(None, (request.lang,))}
     text = " ".join(term.text for term in terms)[:_MOST_CHARS]
     if (languages and languages.isdisjoint(LANGUAGES)) or script_of(text) != "latin":
         return ""
-    return text if detect_language(text) in ("", *LANGUAGES) else ""
+    # In lower case: CLD2 takes capitals for a language of their own.
+    return text if detect_language(text.lower()) in ("", *LANGUAGES) else ""
 
 
 def _is_identifier(word: str) -> bool:
@@ -252,12 +256,11 @@ def _detail(near: float, kept: float) -> str:
     return f"{vector}, all else counts {kept:.4g}"
 
 
-def _scaled(alike: Floats) -> Floats:
-    """From 0, the farthest candidate or what is too far, to 1, the nearest; one without a vector counts as the others
-    do on the average."""
+def _scaled(alike: Floats, by_words: Floats) -> Floats:
+    """From 0, the farthest candidate or what is too far, to 1, the nearest; one without a vector counts by its words."""
     known = alike[~np.isnan(alike)]
     if not len(known):
-        return np.zeros(len(alike), np.float32)
+        return by_words
     low, high = min(float(known.min()), _FLOOR), float(known.max())
     scaled = (alike - low) / max(high - low, 1e-6)
-    return np.where(np.isnan(scaled), np.nanmean(scaled), scaled)
+    return np.where(np.isnan(scaled), by_words, scaled)
