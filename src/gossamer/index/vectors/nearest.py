@@ -20,7 +20,7 @@ from gossamer.index.vectors.store import Manifest, VectorFolder, newest
 
 _FEW = 20_000
 """Vectors that are compared exactly at once."""
-_MANY = 4_000
+_MANY = 8_000
 """Vectors that are compared exactly after a look at the signs; at least, and `_TIMES` as many as are wanted."""
 _TIMES = 10
 _TRIES = 5

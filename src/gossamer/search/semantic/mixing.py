@@ -50,7 +50,9 @@ LANGUAGES = ("en",)
 CANDIDATES = 100
 """Pages by words and pages by meaning that are mixed."""
 _LOOKED_AT = 300
-"""Nearest pages of which the index says whether they fit."""
+"""Nearest pages of which the index says whether they fit the filters."""
+_UNFILTERED = 130
+"""The same without filters: only pages that left do not fit."""
 _FITTING = 20_000
 """Pages that fit the filters up to which the search looks among all of them."""
 _FLOOR = 0.3
@@ -157,10 +159,11 @@ class Meaning:
         self, view: View, built: Built, vectors: VectorView, vector: Floats, known: frozenset[int]
     ) -> dict[int, Candidate]:
         """Pages that meaning finds and words did not, by key, with their scores by words."""
-        keys, near = vectors.nearest(vector, _LOOKED_AT)
+        looked_at = _LOOKED_AT if built.filtered else _UNFILTERED
+        keys, near = vectors.nearest(vector, looked_at)
         wanted = keys[near >= _FLOOR].tolist()
         fitting = _fitting(view, built, [key for key in wanted if key not in known])
-        if built.filtered and len(fitting) < CANDIDATES and len(wanted) == _LOOKED_AT:
+        if built.filtered and len(fitting) < CANDIDATES and len(wanted) == looked_at:
             among = _all_fitting(view, built)
             if among is not None:
                 keys, near = vectors.nearest(vector, CANDIDATES, np.array(among, np.int64))
@@ -228,7 +231,7 @@ def _fitting(view: View, built: Built, keys: Sequence[int]) -> dict[int, Candida
     if not keys:
         return {}
     assert built.given is not None
-    these = Q.const_score_query(Q.term_set_query(view.schema, schema.KEY, list(keys)), 0.0)
+    these = _pages(view, keys)
     hits = view.searcher.search(Q.boolean_query([(_MUST, these), *built.given]), len(keys), count=False).hits
     return dict(zip(view.numbers(schema.KEY, [address for _, address in hits]), hits, strict=True))
 
@@ -242,11 +245,18 @@ def _all_fitting(view: View, built: Built) -> list[int] | None:
     return view.numbers(schema.KEY, [address for _, address in found.hits])
 
 
+def _pages(view: View, keys: Sequence[int]) -> tantivy.Query:
+    """Finds some pages, in a third of the time that a set of terms takes."""
+    return Q.const_score_query(
+        Q.boolean_query([(_SHOULD, Q.term_query(view.schema, schema.KEY, key)) for key in keys]), 0.0
+    )
+
+
 def _with(view: View, asked: tantivy.Query, keys: Sequence[int]) -> tuple[tantivy.Query, int]:
     """A query that finds some pages besides, and how many those are that it did not find before."""
     if not keys:
         return asked, 0
-    these = Q.const_score_query(Q.term_set_query(view.schema, schema.KEY, list(keys)), 0.0)
+    these = _pages(view, keys)
     both = view.searcher.search(Q.boolean_query([(_MUST, asked), (_MUST, these)]), 1)
     return Q.boolean_query([(_SHOULD, asked), (_SHOULD, these)]), len(keys) - count_of(both)
 
@@ -257,7 +267,7 @@ def _detail(near: float, kept: float) -> str:
 
 
 def _scaled(alike: Floats, by_words: Floats) -> Floats:
-    """From 0, the farthest candidate or what is too far, to 1, the nearest; one without a vector counts by its words."""
+    """From 0, the farthest candidate or what is too far, to 1, the nearest; one without a vector counts by words."""
     known = alike[~np.isnan(alike)]
     if not len(known):
         return by_words
