@@ -171,6 +171,21 @@ def test_a_query_is_encoded_once(tmp_path: Path) -> None:
     assert len(index.encoder.texts) == before + 1
 
 
+def test_a_page_that_somebody_put_first_stays_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = MeaningIndex(tmp_path, english("/car", CAR), english("/auto", AUTOMOBILE), *filler())
+    before = index.searcher.search(Request(query="automobile tyres")).hits
+    words = Searcher._by_words
+
+    def with_first(self: Searcher, view: Any, *given: Any) -> Any:
+        asked, total, hits = words(self, view, *given)
+        return asked, total, [(100_000.0, view.find(english("/f7", "").key)), *hits]
+
+    monkeypatch.setattr(Searcher, "_by_words", with_first)
+    after = index.searcher.search(Request(query="automobile tyres")).hits
+    assert after[0].url.endswith("/f7") and after[0].score == 100_000
+    assert [(hit.url, hit.score) for hit in after[1:]] == [(hit.url, hit.score) for hit in before]
+
+
 def test_damaged_vectors_leave_the_words(tmp_path: Path) -> None:
     index = MeaningIndex(tmp_path, english("/car", CAR), english("/auto", AUTOMOBILE), *filler())
     for path in (tmp_path / "vectors").glob("*.vectors"):

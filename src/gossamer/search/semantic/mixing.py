@@ -62,6 +62,8 @@ _JUDGES = 20
 _REMEMBERED = 1_000
 """Queries whose vectors are remembered."""
 _MOST_CHARS = 1_000
+_FIRST = 50_000.0
+"""Scores that only somebody's wish gives a page, who wants it to come first: there it stays."""
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 Q = tantivy.Query
 
@@ -81,7 +83,7 @@ class Mixture(msgspec.Struct, frozen=True):
 
     def explained(self, explanation: ScoreExplanation, key: int) -> ScoreExplanation:
         """The factors of a page's score, given those by words alone."""
-        if not explanation.matches:
+        if not explanation.matches or explanation.score >= _FIRST:
             return explanation
         meaning = self.meanings.get(key)
         factors = [Factor(one.name, self.kept * one.value, one.detail) for one in explanation.factors]
@@ -118,20 +120,22 @@ class Meaning:
         except OperationError as error:  # the words are there all the same
             self._complain(str(error))
             return None
-        return (
-            self._mixed(view, built, vectors, vector, asked, hits, priors) if vectors and vector is not None else None
-        )
+        if vectors is None or vector is None:
+            return None
+        return self._mixed(view, built, vectors, vector, asked, hits, priors)
 
     def _mixed(
         self, view: View, built: Built, vectors: VectorView, vector: Floats, asked: tantivy.Query,
         hits: Sequence[Candidate], priors: Callable[[list[Candidate]], list[Candidate]],
     ) -> Mixture | None:  # fmt: skip
-        best, rest = hits[:CANDIDATES], hits[CANDIDATES:]
+        first = [hit for hit in hits if hit[0] >= _FIRST]
+        best, rest = hits[len(first) : len(first) + CANDIDATES], hits[len(first) + CANDIDATES :]
         keys = view.numbers(schema.KEY, [address for _, address in best])
         alike = vectors.alike(vector, keys)
         if np.isnan(alike[:_JUDGES]).sum() > min(len(best), _JUDGES) / 2:
             return None
-        found = self._found(view, built, vectors, vector, frozenset(keys))
+        above = view.numbers(schema.KEY, [address for _, address in first])
+        found = self._found(view, built, vectors, vector, frozenset([*above, *keys]))
         new = priors([(score, address) for score, address in found.values()])
         candidates = [*best, *new]
         keys += view.numbers(schema.KEY, [address for _, address in new])
@@ -153,7 +157,8 @@ class Meaning:
             key: Factor("meaning", float(part), _detail(near, kept))
             for key, part, near in zip(keys, parts, alike.tolist(), strict=True)
         }
-        return Mixture([*sorted(mixed, key=itemgetter(0), reverse=True), *later], everything, added, kept, meanings)
+        mixed.sort(key=itemgetter(0), reverse=True)
+        return Mixture([*first, *mixed, *later], everything, added, kept, meanings)
 
     def _found(
         self, view: View, built: Built, vectors: VectorView, vector: Floats, known: frozenset[int]
