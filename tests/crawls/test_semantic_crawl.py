@@ -54,16 +54,27 @@ def crawled(tmp_path: Path) -> Iterator[Crawled]:
         yield Crawled(data, web, site)
 
 
+def doctor(data: Path) -> dict[str, str]:
+    findings = gossamer("doctor", "--json", data=data).json
+    return next(one for one in findings["findings"] if one["check"] == "vectors")
+
+
 def test_vectors_are_made_used_and_removed(crawled: Crawled) -> None:
     data, site = crawled.data, crawled.site
     done = gossamer("index", "--vectors", "--json", data=data)
     assert done.code == 0 and done.json["vectors"] == done.json["documents"] == 4 == crawled.embedded()
+    assert doctor(data)["state"] == "ok" and "4 pages of 4" in doctor(data)["sentence"]
     told = gossamer("search", "reader", "cats", "--why", site.url("/cats"), "--json", data=data).json
     assert told["matches"] and "meaning" in [factor["name"] for factor in told["factors"]]
     assert gossamer("remove", site.url("/secret"), "--reason", "a court said so", data=data).code == 0
     assert crawled.embedded() == 3
     keys = VectorViews(VectorFolder(data / "index")).current().nearest([0.0] * 48, 10)[0]
     assert key64(site.url("/secret")) not in keys
+    (file,) = VectorFolder(data / "index").root.glob("*.vectors")
+    file.write_bytes(file.read_bytes()[:-1])
+    assert doctor(data)["state"] == "bad"
+    assert gossamer("search", "reader", "cats", "--json", data=data).json["total"] > 0
+    assert gossamer("index", "--vectors", data=data).code == 0 and crawled.embedded() == 3
 
 
 def test_without_the_setting_there_is_nothing_to_make(crawled: Crawled) -> None:
