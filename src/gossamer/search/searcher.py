@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import tantivy
@@ -55,6 +55,9 @@ from gossamer.search.suggest import Spelling, complete
 from gossamer.search.translations import linked
 from gossamer.search.view import View, Views
 
+if TYPE_CHECKING:
+    from gossamer.search.semantic.mixing import Meaning, Mixture
+
 
 class _Asked(NamedTuple):
     """A query that the index was asked, and what it found."""
@@ -70,7 +73,7 @@ class _Asked(NamedTuple):
     @property
     def standing(self) -> Standing:
         """How much that is."""
-        return Standing(self.built.exact, self.matching)
+        return Standing(self.built.exact, self.built.by_words)
 
 
 class _Climbed(NamedTuple):
@@ -96,9 +99,12 @@ class Searcher:
         ranks: Ranks | None = None,
         clock: Clock | None = None,
         leaders: Leaders | None = None,
+        meaning: Meaning | None = None,
     ) -> None:
+        """`meaning`: by default the one that the settings ask for."""
         self._views = Views(folder)
         self._config = config or RankingConfig()
+        self._meaning = meaning or _meaning_of(folder, self._config)
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
 
@@ -163,9 +169,14 @@ class Searcher:
             address = view.find(key64(url))
             if address is None:
                 return ScoreExplanation(url, False, 0.0, (), "the page is not in the index")
-            asked = self._climb(view, request).asked
-            wish = ordering.wish_of(asked.query, asked.request, asked.built, self._clock.now())
-            return explain(view, url, address, asked.built, self._config, self._ranks, wish)
+            climbed = self._climb(view, request).asked
+            query, built, request = climbed.query, climbed.built, climbed.request
+            wish = ordering.wish_of(query, request, built, self._clock.now())
+            asked, _, hits = self._by_words(view, built, query, request, 1, [])
+            mixture = self._mixture(view, built, query, request, asked, hits)
+            is_found = mixture is not None and key64(url) in mixture.meanings
+            explained = explain(view, url, address, built, self._config, self._ranks, wish, is_found=is_found)
+            return mixture.explained(explained, key64(url)) if mixture is not None else explained
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -223,7 +234,9 @@ class Searcher:
 
         @cache
         def spelled() -> Query | None:
-            return respelled(query, first.matching, view.pages, view.languages, self._spelling(view), view.documents)
+            return respelled(
+                query, first.built.by_words, view.pages, view.languages, self._spelling(view), view.documents
+            )
 
         if not request.literal and not query.is_empty:
 
@@ -264,8 +277,26 @@ class Searcher:
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
+        asked, total, hits = self._by_words(view, built, query, request, needed, notices)
+        mixture = self._mixture(view, built, query, request, asked, hits)
+        return (mixture.query, total + mixture.added, mixture.hits) if mixture is not None else (asked, total, hits)
+
+    def _mixture(
+        self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, hits: Sequence[Candidate]
+    ) -> Mixture | None:
+        """The hits mixed with those by meaning, where that is asked for."""
+        if self._meaning is None or self._ranking(request) != "web" or request.sort == "date" or query.newest:
+            return None
+        wish = ordering.wish_of(query, request, built, self._clock.now())
+        priors = partial(ordering.add_priors, view, config=self._config, ranks=self._ranks, wish=wish)
+        return self._meaning.mixed(view, built, query, request, asked, hits, priors)
+
+    def _by_words(
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        """The same by words alone; enough hits to be mixed with others."""
         by_date = request.sort == "date" or query.newest
-        depth = depth_for(needed)
+        depth = max(depth_for(needed), self._meaning.candidates if self._meaning is not None else 0)
         asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
         total, hits = ask_index(view, asked, depth, by_date)
         built.exact = total
@@ -274,6 +305,7 @@ class Searcher:
             if looser > total:
                 notices.append(relaxed_notice(total))
                 asked, total, hits = built.loose, looser, more
+        built.by_words = total
         if not by_date and self._ranking(request) == "web":
             wish = ordering.wish_of(query, request, built, self._clock.now())
             best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, wish)
@@ -291,3 +323,11 @@ class Searcher:
 
     def _ranking(self, request: Request) -> str:
         return request.ranking or self._config.ranking
+
+
+def _meaning_of(folder: IndexFolder, config: RankingConfig) -> Meaning | None:
+    if not config.semantic:
+        return None
+    from gossamer.search.semantic.mixing import Meaning  # NumPy: who searches by words alone goes without
+
+    return Meaning(folder, config.semantic)
