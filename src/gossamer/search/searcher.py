@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 import tantivy
@@ -17,6 +18,9 @@ from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.correcting import corrected
 from gossamer.search.counting import tally
+from gossamer.search.desk.acting import NO_RULES, Rules
+from gossamer.search.desk.asking import is_first, told, with_rules
+from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
@@ -50,6 +54,14 @@ from gossamer.search.translations import linked
 from gossamer.search.view import View, Views
 
 
+class DeskRules(Protocol):
+    """The rules of the search desk, wherever they are published."""
+
+    def current(self) -> Rules:
+        """The rules that count now: the same object until others are published."""
+        ...
+
+
 class Searcher:
     """The one way to ask the index; safe to share between threads."""
 
@@ -60,11 +72,20 @@ class Searcher:
         ranks: Ranks | None = None,
         clock: Clock | None = None,
         leaders: Leaders | None = None,
+        desk: DeskRules | None = None,
     ) -> None:
         self._views = Views(folder)
         self._config = config or RankingConfig()
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
+        self._desk = desk
+
+    def under(self, desk: DeskRules) -> Searcher:
+        """A searcher of the same index under other rules of the desk, which remembers nothing."""
+        other = Searcher.__new__(Searcher)
+        other._views, other._config, other._clock = self._views, self._config, self._clock
+        other._ranks, other._leaders, other._desk = self._ranks, self._leaders, desk
+        return other
 
     @classmethod
     def open(cls, root: Path, config: RankingConfig | None = None) -> Searcher:
@@ -85,8 +106,8 @@ class Searcher:
         """The near copies that are collapsed under a hit of the request, best first."""
         view = self._views.current()
         with commits.checking(view.folder):
-            query = parse(request.query)
-            built = self._build(view, query, request)
+            query, effects = self._asked(view, request)
+            built = self._build(view, query, request, effects)
             _, _, hits = self._find(view, built, query, request, DEPTH, [])
             highlighter = Highlighter(built.needles)
             copies = ordering.copies_of(view, hits, url)[:MAX_SIZE]
@@ -113,10 +134,10 @@ class Searcher:
         """The URLs of the best results, without excerpts."""
         view = self._views.current()
         with commits.checking(view.folder):
-            query = parse(request.query)
+            query, effects = self._asked(view, request)
             if query.is_empty:
                 return []
-            _, _, hits = self._find(view, self._build(view, query, request), query, request, limit, [])
+            _, _, hits = self._find(view, self._build(view, query, request, effects), query, request, limit, [])
             return [view.stored(address).url for _, address in hits[:limit]]
 
     def explain(self, request: Request, url: str) -> ScoreExplanation:
@@ -126,10 +147,14 @@ class Searcher:
             address = view.find(key64(url))
             if address is None:
                 return ScoreExplanation(url, False, 0.0, (), "the page is not in the index")
-            query = parse(request.query)
-            built = self._build(view, query, request)
+            query, effects = self._asked(view, request)
+            built = self._build(view, query, request, effects)
             wish = ordering.wish_of(query, request, built, self._clock.now())
-            return explain(view, url, address, built, self._config, self._ranks, wish)
+            return told(explain(view, url, address, built, self._config, self._ranks, wish), effects)
+
+    def effects(self, request: Request) -> Effects:
+        """What the rules of the desk make of a request."""
+        return self._asked(self._views.current(), request)[1]
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -149,10 +174,10 @@ class Searcher:
             return overview([outline(view)], lambda query: self._search(view, example(query)).total > 0)
 
     def _search(self, view: View, request: Request) -> Results:
-        query = parse(request.query)
+        query, effects = self._asked(view, request)
         if query.is_empty:
             return Results(request=request, total=0, hits=(), pages=0, notices=query.notices)
-        built = self._build(view, query, request)
+        built = self._build(view, query, request, effects)
         span = span_of(request)
         notices = [*query.notices]
         asked, matching, found = self._find(view, built, query, request, span.needed, notices)
@@ -165,6 +190,8 @@ class Searcher:
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(built.needles)
         hits = [make_hit(view, hit, copies, highlighter) for hit, copies in shown]
+        if effects.pinned:
+            hits = [msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits]
         return Results(
             request=request,
             total=total,
@@ -172,12 +199,24 @@ class Searcher:
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
-            did_you_mean=corrected(query, total, view.pages, view.languages, lambda _: self._views.vocabulary(view)),
+            did_you_mean=self._corrected(view, query, total) if not (total and effects.rules) else "",
             notices=(*notices, *span.notices(total)),
         )
 
-    def _build(self, view: View, query: Query, request: Request) -> Built:
-        return Builder(view, self._config).build(query, request, self._clock.now())
+    def _corrected(self, view: View, query: Query, total: int) -> str:
+        return corrected(query, total, view.pages, view.languages, lambda _: self._views.vocabulary(view))
+
+    def _asked(self, view: View, request: Request) -> tuple[Query, Effects]:
+        """What a reader typed, as the rules of the desk leave it, and what else they do."""
+        rules = self._desk.current() if self._desk is not None else NO_RULES
+        effects = rules.effects(parse(request.query), request, view.languages, self._clock.now())
+        return effects.query, effects
+
+    def _build(self, view: View, query: Query, request: Request, effects: Effects) -> Built:
+        builder = Builder(view, self._config, others=effects.alternatives)
+        built = builder.build(query, request, self._clock.now())
+        with_rules(view, builder, built, effects)
+        return built
 
     def _find(
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
