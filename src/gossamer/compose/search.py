@@ -12,9 +12,10 @@ from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.search.remembered import RememberingSearcher
-from gossamer.search.searcher import Searcher
+from gossamer.search.searcher import DeskRules, Searcher
 from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
+from gossamer.serving.desk import StoredDesk
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.settings import Settings
 
@@ -29,10 +30,10 @@ def open_searcher(data: Path) -> Searcher:
     return searcher
 
 
-def open_service(data: Path, settings: Settings) -> Searcher:
-    """The searcher of a server, whose crawl may not have an index yet."""
+def open_service(data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
+    """The searcher of a server, whose crawl may not have an index yet; `desk`: the rules that count."""
     require_crawl(DataFolder(data).database)
-    return _searcher(RememberingSearcher, data, settings)
+    return _searcher(RememberingSearcher, data, settings, desk)
 
 
 def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:
@@ -43,7 +44,8 @@ def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:
     return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline), nodes
 
 
-def _searcher(kind: type[Searcher], data: Path, settings: Settings) -> Searcher:
+def _searcher(kind: type[Searcher], data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
     folder = DataFolder(data)
     index = IndexFolder(index_place(folder, settings.shards).root)
-    return kind(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder))
+    desk = desk or StoredDesk(folder)
+    return kind(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder), desk=desk)

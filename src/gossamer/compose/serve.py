@@ -22,6 +22,7 @@ from gossamer.index.folder import IndexFolder
 from gossamer.operate.metrics import CrawlCollector
 from gossamer.search.shards.shard import ShardSearcher
 from gossamer.serving.asked import StoredAsked
+from gossamer.serving.desk import StoredDesk
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.serving.pushed import StoredPush
 from gossamer.serving.stories import StoredStories
@@ -78,14 +79,17 @@ def search_server(
             "Put a reverse proxy in front of it, and name the proxy in serve.proxies."
         )
     app = create_app(
-        services.search, settings, stories=services.stories, push=push, clicks=clicks, extensions=extensions
-    )
+        services.search, settings, stories=services.stories, push=push, clicks=clicks, extensions=extensions,
+        desk=services.desk,
+    )  # fmt: skip
     return OpenServer(app, settings, login=login)
 
 
 def crawl_services(data: Path, settings: Settings) -> Services:
     """The searcher of a data folder, and what its crawl knows of the past of pages."""
-    return Services(open_service(data, settings), StoredStories(DataFolder(data), settings=settings))
+    folder = DataFolder(data)
+    desk = StoredDesk(folder)
+    return Services(open_service(data, settings, desk), StoredStories(folder, settings=settings), desk=desk)
 
 
 def observing(data: Path, settings: Settings) -> Extension:
