@@ -115,6 +115,7 @@ def test_from_a_query_in_vain_to_a_synonym_and_back(manager: Page, console: Cons
     expect(page.get_by_role("row").filter(has_text="Spiders of the meadow")).to_contain_text("came")
     fits(page, "tried", screen)
 
+    page.get_by_label("Note for the history").fill("Readers say arachnid")
     page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_role("status")).to_contain_text("Version 1 counts now.")
     expect(page.get_by_role("row").filter(has_text="arachnid")).to_contain_text("found")
@@ -126,6 +127,7 @@ def test_from_a_query_in_vain_to_a_synonym_and_back(manager: Page, console: Cons
     assert results(page, "arachnid", console) == []
     tab(page, "History")
     expect(page.get_by_role("heading", name="Version 1")).to_be_visible()
+    expect(page.get_by_text("Readers say arachnid")).to_be_visible()
     fits(page, "history", screen)
 
 

@@ -113,6 +113,13 @@ def test_a_best_bet_is_recommended_on_the_page_of_results(fresh: ConsoleUnderTes
     assert hit["url"] == url and hit["recommended"] is True
 
 
+def test_a_best_bet_that_nobody_can_find_is_told(fresh: ConsoleUnderTest) -> None:
+    fields = {"kind": "best_bet", "queries": "a", "url": "https://www.example.org/not-crawled"}
+    assert "not in the index, so nobody finds it yet" in text(fresh.send("/console/desk/add", fields))
+    fields["url"] = start_page(fresh)
+    assert "not in the index" not in text(fresh.send("/console/desk/add", fields))
+
+
 def test_every_kind_of_rule_is_added_listed_and_removed(fresh: ConsoleUnderTest) -> None:
     kinds = {
         "synonyms": SYNONYM, "best-bets": {"kind": "best_bet", "queries": "a, b", "url": "https://www.example.org/x"},

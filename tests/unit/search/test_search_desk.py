@@ -137,6 +137,12 @@ def test_rules_cannot_make_a_query_huge() -> None:
     assert len(effects.alternatives) <= MOST_ALTERNATIVES
 
 
+def test_there_are_only_so_many_words_in_all_rules() -> None:
+    many = Desk(synonym=tuple(Synonym(tuple(f"word{n}x{m}" for m in range(50))) for n in range(401)))
+    with pytest.raises(UsageError, match="20,050 words and queries in all rules: the limit is 20,000"):
+        read_desk(write_desk(many), "desk.toml")
+
+
 # -- best bets ------------------------------------------------------------------------------------
 
 HOURS = '[[best_bet]]\nqueries = ["opening hours", "parking"]\nurl = "http://site.test/visit"\n'

@@ -21,7 +21,7 @@ from gossamer.operate.canonical import canonical_or_error
 from gossamer.operate.desk import Standing
 from gossamer.search.desk.acting import Rules
 from gossamer.search.desk.reading import phrases, read_desk, write_desk
-from gossamer.search.desk.rules import Desk, differences
+from gossamer.search.desk.rules import BestBet, Desk, differences
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
 from gossamer.tables import asked as asked_table
@@ -71,6 +71,7 @@ class _Page:
     def __init__(self, console: Console) -> None:
         self._console, self._crawl = console, console.crawl
         self._trying = Lock()
+        self._ready: dict[str, Rules] = {}
 
     # -- reading ------------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ class _Page:
         """What counts, what the draft changes, and what readers looked for in vain."""
         found = self._standing()
         return self._page(
-            asked, "desk.html", found, "", counts=[(kind, len(getattr(found.draft, kind.name))) for kind in KINDS],
+            asked, "desk.html", found, "", counts=[(kind, len(getattr(found.published, kind.name))) for kind in KINDS],
             in_vain=self._in_vain(found), days=_IN_VAIN_DAYS, is_on=self._crawl.settings().console.analytics,
             try_it=lambda text: self._console.links.search(Request(query=text)),
         )  # fmt: skip
@@ -160,6 +161,8 @@ class _Page:
         kind, rule = rule_of(asked.form, self._canonical)
         self._edit(asked, lambda desk: added(desk, kind, rule))
         sentence = f"Added to the draft: {rule.label}. Nothing changes for readers before you publish it."
+        if isinstance(rule, BestBet) and self._crawl.services.search.page(rule.url) is None:
+            sentence += " The page is not in the index, so nobody finds it yet."
         return Done("edit desk", "draft", sentence, f"{PATH}/{kind.path}", f"+ {rule.label}")
 
     def remove(self, asked: Asked) -> Done:
@@ -263,7 +266,7 @@ class _Page:
         settings, now = self._crawl.settings(), self._crawl.clock.now()
         asked = self._crawl.ask(lambda db: real_queries(db, now))
         judged = judged_queries(self._crawl.folder.root, settings)
-        before, after = Rules(found.published), Rules(found.draft)
+        before, after = self._both(found)
         if not self._trying.acquire(timeout=_TRIAL):
             raise UsageError("another trial is running: try again in a moment")
         try:
@@ -271,6 +274,17 @@ class _Page:
             return try_rules(self._searcher(), before, after, asked, judged, lambda: time.monotonic() < until)
         finally:
             self._trying.release()
+
+    def _both(self, found: Standing) -> tuple[Rules, Rules]:
+        """The rules that count and those of the draft, which are made ready once: there may be thousands."""
+        texts = [(one.rules if one is not None else "") for one in (found.version, found.drafted or found.version)]
+        known = self._ready
+        ready = {
+            text: known.get(text) or Rules(desk)
+            for text, desk in zip(texts, (found.published, found.draft), strict=True)
+        }
+        self._ready = ready
+        return ready[texts[0]], ready[texts[1]]
 
     def _in_vain(self, found: Standing) -> list[tuple[asked_table.AskedQuery, str]]:
         """The queries that found nothing most often, each with what it finds now: `counts` and `draft` find something,
@@ -280,7 +294,7 @@ class _Page:
         search = self._crawl.services.search
         if not isinstance(search, Searcher):
             return [(row, "") for row in rows]
-        rules = {"counts": Rules(found.published), "draft": Rules(found.draft)}
+        rules = dict(zip(("counts", "draft"), self._both(found), strict=True))
         stop = time.monotonic() + _LOOKING
         told = []
         for row in rows:

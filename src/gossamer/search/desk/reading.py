@@ -40,6 +40,8 @@ MAX_BYTES = 4 * 1024 * 1024
 MAX_RULES = {"synonym": 5_000, "best_bet": 5_000, "hidden": 500, "boost": 10, "collection": 100}
 """Rules of each kind. Hidden pages and boosts act on every query, so there are few."""
 MAX_STOP_WORDS = 500
+MAX_PHRASES = 20_000
+"""Words and queries of all rules together: to make so many ready takes a server a second."""
 MAX_LIST = 50
 """Entries of a list."""
 MAX_WORDS = 6
@@ -89,6 +91,10 @@ def checked(desk: Desk, source: str, canonical: Callable[[str], str] | None = No
             raise UsageError(f"{source}: {len(rules):,} rules [[{kind}]]: the limit is {MAX_RULES[kind]:,}")
         mended = (check_rule(rule, f"{source}: {kind} {number}", urls) for number, rule in enumerate(rules, 1))
         found[kind] = tuple(dict.fromkeys(mended))
+    count = sum(len(one.words) for one in found["synonym"])
+    count += sum(len(one.queries) for kind in ("best_bet", "hidden") for one in found[kind])
+    if count > MAX_PHRASES:
+        raise UsageError(f"{source}: {count:,} words and queries in all rules: the limit is {MAX_PHRASES:,}")
     names = [one.name for one in found["collection"]]
     for name in names:
         if names.count(name) > 1:
