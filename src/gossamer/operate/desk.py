@@ -11,6 +11,7 @@ import msgspec
 
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
+from gossamer.model.counts import counted
 from gossamer.search.desk.reading import checked, read_desk, write_desk
 from gossamer.search.desk.rules import EMPTY, Desk, differences
 from gossamer.tables import desk as table
@@ -114,7 +115,7 @@ def publish_again(db: Database, who: str, now: float, number: int) -> tuple[int,
 
 def told(desk: Desk) -> str:
     """How many rules there are, for a person."""
-    words = {"synonym": "synonyms", "best_bet": "best bets", "hidden": "hidden", "boost": "boosts",
-             "stop_words": "stop words", "collection": "collections"}  # fmt: skip
-    found = [f"{len(rules)} {name}" for kind, name in words.items() if (rules := getattr(desk, kind))]
+    words = {"synonym": "synonym", "best_bet": "best bet", "hidden": "hidden page", "boost": "boost",
+             "stop_words": "stop word", "collection": "collection"}  # fmt: skip
+    found = [counted(rules, name) for kind, name in words.items() if (rules := getattr(desk, kind))]
     return ", ".join(found) or "no rules"

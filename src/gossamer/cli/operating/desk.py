@@ -218,7 +218,10 @@ def _print_trial(trial: Trial) -> None:
         for rule in one.rules:
             out.print(f"  by {rule}", markup=False)
     changed = len(trial.changed)
-    out.print(f"{changed} of {counted(trial.queries, 'query')} {noun(changed, 'changes', 'change')}.", markup=False)
+    if trial.queries:
+        out.print(f"{changed} of {counted(trial.queries, 'query')} {noun(changed, 'changes', 'change')}.", markup=False)
+    else:
+        out.print("No queries of readers were counted in the last four weeks.")
     if trial.left:
         out.print(f"There was no time for {trial.left} more.", markup=False)
     if trial.judged is not None:
