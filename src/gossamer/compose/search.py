@@ -11,11 +11,12 @@ from gossamer.data.index_place import index_place
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.index.folder import IndexFolder
+from gossamer.search.desk.acting import DeskRules
 from gossamer.search.remembered import RememberingSearcher
-from gossamer.search.searcher import DeskRules, Searcher
+from gossamer.search.searcher import Searcher
 from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
-from gossamer.serving.desk import StoredDesk
+from gossamer.serving.desk import FileDesk, StoredDesk
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.settings import Settings
 
@@ -36,12 +37,19 @@ def open_service(data: Path, settings: Settings, desk: DeskRules | None = None) 
     return _searcher(RememberingSearcher, data, settings, desk)
 
 
-def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:
-    """The searcher of a divided index: it needs no data folder, only the addresses of the shards."""
+def open_front_end(settings: Settings, desk: DeskRules | None = None) -> tuple[ShardedSearcher, RemoteNodes]:
+    """The searcher of a divided index: it needs no data folder, only the addresses of the shards; `desk`: rules that
+    are open already."""
     from gossamer.web.shards.client import RemoteNodes  # HTTP: who searches an index that is here goes without
 
     nodes = RemoteNodes(parse_nodes(settings.shards.nodes), settings.shards.secret)
-    return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline), nodes
+    desk = desk or file_desk(settings)
+    return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline, desk=desk), nodes
+
+
+def file_desk(settings: Settings) -> FileDesk | None:
+    """The rules of a front end; none where the settings name no file."""
+    return FileDesk(Path(settings.shards.desk)) if settings.shards.desk else None
 
 
 def _searcher(kind: type[Searcher], data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:

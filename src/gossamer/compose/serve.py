@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.compose.console import Login, console_of
-from gossamer.compose.search import open_front_end, open_service
+from gossamer.compose.search import file_desk, open_front_end, open_service
 from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import index_place
@@ -61,8 +61,10 @@ def open_server(data: Path, settings: Settings, make_account: bool, warn: Warn) 
         raise UsageError("the settings name both shards.shard and shards.nodes: choose with --shard or --shards")
     if settings.serve.clicks or settings.push.callback:
         warn("A front end has no crawl: serve.clicks and push.callback have no effect here.")
-    searcher, nodes = open_front_end(settings)
-    return search_server(Services(searcher, RemoteStories(nodes, settings.shards.deadline)), settings.serve, warn)
+    desk = file_desk(settings)
+    searcher, nodes = open_front_end(settings, desk)
+    services = Services(searcher, RemoteStories(nodes, settings.shards.deadline), desk=desk)
+    return search_server(services, settings.serve, warn)
 
 
 def search_server(

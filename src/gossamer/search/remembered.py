@@ -15,11 +15,11 @@ import msgspec
 
 from gossamer.clock import Clock
 from gossamer.index.folder import IndexFolder
-from gossamer.search.desk.acting import NO_RULES, Rules
+from gossamer.search.desk.acting import NO_RULES, DeskRules, Rules
 from gossamer.search.ordering import Leaders, Ranks
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request, Results
-from gossamer.search.searcher import DeskRules, Searcher
+from gossamer.search.searcher import Searcher
 from gossamer.search.view import View
 
 KEPT = 60.0

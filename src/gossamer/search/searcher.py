@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 import tantivy
@@ -18,7 +17,7 @@ from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.correcting import corrected
 from gossamer.search.counting import tally
-from gossamer.search.desk.acting import NO_RULES, Rules
+from gossamer.search.desk.acting import NO_RULES, DeskRules
 from gossamer.search.desk.asking import is_first, told, with_rules
 from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
@@ -52,14 +51,6 @@ from gossamer.search.results import (
 from gossamer.search.suggest import complete
 from gossamer.search.translations import linked
 from gossamer.search.view import View, Views
-
-
-class DeskRules(Protocol):
-    """The rules of the search desk, wherever they are published."""
-
-    def current(self) -> Rules:
-        """The rules that count now: the same object until others are published."""
-        ...
 
 
 class Searcher:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from searcher_kit import NOW, SmallIndex, page
+from shards_kit import DividedIndex
 
 from gossamer.errors import UsageError
 from gossamer.search.desk.acting import MOST_ALTERNATIVES, Rules
@@ -19,6 +20,8 @@ from gossamer.search.query.language import parse
 from gossamer.search.remembered import RememberingSearcher
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
+from gossamer.search.shards.sharded import ShardedSearcher
+from gossamer.serving.desk import FileDesk
 from gossamer.testing import FakeClock
 
 
@@ -368,3 +371,65 @@ def test_a_mistake_is_named_with_its_line_and_entry(text: str, message: str) -> 
 def test_an_edit_is_told_line_by_line() -> None:
     before, after = (read_desk(text, "test") for text in (BIKE + HOURS, 'stop_words = "please"\n' + HOURS))
     assert differences(before, after) == ["- synonym bike = bicycle = fahrrad", "+ stop word please"]
+
+
+# -- a divided index ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def divided(tmp_path_factory: pytest.TempPathFactory) -> DividedIndex:
+    return DividedIndex(
+        tmp_path_factory.mktemp("divided") / "index", 3,
+        *(page(f"/p/{n}", f"Page {n} about the campus. " + "More about sport. " * (n % 7), f"Page {n}", lang="en")
+          for n in range(40)),
+        page("/bicycles", "Where to leave a bicycle on the campus.", "Bicycle parking", lang="en"),
+        page("/rad", "Das Fahrrad steht im Hof.", "Fahrrad", lang="de"),
+        page("/visit", "Come and see us.", "Visit", lang="en"),
+    )  # fmt: skip
+
+
+ALL = (
+    'stop_words = "please"\n' + BIKE + '[[best_bet]]\nqueries = "campus"\nurl = "http://site.test/visit"\n'
+    '[[hidden]]\nurl = "http://site.test/p/3"\n[[boost]]\nsite = "site.test/p"\ntimes = 0.5\n'
+    '[[collection]]\nname = "pages"\nsites = "site.test/p"\n'
+)
+
+
+@pytest.mark.parametrize(
+    "query", ["bike", "bikes campus please", "campus", "sport", "campus -sport", "fahrrad OR visit"]
+)
+def test_a_divided_index_obeys_the_rules_as_one_index_does(divided: DividedIndex, query: str) -> None:
+    desk = Published(ALL)
+    single, several = divided.single.under(desk), ShardedSearcher(divided.nodes, clock=FakeClock(NOW), desk=desk)
+    for more in ({}, {"collection": "pages"}, {"collection": "nowhere"}, {"page": 2, "size": 5}):
+        request = Request(query=query, **more)  # type: ignore[arg-type]  # names and values of several types
+        one, other = single.search(request), several.search(request)
+        assert other.total == one.total and other.facets == one.facets and other.pages == one.pages
+        assert {hit.url for hit in other.hits} == {hit.url for hit in one.hits} or one.total > len(one.hits)
+        assert [hit.score for hit in other.hits] == pytest.approx([hit.score for hit in one.hits], rel=1e-3)
+        assert [hit.recommended for hit in other.hits] == [hit.recommended for hit in one.hits]
+        assert "http://site.test/p/3" not in {hit.url for hit in other.hits}
+
+
+def test_a_divided_index_explains_its_rules(divided: DividedIndex) -> None:
+    several = ShardedSearcher(divided.nodes, clock=FakeClock(NOW), desk=Published(ALL))
+    for hit in several.search(Request(query="bike")).hits:
+        why = several.explain(Request(query="bike"), hit.url)
+        assert why.score == pytest.approx(hit.score, rel=1e-3) and any("synonym" in one.name for one in why.factors)
+    assert "rule of the search desk" in several.explain(Request(query="campus"), "http://site.test/p/3").reason
+
+
+def test_a_front_end_reads_its_file_again(tmp_path: Path) -> None:
+    file = tmp_path / "desk.toml"
+    file.write_text(BIKE)
+    desk = FileDesk(file, look=0.0)
+    first = desk.current()
+    assert len(first.desk.synonym) == 1 and desk.current() is first
+    file.write_text(BIKE + HOURS)
+    assert len(desk.current().desk.best_bet) == 1
+    file.write_text("[[synonym]]\nwords = 'alone'\n")
+    assert len(desk.current().desk.best_bet) == 1  # a mistake is reported, and what was before goes on
+    with pytest.raises(UsageError, match="line 1, synonym 1"):
+        FileDesk(file)
+    with pytest.raises(UsageError, match="cannot read"):
+        FileDesk(tmp_path / "missing.toml")

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -135,6 +135,14 @@ class Rules:
                     self._ready.clear()
                 ready = self._ready[languages] = _Ready(self.desk, languages)
             return ready
+
+
+class DeskRules(Protocol):
+    """The rules of the search desk, wherever they are published."""
+
+    def current(self) -> Rules:
+        """The rules that count now: the same object until others are published."""
+        ...
 
 
 def forms(word: str, languages: Sequence[str]) -> Word:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gossamer.search.desk.rules import Collection
-from gossamer.search.query.language import Query
+from gossamer.search.query.language import Query, Term
 
 
 class Alternative(msgspec.Struct, frozen=True):
@@ -70,6 +70,12 @@ class Effects(msgspec.Struct, frozen=True):
     def is_idle(self) -> bool:
         """Whether the index is asked as if there were no rules."""
         return not (self.alternatives or self.pinned or self.barred or self.boosted or self.collection or self.unknown)
+
+    @property
+    def widened(self) -> Query:
+        """The query with all alternatives as words of it: everything that the index is looked at for."""
+        terms = dict.fromkeys(Term(one.text, one.phrase) for _, one in self.alternatives)
+        return msgspec.structs.replace(self.query, groups=(*self.query.groups, *((term,) for term in terms)))
 
     @property
     def rules(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.corpus import SharedCorpus
 from gossamer.search.counting import Joined, count, joined
+from gossamer.search.desk.asking import told, with_rules
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
@@ -28,7 +29,6 @@ from gossamer.search.limits import ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
 from gossamer.search.query.building import Builder, Built, plain
-from gossamer.search.query.language import Query, parse
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
 from gossamer.search.shards.lengths import Lengths
 from gossamer.search.shards.values import (
@@ -127,7 +127,8 @@ class ShardSearcher:
             asking = _Asking(view, ask.question)
             lengths = None if self.cut.is_whole else asking.lengths
             config = ask.question.config
-            return explain(view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths)
+            why = explain(view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths)
+            return told(why, ask.question.effects) if ask.question.effects is not None else why
 
     def suggest(self, ask: SuggestAsk) -> Suggested:
         """Words and titles that go on as a query begins."""
@@ -212,9 +213,12 @@ class _Asking:
     def __init__(self, view: View, question: Question) -> None:
         self.view, self.question = view, question
         request, config = question.request, question.config
-        query: Query = parse(request.query)
+        query, effects = question.query, question.effects
         corpus = SharedCorpus(view, view.written, question.whole)
-        self.built: Built = Builder(view, config, corpus).build(query, request, question.now)
+        builder = Builder(view, config, corpus, effects.alternatives if effects is not None else ())
+        self.built: Built = builder.build(query, request, question.now)
+        if effects is not None:
+            with_rules(view, builder, self.built, effects)
         self.ranking = request.ranking or config.ranking
         self.by_date = request.sort == "date" or query.newest
         self.collapses = not request.similar and self.ranking == "web"

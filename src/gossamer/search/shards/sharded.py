@@ -23,7 +23,11 @@ from gossamer.errors import OperationError
 from gossamer.index.shards import shard_of
 from gossamer.model.site import key64
 from gossamer.search import counting
+from gossamer.search.corpus import Place
 from gossamer.search.correcting import corrected
+from gossamer.search.desk.acting import NO_RULES, DeskRules
+from gossamer.search.desk.asking import is_first
+from gossamer.search.desk.effects import Effects
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.overview import Outline, example, overview
 from gossamer.search.query.language import Query, parse
@@ -64,12 +68,14 @@ class ShardedSearcher:
     """`web.service.SearchService` over many shards; safe to share between threads."""
 
     def __init__(
-        self, nodes: Nodes, config: RankingConfig | None = None, clock: Clock | None = None, deadline: float = 2.0
-    ) -> None:
+        self, nodes: Nodes, config: RankingConfig | None = None, clock: Clock | None = None, deadline: float = 2.0,
+        desk: DeskRules | None = None,
+    ) -> None:  # fmt: skip
         """`deadline`: seconds that the shards have for a whole search."""
         self._nodes, self._config, self._deadline = nodes, config or RankingConfig(), deadline
         self._clock = clock or SystemClock()
         self._tallies = Tallies()
+        self._desk = desk
 
     def search(self, request: Request) -> Results:
         """The results of a request."""
@@ -122,12 +128,19 @@ class ShardedSearcher:
         return Rounds(self._nodes, self._deadline)
 
     def _begin(self, request: Request, query: Query, rounds: Rounds) -> _Search:
-        return _Search(rounds, self._tallies, self._question(request, query, rounds), query)
+        return _Search(rounds, self._tallies, self._question(request, query, rounds))
 
     def _question(self, request: Request, query: Query, rounds: Rounds) -> Question:
-        weights = field_weights(self._config)
-        whole = self._tallies.whole(rounds, lambda languages: places(query, languages, weights))
-        return Question(request, self._config, self._clock.now(), whole)
+        weights, now = field_weights(self._config), self._clock.now()
+        rules = self._desk.current() if self._desk is not None else NO_RULES
+        effects = [Effects(query)]
+
+        def wanted(languages: Sequence[str]) -> list[Place]:
+            effects[:] = [rules.effects(query, request, languages, now)]
+            return places(effects[0].widened, languages, weights)
+
+        whole = self._tallies.whole(rounds, wanted)
+        return Question(request, self._config, now, whole, effects[0] if self._desk is not None else None)
 
     def _ask_holder(
         self, url: str, operation: str, ask: msgspec.Struct, answer: type[T], rounds: Rounds | None = None
@@ -143,8 +156,10 @@ class ShardedSearcher:
 class _Search:
     """One search on its way through the rounds."""
 
-    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question, query: Query) -> None:
-        self._rounds, self._tallies, self._question, self._query = rounds, tallies, question, query
+    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question) -> None:
+        self._rounds, self._tallies, self._question, self._query = rounds, tallies, question, question.query
+        query, effects = self._query, question.effects
+        self._pins, self._ruled = (bool(effects and effects.pinned), bool(effects and effects.rules))
         self._whole, self._request = question.whole, question.request
         self._span = span_of(self._request)
         self._notices = [*query.notices]
@@ -165,7 +180,7 @@ class _Search:
         joined = self._joined(findings, found, matching)
         hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets)
         tally = counting.total(matching, joined, counted, self._request.facets)
-        correction = self._correction(tally.total)
+        correction = self._correction(tally.total) if not (tally.total and self._ruled) else ""
         answered = self._rounds.answered()
         return Results(
             request=self._request,
@@ -235,6 +250,8 @@ class _Search:
         answers = self._rounds.ask("show", asks, Shown)
         by_key = {key: hit for shown in answers.values() for key, hit in shown.hits.items()}
         hits = tuple(by_key[showing.key] for showing in showings if showing.key in by_key)
+        if self._pins:
+            hits = tuple(msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits)
         return hits, [shown.counted for shown in answers.values()]
 
     def _held(self, keys: Sequence[int]) -> list[int]:
