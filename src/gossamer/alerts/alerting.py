@@ -146,7 +146,7 @@ class _Both:
         self._views = (view, here)
         self.documents = view.documents + here.documents
         counted = _languages(view) + _languages(here)
-        self.languages = usual_languages(counted, self.documents)
+        self.languages = usual_languages(counted, self.documents, view.extras)
 
     def pages(self, field: str, term: str) -> int:
         """How many pages have a term."""

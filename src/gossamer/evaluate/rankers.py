@@ -83,7 +83,7 @@ def index_documents(folder: IndexFolder, documents: Sequence[Doc]) -> dict[str, 
         for number, one in enumerate(documents[start : start + _BATCH], start):
             page = IndexPage(url=f"{_HOST}{number}", title=one.title, text=one.text, lang=one.lang or None)
             ids[page.url] = one.id
-            found[page.key] = build(page)
+            found[page.key] = build(page, writer.extras)
         writer.apply(found, (), start + 1, 0.0)
     writer.close()
     return ids

@@ -1,15 +1,11 @@
-"""From text to index terms: one chain per script, the stemmer chosen by the document's language.
+"""From text to index terms: one chain per script, the stemmer chosen by the word's script and the document's language.
 
 Every text goes through the same steps, so that mixed pages, mixed queries and pages that
 lie about their language work:
 
-- lower case, composed characters, `ё` as `е`, Latin letters without accents (after stemming, which needs them);
-- words of Latin script are stemmed in the document's language, English where that is
-  written otherwise; Cyrillic words in Russian. A Snowball stemmer leaves words of other
-  scripts alone, so both are simply applied in turn;
-- writing without spaces (Han, kana, Thai …) gives all pairs of neighbouring characters,
-  and for Han the longer words of a dictionary: pairs alone would rank poorly, words
-  alone would miss a word inside a longer one.
+- one spelling of letters that have several (`spelling`), lower case, `ё` as `е`;
+- words are cut at what is no letter, digit or mark, and stemmed (`stemmers`), Latin letters then without accents;
+- writing without spaces (Han, kana, Thai …) gives all pairs of neighbouring characters, and words (`spaceless`).
 
 The surface form is indexed beside it, every character of spaceless writing as a word of its
 own: phrases are searched there, and what a stemmer spoils is still found.
@@ -19,71 +15,45 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
-from itertools import pairwise
 from urllib.parse import unquote
 
-import Stemmer
+import msgspec
 import tantivy
 
-from gossamer.index import schema
+from gossamer.index import extras, schema, spaceless, spelling
 from gossamer.index.signs import signs
+from gossamer.index.spelling import PAIRED_RUN, fold, is_spaceless
+from gossamer.index.stemmers import Stems, languages_for, stems_in
 
-_HAN = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_SPACELESS = _HAN + "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9d\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_PAIRED = _SPACELESS + "\uac00-\ud7a3"
+__all__ = [
+    "PAIRED_RUN", "Languages", "address_words", "both", "count_words", "encodable", "fold", "forms", "in_index",
+    "is_spaceless", "joined", "pieces", "query_stems", "stem_of", "stems", "surface", "surface_words", "words",
+]  # fmt: skip
 
-_HAN_RUN = re.compile(f"[{_HAN}]+")
-_SPACELESS_RUN = re.compile(f"[{_SPACELESS}]+")
-PAIRED_RUN = re.compile(f"[{_PAIRED}]+")
-_WORD = re.compile(r"[^\W_]+")
-_MARKS = "".join(chr(code) for code in range(0x300, 0x1E00) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
-_MARK = re.compile(f"[{_MARKS}]")
-_MARKED_WORD = re.compile(rf"(?:[^\W_]+[{_MARKS}]*)+")
-"""With the vowel signs of Indian scripts, points of Hebrew and Arabic, accents that have no composed letter."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-_STEMMERS = {
-    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english",
-    "es": "spanish", "et": "estonian", "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish",
-    "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian",
-    "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese",
-    "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
-    "yi": "yiddish",
-}  # fmt: skip
-_NOT_LATIN = frozenset(("arabic", "armenian", "greek", "hindi", "nepali", "russian", "tamil", "yiddish"))
-_KNOWN_WORDS = 200_000
 _ASCII_WORDS = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
-_NOT_COMPOSED = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i",
-                 "ё": "е", "\u0307": ""}  # fmt: skip
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_YO = re.compile("ё\u0308*")
 
 
-def _folding() -> dict[int, str]:
-    """Accented lower-case Latin letters, and `ё`, to plain ones."""
-    table = {}
-    for code in [*range(0xDF, 0x250), *range(0x1E00, 0x1F00)]:
-        base = unicodedata.normalize("NFD", chr(code))[0]
-        if base.isascii() and base.isalpha():
-            table[code] = base
-    return table | {ord(old): new for old, new in _NOT_COMPOSED.items()}
+class Languages(msgspec.Struct, frozen=True):
+    """How the pages of an index were analysed, and so how a query is."""
 
+    codes: tuple[str, ...] = ("en",)
+    """The languages that words of a query may be in, most frequent first; an empty one for pages without."""
+    extras: tuple[str, ...] = ()
+    """The analysers of `index/extras.py` that were used and can be."""
 
-_FOLDED = _folding()
-_YO = re.compile("[ёЁ]\u0308*")
-_DOTTED = re.compile("İ\u0307*|[iI]\u0307+")
+    @property
+    def japanese(self) -> bool:
+        """Whether Han of a query is Japanese."""
+        return "ja" in self.codes and "zh" not in self.codes
 
 
 def surface(text: str) -> str:
-    """A text whose words the index cuts by itself: characters of spaceless writing stand apart."""
-    if text.isascii():
-        return text
-    text = _unified(text)
-    if _SPACELESS_RUN.search(text):
-        text = _SPACELESS_RUN.sub(lambda run: f" {' '.join(run[0])} ", text)
-    if "ё" in text or "Ё" in text:
-        text = unicodedata.normalize("NFC", _YO.sub(lambda found: "е" if found[0][0] == "ё" else "Е", text))
-    return text
+    """The words of a text as written, lower case, with a space between; characters of spaceless writing apart."""
+    return _plain(text) if text.isascii() else " ".join(_written(_clean(text)))
 
 
 def surface_words(text: str) -> list[str]:
@@ -91,10 +61,16 @@ def surface_words(text: str) -> list[str]:
     return _surface_analyzer().analyze(encodable(surface(text)))
 
 
+def words(text: str) -> list[str]:
+    """The words of a text as they are typed, lower case, with their accents; not of writing without spaces."""
+    return _plain(text).split() if text.isascii() else spelling.words(spelling.composed(text).lower())
+
+
 def count_words(text: str) -> int:
     """How many words a text has in the index; two characters of writing without spaces count as one."""
-    spaceless = sum(map(len, PAIRED_RUN.findall(text)))
-    return len(surface_words(PAIRED_RUN.sub(" ", text) if spaceless else text)) + (spaceless + 1) // 2
+    spaceless_chars = sum(map(len, PAIRED_RUN.findall(text)))
+    apart = PAIRED_RUN.sub(" ", text) if spaceless_chars else text
+    return len(surface_words(apart)) + (spaceless_chars + 1) // 2
 
 
 def encodable(text: str) -> str:
@@ -102,105 +78,112 @@ def encodable(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def _unified(text: str) -> str:
-    """One spelling of letters that have several; `İ` is the one letter that lower case would split."""
-    text = unicodedata.normalize("NFC", text)
-    if _DOTTED.search(text):
-        # Once more: an accent that followed the dot may now join the letter.
-        text = unicodedata.normalize("NFC", _DOTTED.sub(lambda found: "i" if found[0][0] == "i" else "I", text))
-    return text
-
-
-def fold(text: str) -> str:
-    """Lower-case text without the accents of Latin letters."""
-    return text if text.isascii() else text.translate(_FOLDED)
-
-
-def stems(text: str, lang: str | None = None) -> list[str]:
-    """The stems, character pairs and dictionary words of a text."""
-    known = _stems(_STEMMERS.get(lang or "", "english"))
+def both(text: str, lang: str | None = None, using: Collection[str] = ()) -> tuple[str, str]:
+    """The words of a text as written, and its stems, pairs and dictionary words: as the index takes them."""
+    known = stems_in(lang or "", "lemmas" in using)
     if text.isascii():
-        # a quarter of the time of the regular expression
-        return list(map(known.__getitem__, text.encode().translate(_ASCII_WORDS).decode().split()))
-    text = _unified(text).lower()
-    found: list[str] = []
+        plain = _plain(text)
+        return plain, " ".join([*map(known.__getitem__, plain.split()), *signs(text)])
+    names, text = signs(text), _clean(text)
     if PAIRED_RUN.search(text):
-        found = _spaceless_terms(text)
-        text = PAIRED_RUN.sub(" ", text)
-    words = (_MARKED_WORD if _MARK.search(text) else _WORD).findall(text)
-    return found + list(map(known.__getitem__, words))
+        return " ".join(_written(text)), " ".join([*_terms(text, known, lang, using), *names])
+    found = _written(text)
+    return " ".join(found), " ".join([*map(known.__getitem__, found), *names])
 
 
-def query_stems(word: str, languages: Sequence[str]) -> list[str]:
-    """Forms that a word without spaces may have in the index, for documents in these languages."""
-    terms: dict[str, None] = {}
-    for lang in languages or ("en",):
-        terms.update(dict.fromkeys(stems(word, lang)))
-    return list(terms)
+def stems(text: str, lang: str | None = None, using: Collection[str] = ()) -> list[str]:
+    """The stems, character pairs and dictionary words of a text."""
+    known = stems_in(lang or "", "lemmas" in using)
+    # A stem may be two: that of a compound and that of its last part.
+    found = map(known.__getitem__, _plain(text).split()) if text.isascii() else _terms(_clean(text), known, lang, using)
+    return " ".join(found).split()
 
 
-def dictionary_words(run: str) -> list[str]:
-    """A run of Han characters cut into words."""
-    import rjieba  # its dictionary takes a tenth of a second to load: only Chinese text pays for it
-
-    words: list[str] = rjieba.cut(run)
-    return words
+def joined(texts: Iterable[str], lang: str | None = None, using: Collection[str] = ()) -> str:
+    """Stems of several texts as the index takes them, and the signs that are names."""
+    text = "\n".join(texts)
+    return " ".join([*stems(text, lang, using), *signs(text)])
 
 
-def is_spaceless(text: str) -> bool:
-    """Whether some of the text is written without spaces."""
-    return PAIRED_RUN.search(text) is not None
+def query_stems(word: str, languages: Languages) -> list[str]:
+    """Forms that a word may have in the index, for documents in these languages."""
+    found: list[str] = []
+    if is_spaceless(word):
+        found = _spaceless_terms(_clean(word), languages.japanese, languages.extras)
+        word = PAIRED_RUN.sub(" ", word)
+    for one in words(word):
+        found += [stem_of(one, lang, languages.extras) for lang in languages_for(one, languages.codes)]
+    return list(dict.fromkeys(found))
 
 
-def stem_of(word: str, lang: str | None) -> str:
+def stem_of(word: str, lang: str | None, using: Collection[str] = ()) -> str:
     """The stem of one lower-case word."""
-    return _stems(_STEMMERS.get(lang or "", "english"))[word]
+    return stems_in(lang or "", "lemmas" in using)[word].partition(" ")[0]
+
+
+def forms(word: str, languages: Languages) -> Callable[[str], bool]:
+    """What tells whether a lower-case word of a text is a form of a query's word."""
+    plain, known = fold(word), frozenset(query_stems(word, languages))
+    codes = languages_for(word, languages.codes)
+
+    def is_form(other: str) -> bool:
+        return fold(other) == plain or any(stem_of(other, lang, languages.extras) in known for lang in codes)
+
+    return is_form
+
+
+def pieces(part: str, languages: Languages) -> list[spaceless.Piece]:
+    """A part of a run of writing without spaces, `in_index`, cut into words: what stands there, and the word in the
+    index."""
+    return spaceless.pieces(part, languages.japanese, languages.extras)
+
+
+def in_index(run: str, languages: Languages) -> str:
+    """A run of writing without spaces as the index spells it, one character for one."""
+    return _simplified(run, languages.extras)
 
 
 def address_words(url: str) -> list[str]:
     """The words of a URL or a part of one: host labels and the words of its path and query."""
-    return _WORD.findall(fold(_unified(unquote(url.rpartition("://")[2])).lower()))
+    address = fold(_clean(unquote(url.rpartition("://")[2])))
+    return spelling.words(address)
 
 
-def joined(texts: Iterable[str], lang: str | None = None) -> str:
-    """Stems of several texts as the index takes them, and the signs that are names."""
-    text = "\n".join(texts)
-    return " ".join([*stems(text, lang), *signs(text)])
+def _plain(text: str) -> str:
+    """ASCII in lower case, with spaces for what is no word: a quarter of the time of a regular expression."""
+    return text.encode().translate(_ASCII_WORDS).decode()
 
 
-def _spaceless_terms(text: str) -> list[str]:
-    terms: list[str] = []
-    for run in PAIRED_RUN.findall(text):
-        if len(run) == 1:
-            terms.append(run)
-            continue
-        terms += map("".join, pairwise(run))
-    for run in _HAN_RUN.findall(text):
-        terms += [word for word in dictionary_words(run) if len(word) != 2]
-    return terms
+def _clean(text: str) -> str:
+    """One spelling, lower case; composed once more, since some letters are composed in lower case only."""
+    return unicodedata.normalize("NFC", spelling.respelled(text).lower())
 
 
-class _Stems(dict[str, str]):
-    """word → stem; cleared when full. Languages have few words: nearly all are found here."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        latin = "english" if name in _NOT_LATIN else name
-        self._stemmers = [Stemmer.Stemmer(each, 0) for each in dict.fromkeys((latin, name, "russian"))]
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _KNOWN_WORDS:
-            self.clear()
-        stem = _unified(word).replace("ё", "е")
-        for stemmer in self._stemmers:
-            stem = stemmer.stemWord(stem)
-        stem = self[word] = fold(stem) or word
-        return stem
+def _written(text: str) -> list[str]:
+    """The words of a clean text, every character of spaceless writing by itself."""
+    if spelling.SPACELESS_RUN.search(text):
+        text = spelling.SPACELESS_RUN.sub(lambda run: f" {' '.join(spelling.CLUSTER.findall(run[0]))} ", text)
+    if "ё" in text:
+        text = unicodedata.normalize("NFC", _YO.sub("е", text))
+    return spelling.words(text)
 
 
-@lru_cache(maxsize=len(_STEMMERS))
-def _stems(name: str) -> _Stems:
-    return _Stems(name)
+def _terms(text: str, known: Stems, lang: str | None, using: Collection[str]) -> list[str]:
+    found: list[str] = []
+    if PAIRED_RUN.search(text):
+        found = _spaceless_terms(text, lang == "ja", using)
+        text = PAIRED_RUN.sub(" ", text)
+    return found + list(map(known.__getitem__, spelling.words(text)))
+
+
+def _spaceless_terms(text: str, japanese: bool, using: Collection[str]) -> list[str]:
+    return spaceless.terms(_simplified(text, using), japanese, using)
+
+
+def _simplified(text: str, using: Collection[str]) -> str:
+    if "chinese" in using and spelling.HAN_RUN.search(text):
+        return text.translate(extras.to_simplified())
+    return text
 
 
 @lru_cache(maxsize=1)

@@ -25,7 +25,7 @@ import msgspec
 import tantivy
 
 from gossamer.errors import CorruptError, OperationError, StorageError
-from gossamer.index import schema
+from gossamer.index import extras, schema
 from gossamer.index.shards import WHOLE, Cut
 
 META = "meta.json"
@@ -55,6 +55,8 @@ class Payload(msgspec.Struct, frozen=True):
     shard: int = 1
     shards: int = 1
     """The part of the documents that it holds."""
+    extras: tuple[str, ...] = ()
+    """The analysers of `index/extras.py` that all its words go through."""
 
     @property
     def cut(self) -> Cut:
@@ -111,13 +113,15 @@ class Commit(msgspec.Struct, frozen=True):
     """The schema as the library wrote it."""
 
 
-def create(folder: Path, crawl: str = "", cut: Cut = WHOLE) -> None:
-    """An empty index of a crawl, or of a part of its documents."""
+def create(folder: Path, crawl: str = "", cut: Cut = WHOLE, using: Sequence[str] | None = None) -> None:
+    """An empty index of a crawl, or of a part of its documents; `using`: analysers, if not all that are installed."""
+    using = extras.installed() if using is None else using
     with storing(folder):
         folder.mkdir(parents=True)
         tantivy.Index(schema.build(), str(folder))
         empty = _parse(folder, (folder / META).read_bytes(), check=False)
-        write(folder, msgspec.structs.replace(empty, payload=Payload(crawl=crawl, shard=cut.shard, shards=cut.shards)))
+        payload = Payload(crawl=crawl, shard=cut.shard, shards=cut.shards, extras=tuple(using))
+        write(folder, msgspec.structs.replace(empty, payload=payload))
 
 
 def read(folder: Path) -> Commit:

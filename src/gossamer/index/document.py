@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -12,6 +12,7 @@ import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
+from gossamer.index.names import names
 from gossamer.index.schema import StoredDocument
 from gossamer.model.page_types import LISTS
 from gossamer.model.site import host_of, key64, site_of
@@ -83,26 +84,29 @@ def page_of(row: Mapping[str, Any]) -> IndexPage:
     )
 
 
-def build(page: IndexPage) -> tantivy.Document:
-    """The document of a page, analysed."""
+def build(page: IndexPage, using: Collection[str] = ()) -> tantivy.Document:
+    """The document of a page, analysed; `using`: the extras that its index was built with."""
     try:
-        return _build(page, page.key)
+        return _build(page, page.key, using)
     except UnicodeEncodeError:  # a lone surrogate: no decoded text has one, but a page must not stop the rest
         texts = {name: value for name, value in msgspec.structs.asdict(page).items() if isinstance(value, str)}
         clean = {name: analysis.encodable(value) for name, value in texts.items()}
-        return _build(msgspec.structs.replace(page, **clean), page.key)
+        return _build(msgspec.structs.replace(page, **clean), page.key, using)
 
 
-def _build(page: IndexPage, key: int) -> tantivy.Document:
+def _build(page: IndexPage, key: int, using: Collection[str]) -> tantivy.Document:
     site, lang = site_of(page.url), page.lang or ""
     document = tantivy.Document()
     text = document.add_text
-    text(schema.TITLE, analysis.surface(page.title))
-    text(schema.BODY, analysis.surface(page.text))
-    text(schema.TITLE_STEMS, analysis.joined([page.title], lang))
-    text(schema.BODY_STEMS, analysis.joined([page.text], lang))
-    text(schema.HEADINGS, analysis.joined(page.headings, lang))
-    text(schema.ANCHORS, analysis.joined(page.anchors, lang))
+    title, title_stems = analysis.both(page.title, lang, using)
+    body, body_stems = analysis.both(page.text, lang, using)
+    text(schema.TITLE, title)
+    text(schema.BODY, body)
+    # A word that a title repeats says no more than once; and a title is a part of what the page says.
+    text(schema.TITLE_STEMS, " ".join(dict.fromkeys(title_stems.split())))
+    text(schema.BODY_STEMS, f"{title_stems} {body_stems}")
+    text(schema.HEADINGS, analysis.joined(page.headings, lang, using))
+    text(schema.ANCHORS, analysis.joined(page.anchors, lang, using))
     text(schema.ADDRESS, " ".join(analysis.address_words(page.url)))
     for place in within(page.url):
         text(schema.WITHIN, place)
@@ -117,6 +121,9 @@ def _build(page: IndexPage, key: int) -> tantivy.Document:
         if value:
             text(name, value)
     document.add_integer(schema.KEY, key)
+    for field, numbers in zip((schema.NAME, schema.PART_NAME), names(page.title, page.headings, page.url), strict=True):
+        for number in numbers:
+            document.add_integer(field, number)
     _add_numbers(document, page)
     shown = page.text if len(page.text) <= MAX_STORED else page.text[:MAX_STORED] + "…"
     stored = StoredDocument(

@@ -15,7 +15,7 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gossamer.errors import BusyError, OperationError, StorageError
@@ -96,13 +96,14 @@ class IndexFolder:
         finally:
             os.close(descriptor)
 
-    def create(self, crawl: str = "", cut: Cut = WHOLE) -> str:
-        """A new, empty generation that is not searched yet; returns its name."""
+    def create(self, crawl: str = "", cut: Cut = WHOLE, using: Sequence[str] | None = None) -> str:
+        """A new, empty generation that is not searched yet; returns its name. `using`: analysers, if not all that are
+        installed."""
         with commits.storing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
         number = 1 + max((int(name[1:]) for name in self._generations()), default=0)
         name = f"g{number:06}"
-        commits.create(self.tantivy(name), crawl, cut)
+        commits.create(self.tantivy(name), crawl, cut, using)
         return name
 
     def switch(self, generation: str) -> None:

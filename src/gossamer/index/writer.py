@@ -8,6 +8,7 @@ meanwhile; documents deleted while it runs are deleted from its result before th
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,9 +18,11 @@ from pathlib import Path
 import msgspec
 import tantivy
 
-from gossamer.index import commits, schema
+from gossamer.index import commits, extras, schema
 from gossamer.index.commits import Commit, Payload, Segment
 from gossamer.index.merging import merge, plan
+
+log = logging.getLogger(__name__)
 
 _HEAP = 200_000_000
 _SMALL_HEAP = 15_000_000
@@ -38,6 +41,8 @@ class IndexWriter:
         self._numbers = count()
         self._commit = commits.read(folder)
         self._opstamp = self._commit.opstamp
+        if lacking := extras.missing(self._commit.payload.extras):
+            log.warning("%s: %s", extras.complaint(lacking), extras.remedy(lacking))
         with commits.checking(folder):
             self._index = schema.prepare(tantivy.Index.open(str(folder)))
             self._index.config_reader(reload_policy="manual")
@@ -51,6 +56,11 @@ class IndexWriter:
     def position(self) -> int:
         """The position of the last commit."""
         return self._commit.payload.position
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        """The analysers that documents go through: those that the index was built with and that are installed."""
+        return extras.usable(self._commit.payload.extras)
 
     @property
     def segments(self) -> int:

@@ -154,7 +154,7 @@ class Indexer:
         places = []
         for segment in taken:
             for page in self._current_pages(segment):
-                found[page.key] = build(page)
+                found[page.key] = build(page, self._writer.extras)
                 brought_by[page.key] = segment.seq
                 places.append((key64(site_of(page.url)), page.key))
         # Departed pages go first, however many wait to come in: somebody may have asked for a takedown.
@@ -182,7 +182,7 @@ class Indexer:
             return 0
         urls = [stored.url for stored in self._writer.find(stale)]
         pages = self._rows.newest(urls)
-        found = {page.key: build(self._completed(page)) for page in pages}
+        found = {page.key: build(self._completed(page), self._writer.extras) for page in pages}
         if found:
             self._writer.apply(found, (), self._writer.position, self._clock.now())
         self._anchors.indexed(stale)

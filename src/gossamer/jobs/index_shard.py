@@ -91,7 +91,7 @@ def _fill(task: ShardTask, work: Place, index: IndexFolder, name: str) -> int:
             anchors.add(zip(batch.column("target").to_pylist(), batch.column("anchor").to_pylist(), strict=True))
         model = model_of(work.get(MODEL))
         for some in _chunks(_page(row, anchors, model) for row in _rows(read_part(work, task.pages, part))):
-            found = {page.key: build(page) for page in some}
+            found = {page.key: build(page, writer.extras) for page in some}
             writer.apply(found, (), task.position, task.now)
             anchors.indexed(list(found))
         if writer.position < task.position:  # a shard without a document

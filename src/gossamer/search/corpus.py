@@ -15,15 +15,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
-_LANGUAGES = 4
-"""Languages that a query's words are stemmed in."""
-_MIN_SHARE = 0.03
-"""Share of the pages that a language must have for that."""
+from gossamer.index.analysis import Languages
+from gossamer.index.stemmers import script_of_language
+
+_LANGUAGES = 6
+"""Languages of one script that a query's words are stemmed in."""
+_MIN_SHARE = 0.01
+"""Share of the pages in this script that a language must have for that."""
 
 Place = tuple[str, str]
 """A field and a term of it."""
@@ -40,8 +43,8 @@ class Corpus(Protocol):
         ...
 
     @property
-    def languages(self) -> Sequence[str]:
-        """The languages that words of a query may be in, most frequent first."""
+    def languages(self) -> Languages:
+        """The languages that words of a query may be in, and how their words were analysed."""
         ...
 
     def pages(self, field: str, term: str) -> int:
@@ -64,6 +67,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Field → how many words it has in all documents together."""
     has_copies: bool
     """Whether any page is a near copy of another."""
+    extras: tuple[str, ...] = ()
+    """The analysers that its words went through and that it has now."""
     segments: int = 0
     position: int = 0
     committed_at: float = 0.0
@@ -75,7 +80,7 @@ class Whole(msgspec.Struct, frozen=True):
 
     documents: int
     written: int
-    languages: tuple[str, ...]
+    languages: Languages
     lengths: dict[str, float]
     """Field → words in it on the average."""
     has_copies: bool
@@ -94,7 +99,7 @@ def whole_of(summaries: Sequence[Summary], frequencies: Iterable[Frequencies]) -
     return Whole(
         documents=documents,
         written=written,
-        languages=tuple(usual_languages(languages, documents)),
+        languages=usual_languages(languages, documents, {name for one in summaries for name in one.extras}),
         lengths={field: count / max(written, 1) for field, count in tokens.items()},
         has_copies=any(one.has_copies for one in summaries),
         frequencies=added(frequencies),
@@ -110,10 +115,28 @@ def added(several: Iterable[Frequencies]) -> Frequencies:
     return {field: dict(counts) for field, counts in total.items()}
 
 
-def usual_languages(counted: dict[str, int], documents: int) -> list[str]:
-    """The languages that a good part of the pages has, most frequent first; English where there is none."""
-    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    return [lang for lang, count in ordered if count >= _MIN_SHARE * documents][:_LANGUAGES] or ["en"]
+def usual_languages(counted: Mapping[str, int], documents: int, extras: Iterable[str] = ()) -> Languages:
+    """The languages that a part of the pages in their script has, most frequent first, and an empty one for pages
+    whose language nobody knows; English where there is none."""
+    scripts: Counter[str] = Counter()
+    for lang, count in counted.items():
+        scripts[script_of_language(lang)] += count
+    taken: Counter[str] = Counter()
+    codes = []
+    for lang, count in sorted(counted.items(), key=lambda item: (-item[1], item[0])):
+        script = script_of_language(lang)
+        if count >= _MIN_SHARE * scripts[script] and taken[script] < _LANGUAGES:
+            taken[script] += 1
+            codes.append(lang)
+    if codes and documents > sum(counted.values()):
+        codes.append("")
+    return Languages(tuple(codes) or ("en",), tuple(sorted(extras)))
+
+
+def narrowed(languages: Languages, chosen: Iterable[str]) -> Languages:
+    """Of the languages of all pages those that a query chose, if it chose any."""
+    codes = tuple(chosen)
+    return msgspec.structs.replace(languages, codes=codes) if codes else languages
 
 
 def rarity(pages: int, written: int) -> float:
@@ -133,7 +156,7 @@ class SharedCorpus:
         return self._whole.documents
 
     @property
-    def languages(self) -> Sequence[str]:
+    def languages(self) -> Languages:
         """The languages of all shards."""
         return self._whole.languages
 

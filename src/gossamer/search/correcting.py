@@ -13,7 +13,7 @@ from unicodedata import category
 import msgspec
 
 from gossamer.index import schema
-from gossamer.index.analysis import is_spaceless, query_stems, surface_words
+from gossamer.index.analysis import Languages, is_spaceless, query_stems, surface_words
 from gossamer.index.signs import signs
 from gossamer.search.corpus import Place
 from gossamer.search.query.language import Query, Term, parse, render
@@ -23,14 +23,14 @@ _FEWEST = 50
 """Pages that an index must have for one of its words to be a mistake of a page."""
 
 
-def places_of(word: str, languages: Sequence[str]) -> list[Place]:
+def places_of(word: str, languages: Languages) -> list[Place]:
     """How the index may spell a word in the text of a page."""
     stems = [(schema.BODY_STEMS, stem) for part in _words_of(word) for stem in query_stems(part, languages)]
     named = [(schema.BODY_STEMS, sign) for sign in signs(word)]
     return list(dict.fromkeys(named + stems + [(schema.BODY, typed) for typed in surface_words(word)]))
 
 
-def frequency_of(word: str, pages: Callable[[str, str], int], languages: Sequence[str]) -> int:
+def frequency_of(word: str, pages: Callable[[str, str], int], languages: Languages) -> int:
     """On how many pages the search finds a word; of one that is several words, the rarest counts."""
     parts = _words_of(word)
     if named := [pages(schema.BODY_STEMS, sign) for sign in signs(word)]:
@@ -41,7 +41,7 @@ def frequency_of(word: str, pages: Callable[[str, str], int], languages: Sequenc
 
 
 def respelled(
-    query: Query, found: int, pages: Callable[[str, str], int], languages: Sequence[str],
+    query: Query, found: int, pages: Callable[[str, str], int], languages: Languages,
     vocabulary: Callable[[Sequence[str]], Spelling], documents: int = 0,
 ) -> Query | None:  # fmt: skip
     """The query with other words; None where there is no reason to. The vocabulary is asked for only where there is,
@@ -75,7 +75,7 @@ def respelled(
 
 
 def corrected(
-    query: Query, found: int, pages: Callable[[str, str], int], languages: Sequence[str],
+    query: Query, found: int, pages: Callable[[str, str], int], languages: Languages,
     vocabulary: Callable[[Sequence[str]], Spelling], documents: int = 0,
 ) -> str:  # fmt: skip
     """The query respelled, as text; empty where there is no reason to."""

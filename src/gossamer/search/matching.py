@@ -7,6 +7,7 @@ text itself, so every replacement below is one character for one:
 
 - `İ` is the only character that grows in lower case; it is read as `i`;
 - `ё` is read as `е`, as in the index;
+- Arabic letters that have several spellings are read as one;
 - accents of Latin letters do not matter, as in the index; but the stemmer is shown the word with them.
 
 Writing without spaces has no words to cut: there the characters sought are the match. A word
@@ -22,6 +23,7 @@ from unicodedata import category
 import msgspec
 
 from gossamer.index.analysis import fold, is_spaceless
+from gossamer.index.spelling import respelled_in_place
 
 MAX_OCCURRENCES = 8
 """Matches of one needle that are looked for."""
@@ -39,6 +41,7 @@ _SAMPLE = 2_000
 """Characters in which an accent beyond Western Europe must stand for all of them to be removed: a Polish or Vietnamese
 text has one, and to look through a text for a class of characters takes longer than all the rest."""
 
+_ARABIC = re.compile("[\u0622-\u06f9]")
 _REST = re.compile(r"[^\W_]*")
 _GAP = re.compile(r"[\W_]*")
 _LATIN_1 = bytes(ord(plain) if len(plain := fold(chr(code))) == 1 else code for code in range(256))
@@ -91,6 +94,8 @@ def _lower(text: str) -> str:
     lower = text.lower()
     if len(lower) != len(text):
         lower = text.replace("İ", "i").lower()
+    if _ARABIC.search(lower, 0, _SAMPLE):
+        lower = respelled_in_place(lower)
     return lower.replace("ё", "е")
 
 

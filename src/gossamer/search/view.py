@@ -8,6 +8,7 @@ sees it. Searches that run keep the state they started with.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +17,14 @@ from threading import Lock, Thread
 
 import tantivy
 
-from gossamer.index import commits, schema
+from gossamer.index import commits, extras, schema
+from gossamer.index.analysis import Languages
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import WHOLE, Cut
 from gossamer.search.corpus import Summary, usual_languages
 from gossamer.search.suggest import Vocabulary
+
+log = logging.getLogger(__name__)
 
 _USUAL = ("the", "of", "a", "in", "de", "www", "org", "com", "http", "html", "и", "в", "的", "home")
 """Terms of which an index is likely to have one in any field."""
@@ -72,9 +76,14 @@ class View:
         return {bucket["key"]: bucket["doc_count"] for bucket in counted}
 
     @cached_property
-    def languages(self) -> Sequence[str]:
-        """The languages that words of a query may be in, most frequent first."""
-        return usual_languages(self._languages, self.documents)
+    def languages(self) -> Languages:
+        """The languages that words of a query may be in, and how their words were analysed."""
+        return usual_languages(self._languages, self.documents, self.extras)
+
+    @cached_property
+    def extras(self) -> tuple[str, ...]:
+        """The analysers that the index was built with and that are installed."""
+        return extras.usable(self.commit.payload.extras)
 
     @cached_property
     def lengths(self) -> dict[str, float]:
@@ -87,6 +96,7 @@ class View:
         payload = self.commit.payload
         return Summary(
             documents=self.documents, written=self.written, languages=self._languages, has_copies=self.has_copies,
+            extras=self.extras,
             tokens={field: length * self.written for field, length in self.lengths.items()},
             segments=len(self.commit.segments), position=payload.position, committed_at=payload.committed_at,
             generation=self.generation,
@@ -217,6 +227,8 @@ class Views:
                 stand_in = commits.stand_in(path)
                 index = schema.prepare(tantivy.Index.open(stand_in.name if stand_in else str(path)))
                 index.config_reader(reload_policy="manual")
+                if lacking := extras.missing(commit.payload.extras):
+                    log.warning("%s: %s", extras.complaint(lacking), extras.remedy(lacking))
             return View(index, path, path.parent.name, commit, stand_in)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 import tantivy
@@ -12,6 +13,7 @@ from indexing_kit import new_index, open_writer
 
 from gossamer.index import schema
 from gossamer.index.analysis import (
+    Languages,
     address_words,
     encodable,
     fold,
@@ -145,11 +147,26 @@ def test_chinese_surface_words_are_single_characters_in_order_so_that_phrases_wo
     assert surface_words("搜索GitHub平台") == ["搜", "索", "github", "平", "台"]
 
 
-@pytest.mark.parametrize("text", ["日本語の検索", "ひらがな", "カタカナ", "ภาษาไทย", "ພາສາລາວ", "ភាសាខ្មែរ", "မြန်မာ"])
-def test_other_spaceless_writing_gives_pairs(text):
+@pytest.mark.parametrize("text", ["日本語の検索", "ひらがな", "カタカナ"])
+def test_japanese_gives_pairs_of_characters(text):
     assert is_spaceless(text)
     assert text[:2] in stems(text)
     assert text[-2:] in stems(text)
+
+
+@pytest.mark.parametrize(
+    "syllables", ["ภา ษา ไท ย ที่", "ພາ ສາ ລາ ວ", "ភា សា ខ្មែ រ", "မြ န် မာ", "က မ္ဘာ"]
+)  # fmt: skip
+def test_thai_and_its_neighbours_give_syllables_and_pairs_of_them(syllables):
+    parts = syllables.split()
+    assert is_spaceless(parts[0])
+    pairs = ["".join(two) for two in pairwise(parts)]
+    assert sorted(stems("".join(parts))) == sorted([*parts, *pairs])
+    assert stems(parts[0]) == [parts[0]]
+
+
+def test_thai_beside_chinese_is_cut_by_itself():
+    assert set(stems("北京ภาษา", "th")) == {"北京", "ภาษา", "ภา", "ษา"}
 
 
 def test_korean_gives_pairs_for_stems_and_whole_words_for_phrases():
@@ -193,10 +210,10 @@ def test_numbers_and_letters_are_words_and_punctuation_is_none():
 
 
 def test_a_query_is_stemmed_in_every_language_of_the_index():
-    assert query_stems("connections", ["en", "de"]) == ["connect", "connection"]
-    assert query_stems("книгами", ["en", "ru"]) == ["книг"]
-    assert query_stems("running", []) == ["run"]
-    assert set(stems("Häuser", "de")) <= set(query_stems("häuser", ["en", "de"]))
+    assert query_stems("connections", Languages(("en", "de"))) == ["connect", "connection"]
+    assert query_stems("книгами", Languages(("en", "ru"))) == ["книг"]
+    assert query_stems("running", Languages(())) == ["run"]
+    assert set(stems("Häuser", "de")) <= set(query_stems("häuser", Languages(("en", "de"))))
 
 
 def test_the_words_of_an_address_are_what_it_spells():

@@ -15,7 +15,7 @@ from gossamer.database.database import Database
 from gossamer.errors import GossamerError
 from gossamer.frontier.views.inspect import segment_ids, status
 from gossamer.frontier.views.segments import live_segments
-from gossamer.index import checksums, commits
+from gossamer.index import checksums, commits, extras
 from gossamer.index.folder import IndexFolder
 from gossamer.indexer.indexed import index_lag, index_standing
 from gossamer.model.counts import counted
@@ -156,6 +156,16 @@ def index(patient: Patient) -> Iterator[Finding]:
                   "`gossamer index --rebuild` makes a new one; also check the disk")  # fmt: skip
         return
     yield _following(patient, db, "" if readable else "; its files are large: use --deep to read all of them")
+    yield from _analysers(payload.extras)
+
+
+def _analysers(used: Sequence[str]) -> Iterator[Finding]:
+    """The extras for languages: those the index was built with, against those that are installed."""
+    if lacking := extras.missing(used):
+        yield warn("index", extras.complaint(lacking), extras.remedy(lacking))
+    if idle := [name for name in extras.installed() if name not in used]:
+        yield warn("index", f"the index was built without gossamer[{','.join(idle)}], installed since",
+                   "`gossamer index --rebuild` uses it for pages in these languages")  # fmt: skip
 
 
 def _following(patient: Patient, db: Database, remark: str) -> Finding:

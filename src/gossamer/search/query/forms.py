@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import tantivy
 
 from gossamer.index import analysis, schema
-from gossamer.search.query.words import shared_start
+from gossamer.search.query.words import needle_of
 from gossamer.search.view import View
 
 Q = tantivy.Query
@@ -25,19 +25,17 @@ _SHORTEST = 3
 """Letters that a word and its forms must share: fewer begin too many words."""
 
 
-def forms_of(word: str, view: View, languages: Sequence[str]) -> list[str]:
+def forms_of(word: str, view: View, languages: analysis.Languages) -> list[str]:
     """A word of the index and its other forms, as texts write them; the word first."""
-    stems = analysis.query_stems(word, languages)
-    start = shared_start(word, stems)
-    if len(start) < _SHORTEST or analysis.is_spaceless(word):
+    needle = needle_of(word, analysis.query_stems(word, languages), languages)
+    if len(needle.prefix) < _SHORTEST or analysis.is_spaceless(word):
         return [word]
-    known = frozenset(stems)
-    terms = (term for term, _ in view.searcher.terms_with_prefix(schema.BODY, start, None, _LOOKED_AT))
-    others = [term for term in terms if term != word and not known.isdisjoint(analysis.query_stems(term, languages))]
+    terms = (term for term, _ in view.searcher.terms_with_prefix(schema.BODY, needle.prefix, None, _LOOKED_AT))
+    others = [term for term in terms if term != word and needle.forms(term)]
     return [word, *others[: _MOST_FORMS - 1]]
 
 
-def any_form(words: Sequence[str], field: str, view: View, languages: Sequence[str]) -> tantivy.Query | None:
+def any_form(words: Sequence[str], field: str, view: View, languages: analysis.Languages) -> tantivy.Query | None:
     """Pages that have a phrase in any form; None where its words have no other form, or are too many."""
     if not len(set(words)) == len(words) <= _LONGEST_PHRASE:  # a word that is repeated is read again each time
         return None

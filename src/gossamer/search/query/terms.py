@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from gossamer.index import analysis, schema
 from gossamer.search.corpus import Place
@@ -14,19 +14,19 @@ from gossamer.search.query.signs import sign_units
 from gossamer.search.query.words import units
 
 
-def places(query: Query, languages: Sequence[str], weights: Mapping[str, float]) -> list[Place]:
+def places(query: Query, languages: analysis.Languages, weights: Mapping[str, float]) -> list[Place]:
     """Every field and term that a query, built for pages in these languages, may look at."""
     terms = [*(term for group in query.groups for term in group), *query.excluded]
     return list(dict.fromkeys(place for term in terms for place in _of(term, languages, weights)))
 
 
-def wider_places(query: Query, languages: Sequence[str], weights: Mapping[str, float]) -> list[Place]:
+def wider_places(query: Query, languages: analysis.Languages, weights: Mapping[str, float]) -> list[Place]:
     """The same, with the compounds of the query written another way."""
     others = Query(query.typed, tuple((Term(word),) for word in sought(query)))
     return [*places(query, languages, weights), *places(others, languages, weights)]
 
 
-def _of(term: Term, languages: Sequence[str], weights: Mapping[str, float]) -> Iterator[Place]:
+def _of(term: Term, languages: analysis.Languages, weights: Mapping[str, float]) -> Iterator[Place]:
     words = analysis.surface_words(term.text)
     yield from ((field, word) for field in PLAIN_FIELDS for word in words)
     if term.field == "url":

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import msgspec
 
 from gossamer.index import analysis, schema
+from gossamer.index.analysis import Languages
+from gossamer.index.spaceless import pairs, parts
+from gossamer.index.spelling import SYLLABLE
 from gossamer.search.matching import Needle
 
 _RUNS = re.compile(f"{analysis.PAIRED_RUN.pattern}|[^{analysis.PAIRED_RUN.pattern[1:-2]}]+")
+_NASAL = re.compile("[\u0901\u0902]|[ङञणनम]\u094d")
+"""A nasal before a consonant in Devanagari: `analysis` makes one spelling of them, texts have all."""
 _STEM_FIELDS = (schema.TITLE_STEMS, schema.BODY_STEMS, schema.HEADINGS, schema.ANCHORS)
 _SURFACE_FIELDS = (schema.TITLE, schema.BODY, schema.ADDRESS)
 
@@ -43,69 +49,88 @@ class Unit(msgspec.Struct, frozen=True):
     """It only helps the order: a single character, or a pair across two words."""
 
 
-def units(text: str, languages: Sequence[str], weights: Mapping[str, float]) -> Iterator[Unit]:
+def units(text: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
     """The units of a term of a query."""
     for run in _RUNS.findall(text.lower()):
         if analysis.is_spaceless(run):
-            yield from _spaceless_units(run, weights)
+            yield from _spaceless_units(run, languages, weights)
         else:
-            for word in analysis.surface_words(run):
-                yield _word_unit(word, languages, weights)
+            for word in analysis.words(run):
+                for written in analysis.surface_words(word):
+                    yield _word_unit(word, written, languages, weights)
 
 
-def _word_unit(word: str, languages: Sequence[str], weights: Mapping[str, float]) -> Unit:
-    stems = analysis.query_stems(word, languages)
-    clauses = [Clause(field, word, weights.get(field, 0.0)) for field in _SURFACE_FIELDS]
+def _word_unit(typed: str, written: str, languages: Languages, weights: Mapping[str, float]) -> Unit:
+    """`written`: the word as the index has it in texts, `typed`: with the accents, which stemmers need."""
+    stems = analysis.query_stems(typed, languages)
+    clauses = [Clause(field, written, weights.get(field, 0.0)) for field in _SURFACE_FIELDS]
     clauses += [Clause(field, stem, weights.get(field, 0.0)) for field in _STEM_FIELDS for stem in stems]
-    return Unit(word, tuple(clause for clause in clauses if clause.weight), needle_of(word, stems, languages))
+    return Unit(written, tuple(clause for clause in clauses if clause.weight), needle_of(typed, stems, languages))
 
 
-def needle_of(word: str, stems: Sequence[str], languages: Sequence[str]) -> Needle:
+def needle_of(typed: str, stems: Sequence[str], languages: Languages) -> Needle:
     """How an excerpt finds a word in all its forms."""
-    shared = shared_start(word, stems)
-    known = frozenset(stems)
-
-    def is_form(other: str) -> bool:
-        plain = analysis.fold(other)
-        return plain == word or any(analysis.stem_of(other, lang) in known for lang in languages or ("en",))
-
+    word = analysis.fold(typed)
+    shared = before_nasals(_shared_start([word, *map(analysis.fold, stems)]))
     if len(shared) > 2 and shared[-1] in "iy":  # `cities` and `city` share `cit`
         shared = shared[:-1]
-    return Needle(prefix=shared or word, word=word, forms=is_form)
+    return Needle(prefix=shared or word, word=typed, forms=analysis.forms(typed, languages))
 
 
-def shared_start(word: str, stems: Sequence[str]) -> str:
-    """The longest start that a word shares with all of its stems."""
-    size = min(len(word), *map(len, stems)) if stems else len(word)
-    while not all(stem[:size] == word[:size] for stem in stems):
-        size -= 1
-    return word[:size]
+def _shared_start(words: Sequence[str]) -> str:
+    """The longest start that words share."""
+    first, last = min(words), max(words)
+    size = 0
+    while size < min(len(first), len(last)) and first[size] == last[size]:
+        size += 1
+    return first[:size]
 
 
-def _spaceless_units(run: str, weights: Mapping[str, float]) -> Iterator[Unit]:
+def before_nasals(start: str) -> str:
+    """The start of a word up to where texts may spell it in another way."""
+    return _NASAL.split(start, maxsplit=1)[0]
+
+
+def _spaceless_units(text: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
+    for run, in_syllables in parts(text):
+        if in_syllables:
+            syllables = SYLLABLE.findall(run)
+            for pair in pairs(syllables):
+                yield _spaceless_unit(pair, pair, [pair], weights)
+        else:
+            yield from _character_units(run, languages, weights)
+
+
+def _character_units(run: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
+    held = analysis.in_index(run, languages)
     if len(run) <= 2:
-        yield _spaceless_unit(run, [run], weights)
+        yield _spaceless_unit(run, held, [held], weights)
         return
     start = 0
-    for word in analysis.dictionary_words(run):
+    for word, term in analysis.pieces(held, languages):
+        start = held.find(word, start)
         end = start + len(word)
-        if len(word) == 1:
-            around = [run[at : at + 2] for at in (start - 1, start) if 0 <= at < len(run) - 1]
-            yield _spaceless_unit(word, around, weights, optional=True)
+        if not term:  # a particle
+            continue
+        typed = run[start:end]
+        if len(word) == 1 and term == word:
+            around = [held[at : at + 2] for at in (start - 1, start) if 0 <= at < len(run) - 1]
+            yield _spaceless_unit(typed, word, around, weights, optional=True)
         else:
-            yield _spaceless_unit(word, [word] if len(word) > 2 else [], weights, pairs=True)
+            terms = [term] if len(term) > 2 or term != word else []
+            yield _spaceless_unit(typed, word, [*terms, *map("".join, pairwise(word))], weights)
             if end < len(run):
-                yield _spaceless_unit(run[end - 1 : end + 1], [run[end - 1 : end + 1]], weights, optional=True)
+                across = slice(end - 1, end + 1)
+                yield _spaceless_unit(run[across], held[across], [held[across]], weights, optional=True)
         start = end
 
 
 def _spaceless_unit(
-    word: str, terms: Sequence[str], weights: Mapping[str, float], pairs: bool = False, optional: bool = False
+    typed: str, held: str, terms: Sequence[str], weights: Mapping[str, float], optional: bool = False
 ) -> Unit:
-    if pairs:
-        terms = [*terms, *(word[at : at + 2] for at in range(len(word) - 1))]
+    """`held`: the word as the index has it."""
     clauses = [Clause(field, term, weights.get(field, 0.0)) for field in _STEM_FIELDS for term in dict.fromkeys(terms)]
-    if len(word) == 1:
-        clauses += [Clause(field, word, weights.get(field, 0.0)) for field in (schema.TITLE, schema.BODY)]
-    needle = Needle(prefix=word, word=word, forms=lambda _: True, inside=True)
-    return Unit(word, tuple(clause for clause in clauses if clause.weight), needle, optional)
+    if len(held) == 1:
+        clauses += [Clause(field, typed, weights.get(field, 0.0)) for field in (schema.TITLE, schema.BODY)]
+    needle = Needle(prefix=typed, word=typed, forms=lambda _: True, inside=True)
+    return Unit(typed, tuple(clause for clause in clauses if clause.weight), needle, optional)

@@ -26,10 +26,11 @@ from gossamer.model.site import key64
 from gossamer.search import counting
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
-from gossamer.search.corpus import Whole
+from gossamer.search.corpus import Whole, narrowed
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.overview import Outline, example, overview
+from gossamer.search.query.building import chosen_languages
 from gossamer.search.query.language import Query, parse, render
 from gossamer.search.query.terms import places, wider_places
 from gossamer.search.ranking import RankingConfig
@@ -190,8 +191,8 @@ class ShardedSearcher:
         return _Search(rounds, self._tallies, self._question(request, query, rounds), query)
 
     def _question(self, request: Request, query: Query, rounds: Rounds) -> Question:
-        wanted = wider_places if request.wider else places
-        whole = self._tallies.whole(rounds, lambda languages: wanted(query, languages, self._weights))
+        wanted, chosen = wider_places if request.wider else places, chosen_languages(query, request)
+        whole = self._tallies.whole(rounds, lambda usual: wanted(query, narrowed(usual, chosen), self._weights))
         return Question(request, self._config, self._clock.now(), whole)
 
     def _ask_holder(

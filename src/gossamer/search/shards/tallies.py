@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
+from gossamer.index.analysis import Languages
 from gossamer.search.corpus import Frequencies, Place, Summary, Whole, whole_of
 from gossamer.search.shards.rounds import Rounds
 from gossamer.search.shards.values import Statistics, StatisticsAsk
@@ -49,13 +50,13 @@ class Tallies:
         self._now = monotonic
         self._lock = Lock()
         self._known: dict[int, _Known] = {}
-        self._languages: Sequence[str] | None = None
+        self._languages: Languages | None = None
 
-    def whole(self, rounds: Rounds, places_in: Callable[[Sequence[str]], list[Place]]) -> Whole:
+    def whole(self, rounds: Rounds, places_in: Callable[[Languages], list[Place]]) -> Whole:
         """The sums of all shards that answer, with the terms that a query looks at in pages of given languages."""
         if self._languages is None:
             self._ask(rounds, ())
-        places = places_in(self._languages or ())
+        places = places_in(self._languages or Languages())
         known = self._fresh(rounds, places)
         if known is None:
             known = self._ask(rounds, places)
