@@ -106,7 +106,7 @@ def lemma(word: str, lang: str) -> str:
 def _sudachi() -> Callable[[str], Any]:
     from sudachipy import Dictionary, SplitMode
 
-    tokenize: Callable[[str], Any] = Dictionary(dict="core").create(mode=SplitMode.A).tokenize
+    tokenize: Callable[[str], Any] = Dictionary(dict="core").tokenizer(mode=SplitMode.A).tokenize
     return tokenize
 
 
