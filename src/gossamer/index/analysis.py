@@ -28,7 +28,7 @@ from gossamer.index.stemmers import Stems, languages_for, stems_in
 
 __all__ = [
     "PAIRED_RUN", "Languages", "address_words", "both", "count_words", "cuts", "encodable", "fold", "forms", "in_index",
-    "is_spaceless", "joined", "query_stems", "stem_of", "stems", "surface", "surface_words", "words",
+    "is_spaceless", "joined", "part_stems", "query_stems", "stem_of", "stems", "surface", "surface_words", "words",
 ]  # fmt: skip
 
 _ASCII_WORDS = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
@@ -118,6 +118,13 @@ def query_stems(word: str, languages: Languages) -> list[str]:
 def stem_of(word: str, lang: str | None, using: Collection[str] = ()) -> str:
     """The stem of one lower-case word."""
     return stems_in(lang or "", "lemmas" in using)[word].partition(" ")[0]
+
+
+def part_stems(word: str, languages: Languages) -> list[str]:
+    """The stems of the parts of a compound; none for another word."""
+    if "lemmas" not in languages.extras or "de" not in languages.codes:
+        return []
+    return stems_in("de", True)[word].split()[1:]
 
 
 def forms(word: str, languages: Languages) -> Callable[[str], bool]:

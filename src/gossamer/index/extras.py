@@ -28,6 +28,12 @@ _JAPANESE_WORDS = ("名詞", "動詞", "形容詞", "形状詞", "副詞", "代�
 _MOST_BYTES = 40_000
 """What Sudachi takes at once is less than 49,150 bytes."""
 
+_LEAST_PART = 4
+"""Letters of each part of a compound: shorter ones are found in most words by accident."""
+_LINKS = ("", "s", "es", "n", "en", "er", "e")
+"""Sounds between the parts of German compounds."""
+_SUFFIXES = frozenset(("schaft", "schaften", "weise", "nehmen", "haft", "heit", "keit"))
+
 Piece = tuple[str, str]
 
 
@@ -100,6 +106,31 @@ def lemma(word: str, lang: str) -> str:
 
     found: str = simplemma.lemmatize(word, lang, low_memory=True)
     return found.lower()
+
+
+def german_parts(word: str) -> list[str]:
+    """The two nouns that a German word is made of, the more even the better; none if it is no compound."""
+    best: list[str] = []
+    for at in range(_LEAST_PART, len(word) - _LEAST_PART + 1):
+        head = word[at:]
+        if head in _SUFFIXES or not _is_noun(head):
+            continue
+        for link in _LINKS:
+            first = word[:at].removesuffix(link)
+            if len(first) + len(link) != at or len(first) < _LEAST_PART or not _is_noun(first):
+                continue
+            if not best or min(len(first), len(head)) > min(map(len, best)):
+                best = [first, head]
+            break
+    return best
+
+
+@lru_cache(maxsize=_KNOWN_WORDS)
+def _is_noun(word: str) -> bool:
+    import simplemma
+
+    known: bool = simplemma.is_known(word.capitalize(), "de", low_memory=True)
+    return known
 
 
 @cache

@@ -78,6 +78,22 @@ def test_forms_that_no_ending_tells_meet_by_their_lemma(tmp_path, monkeypatch):
     assert found(index_of(tmp_path, *PAGES), "день") == [UKRAINIAN.url]
 
 
+def test_a_german_compound_is_found_by_its_parts_and_finds_them_last(tmp_path, monkeypatch):
+    pytest.importorskip("simplemma")
+    install(monkeypatch, "lemmas")
+    whole, parts = (
+        IndexPage(url=f"http://a.example/{name}", text=text, lang="de")
+        for name, text in (
+            ("whole", "Die Universitätsbibliothek ist offen."),
+            ("parts", "Eine Bibliothek im Ort."),
+        )
+    )
+    folder = index_of(tmp_path, whole, parts)
+    assert set(found(folder, "Bibliothek")) == {whole.url, parts.url}
+    assert found(folder, "Universitätsbibliotheken") == [whole.url]
+    assert stems("Gesellschaft", "de", ("lemmas",)) == stems("Gesellschaft", "de")
+
+
 def test_traditional_and_simplified_chinese_find_each_other(tmp_path, monkeypatch):
     pytest.importorskip("opencc")
     install(monkeypatch, "chinese")

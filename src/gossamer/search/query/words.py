@@ -56,6 +56,7 @@ def units(text: str, languages: Languages, weights: Mapping[str, float]) -> Iter
             for word in analysis.words(run):
                 for written in analysis.surface_words(word):
                     yield _word_unit(word, written, languages, weights)
+                    yield from _part_units(word, languages, weights)
 
 
 def _word_unit(typed: str, written: str, languages: Languages, weights: Mapping[str, float]) -> Unit:
@@ -64,6 +65,14 @@ def _word_unit(typed: str, written: str, languages: Languages, weights: Mapping[
     clauses = [Clause(field, written, weights.get(field, 0.0)) for field in _SURFACE_FIELDS]
     clauses += [Clause(field, stem, weights.get(field, 0.0)) for field in _STEM_FIELDS for stem in stems]
     return Unit(written, tuple(clause for clause in clauses if clause.weight), _needle(typed, stems, languages))
+
+
+def _part_units(typed: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
+    """The parts of a compound, which only help the order: `Weltkrieg` is about neither every world nor every war."""
+    for stem in analysis.part_stems(typed, languages):
+        clauses = (Clause(field, stem, weights.get(field, 0.0)) for field in _STEM_FIELDS)
+        needle = Needle(prefix=stem, word=stem, forms=analysis.forms(stem, languages))
+        yield Unit(stem, tuple(clause for clause in clauses if clause.weight), needle, optional=True)
 
 
 def _needle(typed: str, stems: Sequence[str], languages: Languages) -> Needle:
