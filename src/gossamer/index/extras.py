@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from importlib.util import find_spec
+from threading import local
 from typing import Any
 
 MODULES = {
@@ -28,6 +29,7 @@ _JAPANESE_WORDS = ("名詞", "動詞", "形容詞", "形状詞", "副詞", "代�
 _MOST_BYTES = 40_000
 """What Sudachi takes at once is less than 49,150 bytes."""
 
+_mine = local()
 _LEAST_PART = 4
 """Letters of each part of a compound: shorter ones are found in most words by accident."""
 _LINKS = ("", "s", "es", "n", "en", "er", "e")
@@ -133,12 +135,21 @@ def _is_noun(word: str) -> bool:
     return known
 
 
-@cache
 def _sudachi() -> Callable[[str], Any]:
-    from sudachipy import Dictionary, SplitMode
+    """The thread's own: a tokenizer that two threads use at once is an error. They share the dictionary."""
+    tokenize: Callable[[str], Any] | None = getattr(_mine, "sudachi", None)
+    if tokenize is None:
+        from sudachipy import SplitMode
 
-    tokenize: Callable[[str], Any] = Dictionary(dict="core").tokenizer(mode=SplitMode.A).tokenize
+        tokenize = _mine.sudachi = _sudachi_dictionary().tokenizer(mode=SplitMode.A).tokenize
     return tokenize
+
+
+@cache
+def _sudachi_dictionary() -> Any:
+    from sudachipy import Dictionary
+
+    return Dictionary(dict="core")
 
 
 @cache

@@ -25,17 +25,20 @@ Cutter = Callable[[str], list[Piece]]
 def terms(text: str, japanese: bool, using: Collection[str]) -> list[str]:
     """Pairs and words of all that a text has in such writing. `japanese`: whether Han is read as Japanese."""
     found: list[str] = []
+    syllabic = _THAI.search(text) is not None
     for run in PAIRED_RUN.findall(text):
-        for part, thai in parts(run):
+        for part, thai in parts(run) if syllabic else ((run, False),):
             if thai:
                 one_by_one = syllables(part)
                 found += pairs(one_by_one)
                 if len(one_by_one) > 1:
                     found += one_by_one  # a word of one syllable is found by nothing else
-            else:
-                found += pairs(part)
-                if len(part) > 1:
+            elif len(part) > 1:
+                found += map("".join, pairwise(part))
+                if using or HAN_RUN.search(part):
                     found += _words(part, japanese, using)
+            else:
+                found.append(part)
     return found
 
 

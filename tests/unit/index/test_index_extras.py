@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,15 @@ def test_inflected_japanese_is_found_by_the_word(tmp_path, monkeypatch):
     folder = index_of(tmp_path, *PAGES)
     assert found(folder, "東京タワー 行く") == [JAPANESE.url]
     assert found(folder, "行った") == [JAPANESE.url]
+
+
+def test_threads_cut_japanese_at_the_same_time():
+    pytest.importorskip("sudachipy")
+    pytest.importorskip("sudachidict_core")
+    texts = ["昨日は東京タワーへ行きました。" * 50] * 40
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda text: stems(text, "ja", ("japanese",)), texts))
+    assert all(one == found[0] for one in found)
 
 
 def test_inflected_korean_is_found_by_the_word(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from gossamer.search.counting import Counted, Joined
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, Request
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 
 class Identity(msgspec.Struct, frozen=True):
