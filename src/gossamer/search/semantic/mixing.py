@@ -133,8 +133,8 @@ class Meaning:
         have_all: bool = False,
     ) -> Looked | None:  # fmt: skip
         """What the vectors say to a query, given the best pages by words; None where the words themselves are meant.
-        `above`: pages that are not to be found again; `have_all`: all pages are in this index, so that it can judge whether
-        enough of them have vectors."""
+        `above`: pages that are not to be found again; `have_all`: all pages are in this index, so that it can judge
+        whether enough of them have vectors."""
         text = asked_for(query, request) if built.given is not None else ""
         try:
             vectors = self._views.current() if text else None
