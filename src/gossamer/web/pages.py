@@ -110,7 +110,7 @@ class Pages:
         if http.url.path.endswith("/search"):
             request = request_of(http.query_params)
             if request.query:
-                return self._search(msgspec.structs.replace(request, collection=name))
+                return self._search(msgspec.structs.replace(request, collection=name), False)
         try:
             documents = self._service.state().documents
         except GossamerError as error:
