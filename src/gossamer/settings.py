@@ -291,6 +291,7 @@ class Settings(msgspec.Struct, frozen=True):
             _check_operator(channel)
         self.engine.check()
         self.rank.check()
+        self.search.check()
         self.storage.check()
         self.shards.check()
         check_schedules(self.schedules)

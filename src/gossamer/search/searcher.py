@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import tantivy
@@ -19,6 +19,7 @@ from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
+from gossamer.search.attempts.wording import explained
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
 from gossamer.search.excerpt import Highlighter
@@ -55,6 +56,12 @@ from gossamer.search.suggest import Spelling, complete
 from gossamer.search.translations import linked
 from gossamer.search.view import View, Views
 
+if TYPE_CHECKING:
+    from gossamer.search.semantic.mixing import Meaning, Mixture
+
+_READING = 0.5
+"""Seconds that a suggestion waits for the words of an index that was opened just now."""
+
 
 class _Asked(NamedTuple):
     """A query that the index was asked, and what it found."""
@@ -70,7 +77,7 @@ class _Asked(NamedTuple):
     @property
     def standing(self) -> Standing:
         """How much that is."""
-        return Standing(self.built.exact, self.matching)
+        return Standing(self.built.exact, self.built.by_words)
 
 
 class _Climbed(NamedTuple):
@@ -96,9 +103,12 @@ class Searcher:
         ranks: Ranks | None = None,
         clock: Clock | None = None,
         leaders: Leaders | None = None,
+        meaning: Meaning | None = None,
     ) -> None:
+        """`meaning`: by default the one that the settings ask for."""
         self._views = Views(folder)
         self._config = config or RankingConfig()
+        self._meaning = meaning or _meaning_of(folder, self._config)
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
 
@@ -135,9 +145,7 @@ class Searcher:
             return []
         view = self._views.current()
         with commits.checking(view.folder):
-            terms, titles = continuations(
-                view, words, limit, lambda word: self._views.vocabulary(view).beginning_nearly(word)
-            )
+            terms, titles = continuations(view, words, limit, lambda word: self._beginning_nearly(view, word))
         return complete(prefix, terms, [title for _, title in titles], limit)
 
     def page(self, url: str) -> StoredPage | None:
@@ -163,9 +171,14 @@ class Searcher:
             address = view.find(key64(url))
             if address is None:
                 return ScoreExplanation(url, False, 0.0, (), "the page is not in the index")
-            asked = self._climb(view, request).asked
-            wish = ordering.wish_of(asked.query, asked.request, asked.built, self._clock.now())
-            return explain(view, url, address, asked.built, self._config, self._ranks, wish)
+            climbed = self._climb(view, request).asked
+            query, built, request = climbed.query, climbed.built, climbed.request
+            wish = ordering.wish_of(query, request, built, self._clock.now())
+            asked, _, hits = self._by_words(view, built, query, request, 1, [])
+            mixture = self._mixture(view, built, query, request, asked, hits)
+            is_found = mixture is not None and key64(url) in mixture.meanings
+            explained = explain(view, url, address, built, self._config, self._ranks, wish, is_found=is_found)
+            return mixture.explained(explained, key64(url)) if mixture is not None else explained
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -202,6 +215,7 @@ class Searcher:
         highlighter = Highlighter(found.built.needles)
         hits = [make_hit(view, hit, copies, highlighter) for hit, copies in shown]
         why = Reason() if total else self._reason(view, query, request)
+        notices = explained(found.notices, found.query, lambda word: self._frequency(view, word))
         return Results(
             request=request,
             total=total,
@@ -210,7 +224,7 @@ class Searcher:
             estimated=counted.estimated,
             facets=counted.facets,
             did_you_mean=climbed.correction(),
-            notices=tuple(dict.fromkeys((*query.notices, *found.notices, *span.notices(total)))),
+            notices=tuple(dict.fromkeys((*query.notices, *notices, *span.notices(total)))),
             attempt=climbed.attempt,
             reason=why.sentence,
             try_instead=why.instead,
@@ -234,7 +248,7 @@ class Searcher:
         if not is_plain:
 
             def total() -> int:
-                return whole().matching
+                return whole().built.by_words
 
             def frequency(word: str) -> int:
                 return self._frequency(view, word)
@@ -254,7 +268,12 @@ class Searcher:
         if not with_loose:
             built = msgspec.structs.replace(built, loose=None)
         notices: list[str] = []
-        asked, matching, hits = self._find(view, built, query, request, needed, notices)
+        if with_loose:
+            asked, matching, hits = self._find(view, built, query, request, needed, notices)
+        else:
+            asked, matching, hits = self._by_words(view, built, query, request, needed, notices)
+            if built.exact >= ENOUGH:  # then it is the answer
+                asked, matching, hits = self._mixed(view, built, query, request, (asked, matching, hits))
         return _Asked(request, query, built, asked, matching, hits, notices)
 
     def _spelling(self, view: View) -> Callable[[Sequence[str]], Spelling]:
@@ -262,6 +281,11 @@ class Searcher:
 
     def _frequency(self, view: View, word: str) -> int:
         return frequency_of(word, view.pages, view.languages)
+
+    def _beginning_nearly(self, view: View, word: str) -> list[tuple[str, int]]:
+        """Nobody who types waits until the words of the index are read."""
+        vocabulary = self._views.vocabulary_within(view, _READING)
+        return vocabulary.beginning_nearly(word) if vocabulary is not None else []
 
     def _reason(self, view: View, query: Query, request: Request) -> Reason:
         def count(other: Request) -> int:
@@ -276,8 +300,37 @@ class Searcher:
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
+        return self._mixed(view, built, query, request, self._by_words(view, built, query, request, needed, notices))
+
+    def _mixed(
+        self,
+        view: View,
+        built: Built,
+        query: Query,
+        request: Request,
+        found: tuple[tantivy.Query, int, list[Candidate]],
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        """What was found by words, mixed with what is found by meaning where that is asked for."""
+        asked, total, hits = found
+        mixture = self._mixture(view, built, query, request, asked, hits)
+        return (mixture.query, total + mixture.added, mixture.hits) if mixture is not None else (asked, total, hits)
+
+    def _mixture(
+        self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, hits: Sequence[Candidate]
+    ) -> Mixture | None:
+        """The hits mixed with those by meaning, where that is asked for."""
+        if self._meaning is None or self._ranking(request) != "web" or request.sort == "date" or query.newest:
+            return None
+        wish = ordering.wish_of(query, request, built, self._clock.now())
+        priors = partial(ordering.add_priors, view, config=self._config, ranks=self._ranks, wish=wish)
+        return self._meaning.mixed(view, built, query, request, asked, hits, priors)
+
+    def _by_words(
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        """The same by words alone; enough hits to be mixed with others."""
         by_date = request.sort == "date" or query.newest
-        depth = depth_for(needed)
+        depth = max(depth_for(needed), self._meaning.candidates if self._meaning is not None else 0)
         asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
         total, hits = ask_index(view, asked, depth, by_date)
         built.exact = total
@@ -286,6 +339,7 @@ class Searcher:
             if looser > total:
                 notices.append(relaxed_notice(total))
                 asked, total, hits = built.loose, looser, more
+        built.by_words = total
         if not by_date and self._ranking(request) == "web":
             wish = ordering.wish_of(query, request, built, self._clock.now())
             best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, wish)
@@ -303,3 +357,11 @@ class Searcher:
 
     def _ranking(self, request: Request) -> str:
         return request.ranking or self._config.ranking
+
+
+def _meaning_of(folder: IndexFolder, config: RankingConfig) -> Meaning | None:
+    if not config.semantic:
+        return None
+    from gossamer.search.semantic.mixing import Meaning  # NumPy: who searches by words alone goes without
+
+    return Meaning(folder, config.semantic)

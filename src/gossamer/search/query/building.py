@@ -81,6 +81,12 @@ class Built(msgspec.Struct):
     """The plain words, as the index spells them."""
     exact: int = 0
     """Pages that `strict` matches, once the index was asked."""
+    by_words: int = 0
+    """Pages that the query found by its words, in the end."""
+    given: list[tuple[tantivy.Occur, tantivy.Query]] | None = None
+    """Scores pages that were found otherwise, those that fit the filters; None if the words themselves are meant."""
+    filtered: tantivy.Query | None = None
+    """All pages that fit the filters, if there are any."""
 
 
 class Builder:
@@ -111,9 +117,7 @@ class Builder:
         if not groups and query.groups:
             return built  # only words that the index leaves out, such as one of 120 letters: no page has them
         if not groups:
-            # Every document has a key.
-            pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
-            built.strict = _all([(_MUST, Q.const_score_query(pages, 0.0)), *filters])
+            built.strict = _all([(_MUST, self._everything()), *filters])
             return built
         self._join(built, groups, [*self._named(query, built), *self._near(query, built)], filters)
         return built
@@ -130,6 +134,9 @@ class Builder:
         full = [(_MUST, _any(one.clauses)) for one in required] if not is_long else []
         helpful = [clause for one in plain if one not in required for clause in one.clauses] if full else any_word
         extra = _should([*named, *self._complete([*full, *firm], built)])
+        if not firm:
+            built.given = [*_should(any_word), *extra, *filters]
+            built.filtered = _all([(_MUST, self._everything()), *filters]) if filters else None
         if full or firm:
             built.strict = _all([*full, *firm, *_should(helpful), *extra, *filters])
         else:
@@ -182,6 +189,11 @@ class Builder:
         query = Q.const_score_query(query, weight * _MOST_OF_WORD * self._told)
         built.parts.append(Part(name, query))
         return query
+
+    def _everything(self) -> tantivy.Query:
+        """All pages: each has a key."""
+        pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
+        return Q.const_score_query(pages, 0.0)
 
     def _group(self, alternatives: Sequence[Term], built: Built) -> list[_Group]:
         """What one group of the query asks for."""

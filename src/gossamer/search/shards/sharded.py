@@ -26,6 +26,7 @@ from gossamer.model.site import key64
 from gossamer.search import counting
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
+from gossamer.search.attempts.wording import explained
 from gossamer.search.corpus import Whole, narrowed
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
@@ -276,7 +277,7 @@ class _Search:
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
-            notices=(*self._notices, *self._span.notices(tally.total)),
+            notices=(*explained(self._notices, self._query, self.frequency), *self._span.notices(tally.total)),
             shards=answered,
         )
 
