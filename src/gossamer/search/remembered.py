@@ -58,6 +58,7 @@ class RememberingSearcher(Searcher):
         if found is not None:
             return msgspec.structs.replace(found, seconds=self._clock.now() - started)
         results = super().search(request)
+        self._views.read_ahead(view)
         self._remember(view, request, _Answer(started, results))
         return results
 
