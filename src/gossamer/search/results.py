@@ -31,6 +31,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Only pages of this type (`article`, `forum`, …), as chosen from a facet."""
     category: str = ""
     """Only pages of this category, as chosen from a facet."""
+    collection: str = ""
+    """Only pages of this collection of the search desk."""
     facets: bool = True
     """Whether to count sites, languages, dates, types and categories; costs time."""
     similar: bool = False
@@ -96,6 +98,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Near copies of this page among the results that are collapsed under it."""
     alternates: tuple[Alternate, ...] = ()
     """The page in other languages, as far as they are in the index."""
+    recommended: bool = False
+    """Whether a best bet of the search desk put it first."""
 
 
 class Count(msgspec.Struct, frozen=True):

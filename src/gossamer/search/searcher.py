@@ -22,6 +22,9 @@ from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
+from gossamer.search.desk.acting import NO_RULES, DeskRules
+from gossamer.search.desk.asking import is_first, told
+from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
@@ -67,12 +70,18 @@ class _Asked(NamedTuple):
     """A query that the index was asked, and what it found."""
 
     request: Request
-    query: Query
+    effects: Effects
+    """What the rules of the desk make of it."""
     built: Built
     asked: tantivy.Query
     matching: int
     hits: list[Candidate]
     notices: list[str]
+
+    @property
+    def query(self) -> Query:
+        """The query as it is asked."""
+        return self.effects.query
 
     @property
     def standing(self) -> Standing:
@@ -104,6 +113,7 @@ class Searcher:
         clock: Clock | None = None,
         leaders: Leaders | None = None,
         meaning: Meaning | None = None,
+        desk: DeskRules | None = None,
     ) -> None:
         """`meaning`: by default the one that the settings ask for."""
         self._views = Views(folder)
@@ -111,6 +121,15 @@ class Searcher:
         self._meaning = meaning or _meaning_of(folder, self._config)
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
+        self._desk = desk
+
+    def under(self, desk: DeskRules) -> Searcher:
+        """A searcher of the same index under other rules of the desk, which remembers nothing."""
+        other = Searcher.__new__(Searcher)
+        other._views, other._config, other._clock = self._views, self._config, self._clock
+        other._ranks, other._leaders, other._desk = self._ranks, self._leaders, desk
+        other._meaning = self._meaning
+        return other
 
     @classmethod
     def open(cls, root: Path, config: RankingConfig | None = None) -> Searcher:
@@ -158,10 +177,9 @@ class Searcher:
         """The URLs of the best results, without excerpts."""
         view = self._views.current()
         with commits.checking(view.folder):
-            query = parse(request.query)
-            if query.is_empty:
+            if parse(request.query).is_empty:
                 return []
-            _, _, hits = self._find(view, self._build(view, query, request), query, request, limit, [])
+            hits = self._climb(view, request, limit).asked.hits
             return [view.stored(address).url for _, address in hits[:limit]]
 
     def explain(self, request: Request, url: str) -> ScoreExplanation:
@@ -178,7 +196,12 @@ class Searcher:
             mixture = self._mixture(view, built, query, request, asked, hits)
             is_found = mixture is not None and key64(url) in mixture.meanings
             explained = explain(view, url, address, built, self._config, self._ranks, wish, is_found=is_found)
+            explained = told(explained, climbed.effects)
             return mixture.explained(explained, key64(url)) if mixture is not None else explained
+
+    def effects(self, request: Request) -> Effects:
+        """What the rules of the desk make of a request."""
+        return self._effects(self._views.current(), parse(request.query), request)
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -198,7 +221,7 @@ class Searcher:
             return overview([outline(view)], lambda query: self._search(view, example(query)).total > 0)
 
     def _search(self, view: View, request: Request) -> Results:
-        query = parse(request.query)
+        query = self._effects(view, parse(request.query), request).query
         if query.is_empty:
             return Results(
                 request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
@@ -207,15 +230,17 @@ class Searcher:
         found, span = climbed.asked, span_of(request)
         page = self._page(view, request, found.hits[:DEPTH], span)
         if not page.is_full and len(found.hits) < min(found.matching, DEPTH):  # copies took the places of others
-            found = self._ask(view, found.request, found.query, DEPTH)
+            found = self._ask(view, found.request, parse(found.request.query), DEPTH)
             page = self._page(view, request, found.hits[:DEPTH], span)
         counted = tally(view, found.asked, found.matching, found.hits, request.facets, self._collapses(request))
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(found.built.needles)
         hits = [make_hit(view, hit, copies, highlighter) for hit, copies in shown]
+        if found.effects.pinned:
+            hits = [msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits]
         why = Reason() if total else self._reason(view, query, request)
-        notices = explained(found.notices, found.query, lambda word: self._frequency(view, word))
+        notices = explained(found.notices, found.effects.query, lambda word: self._frequency(view, word))
         return Results(
             request=request,
             total=total,
@@ -223,16 +248,16 @@ class Searcher:
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
-            did_you_mean=climbed.correction(),
+            did_you_mean=climbed.correction() if not (total and found.effects.rules) else "",
             notices=tuple(dict.fromkeys((*query.notices, *notices, *span.notices(total)))),
             attempt=climbed.attempt,
             reason=why.sentence,
             try_instead=why.instead,
         )
 
-    def _climb(self, view: View, request: Request) -> _Climbed:
+    def _climb(self, view: View, request: Request, needed: int = 0) -> _Climbed:
         """The query as it was typed, or the second attempt that finds more."""
-        query, needed = parse(request.query), span_of(request).needed
+        query, needed = parse(request.query), needed or span_of(request).needed
         is_plain = request.literal or query.is_empty
         first = self._ask(view, request, query, needed, is_plain)
         exact = first.built.exact
@@ -264,17 +289,18 @@ class Searcher:
 
     def _ask(self, view: View, request: Request, query: Query, needed: int, with_loose: bool = True) -> _Asked:
         """Ask the index; `with_loose`: also for pages with a part of the words, where few have all of them."""
-        built = self._build(view, query, request)
+        effects = self._effects(view, query, request)
+        built = self._build(view, request, effects)
         if not with_loose:
             built = msgspec.structs.replace(built, loose=None)
         notices: list[str] = []
         if with_loose:
-            asked, matching, hits = self._find(view, built, query, request, needed, notices)
+            asked, matching, hits = self._find(view, built, effects.query, request, needed, notices)
         else:
-            asked, matching, hits = self._by_words(view, built, query, request, needed, notices)
+            asked, matching, hits = self._by_words(view, built, effects.query, request, needed, notices)
             if built.exact >= ENOUGH:  # then it is the answer
-                asked, matching, hits = self._mixed(view, built, query, request, (asked, matching, hits))
-        return _Asked(request, query, built, asked, matching, hits, notices)
+                asked, matching, hits = self._mixed(view, built, effects.query, request, (asked, matching, hits))
+        return _Asked(request, effects, built, asked, matching, hits, notices)
 
     def _spelling(self, view: View) -> Callable[[Sequence[str]], Spelling]:
         return lambda words: self._views.vocabulary(view)
@@ -293,8 +319,13 @@ class Searcher:
 
         return reason(query, request, view.documents, lambda word: self._frequency(view, word), count)
 
-    def _build(self, view: View, query: Query, request: Request) -> Built:
-        return build(view, self._config, view, query, request, self._clock.now())
+    def _effects(self, view: View, query: Query, request: Request) -> Effects:
+        """What a reader typed, as the rules of the desk leave it, and what else they do."""
+        rules = self._desk.current() if self._desk is not None else NO_RULES
+        return rules.effects(query, request, view.languages, self._clock.now())
+
+    def _build(self, view: View, request: Request, effects: Effects) -> Built:
+        return build(view, self._config, view, effects, request, self._clock.now())
 
     def _find(
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]

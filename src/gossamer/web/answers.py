@@ -53,6 +53,7 @@ class ApiHit(Struct, frozen=True, kw_only=True):
     alternates: Annotated[
         tuple[Alternate, ...], Meta(description="The same page in other languages, as far as it is in the index.")
     ] = ()
+    recommended: Annotated[bool, Meta(description="True if a best bet of the search desk put the page first.")] = False
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
@@ -165,6 +166,7 @@ def hit_answer(hit: Hit) -> ApiHit:
         site=hit.site, type=hit.type, page_type=hit.page_type or None, category=hit.category or None,
         author=hit.author or None, fetched_at=timestamp(hit.fetched_at) or None, similar=hit.similar,
         highlights=Highlights(hit.title.marks, hit.excerpt.marks), alternates=hit.alternates,
+        recommended=hit.recommended,
     )  # fmt: skip
 
 

@@ -32,7 +32,10 @@ class Links:
         if changes and "page" not in changes:
             changes["page"] = 1
         changed = msgspec.structs.replace(request, **changes)
-        return self.to("/search", **_parameters(changed, page=True))
+        if not changed.collection:
+            return self.to("/search", **_parameters(changed, page=True))
+        parameters = _parameters(msgspec.structs.replace(changed, collection=""), page=True)
+        return self.to(f"/c/{quote(changed.collection, safe='')}/search", **parameters)
 
     def cached(self, url: str, query: str) -> str:
         """The stored text of a result, with the words of the query marked."""

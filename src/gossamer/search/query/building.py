@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 import msgspec
@@ -13,10 +13,11 @@ import tantivy
 from gossamer.index import analysis, schema
 from gossamer.index.names import numbers_asked
 from gossamer.search.corpus import Corpus, Place, narrowed, rarity
+from gossamer.search.desk.effects import Alternative
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
-from gossamer.search.query.operators import CHOSEN, OPERATORS, Field, Operator
+from gossamer.search.query.operators import BY_NAME, CHOSEN, OPERATORS, Field, Operator
 from gossamer.search.query.phrases import Readings
 from gossamer.search.query.signs import with_signs
 from gossamer.search.query.words import Clause, Unit, before_nasals, units
@@ -92,8 +93,12 @@ class Built(msgspec.Struct):
 class Builder:
     """Builds one query for one state of the index."""
 
-    def __init__(self, view: View, config: RankingConfig, corpus: Corpus | None = None) -> None:
-        """`corpus`: the numbers of all documents, where the index holds a part of them only."""
+    def __init__(
+        self, view: View, config: RankingConfig, corpus: Corpus | None = None,
+        others: Sequence[tuple[int, Alternative]] = (),
+    ) -> None:  # fmt: skip
+        """`corpus`: the numbers of all documents, where the index holds a part of them only; `others`: synonyms of
+        groups of the query, by number."""
         self._schema, self._config = view.schema, config
         self._corpus = corpus or view
         self._languages = self._corpus.languages
@@ -103,6 +108,7 @@ class Builder:
         self._readings = Readings()
         self._slight: frozenset[str] = frozenset()
         self._told = 0.0
+        self._others: Mapping[int, list[Alternative]] = grouped(others)
 
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
@@ -110,9 +116,9 @@ class Builder:
         self._languages = narrowed(self._corpus.languages, chosen_languages(query, request))
         groups: list[_Group] = []
         self._slight = self._function_words(query)
-        for alternatives in query.groups:
-            groups += self._group(alternatives, built)
-        filters = [*self._filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
+        for number, alternatives in enumerate(query.groups):
+            groups += self._widened(self._group(alternatives, built), number, built)
+        filters = [*self.filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
         filters += [(_NOT, self._excluded(term)) for term in query.excluded]
         if not groups and query.groups:
             return built  # only words that the index leaves out, such as one of 120 letters: no page has them
@@ -206,6 +212,24 @@ class Builder:
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
         firm = any(term.phrase or term.field != "any" for term in alternatives)
         return [_Group(choices, True, firm)] if choices else []
+
+    def _widened(self, groups: list[_Group], number: int, built: Built) -> list[_Group]:
+        """The same groups, which synonyms satisfy as well."""
+        for one in self._others.get(number, ()):
+            scratch = Built(Q.empty_query(), None, [], [], [])
+            typed, self._readings = self._readings, Readings()  # what was typed keeps all of its readings
+            found = self._term(Term(one.text, one.phrase), scratch)
+            self._readings = typed
+            if found is None:
+                continue
+            if one.lang:
+                found = _all([(_MUST, found), (_MUST, self._one_of(BY_NAME["lang"], (one.lang,)))])
+            found = Q.boost_query(found, one.weight / max(len(groups), 1))
+            built.needles += scratch.needles
+            for group in groups:
+                group.clauses.append(found)
+                built.parts.append(Part(f"{one.rule}: “{one.text}”", found))
+        return groups
 
     def _term(self, term: Term, built: Built) -> tantivy.Query | None:
         """One alternative of an OR, a phrase, or a word in a field."""
@@ -316,7 +340,8 @@ class Builder:
     def _excluded(self, term: Term) -> tantivy.Query:
         return self._phrase(term.field, phrase_words(term, excluded=True) or (), None) or Q.empty_query()
 
-    def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+    def filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        """What a query keeps and leaves out by operators."""
         filters = [
             (occur, self._one_of(operator, values))
             for operator in OPERATORS
@@ -360,6 +385,14 @@ def chosen_languages(query: Query, request: Request) -> list[str]:
     """The languages that pages must be in; none if any will do."""
     chosen = [request.lang] if request.lang else query.values("lang")
     return [lang.partition("-")[0].lower() for lang in chosen]
+
+
+def grouped(others: Iterable[tuple[int, Alternative]]) -> dict[int, list[Alternative]]:
+    """Synonyms by the number of the group that they belong to."""
+    found: dict[int, list[Alternative]] = {}
+    for number, one in others:
+        found.setdefault(number, []).append(one)
+    return found
 
 
 def plain(form: tantivy.Schema, query: Query, corpus: Corpus) -> tantivy.Query:

@@ -14,6 +14,8 @@ import tantivy
 from gossamer.index import analysis
 from gossamer.search.corpus import Corpus
 from gossamer.search.correcting import frequency_of
+from gossamer.search.desk.asking import with_rules
+from gossamer.search.desk.effects import Effects
 from gossamer.search.matching import Phrase
 from gossamer.search.query.building import PLAIN_FIELDS, Builder, Built, Part
 from gossamer.search.query.compounds import variants
@@ -33,11 +35,19 @@ _MOST = 4
 """Phrases whose other forms are looked for."""
 
 
-def build(view: View, config: RankingConfig, corpus: Corpus, query: Query, request: Request, now: float) -> Built:
-    """The query for the index; the wider one if the request asks for it."""
-    built = Builder(view, config, corpus).build(query, request, now)
-    if not request.wider:
-        return built
+def build(view: View, config: RankingConfig, corpus: Corpus, effects: Effects, request: Request, now: float) -> Built:
+    """The query for the index, the wider one if the request asks for it, under the rules of the desk."""
+    builder = Builder(view, config, corpus, effects.alternatives)
+    built = builder.build(effects.query, request, now)
+    if request.wider:
+        built = _wider(view, config, corpus, built, effects.query, request, now)
+    with_rules(view, builder, built, effects)
+    return built
+
+
+def _wider(
+    view: View, config: RankingConfig, corpus: Corpus, built: Built, query: Query, request: Request, now: float
+) -> Built:
 
     def frequency(word: str) -> int:
         return frequency_of(word, corpus.pages, corpus.languages)

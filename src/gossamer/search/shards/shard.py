@@ -21,6 +21,8 @@ from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.corpus import SharedCorpus
 from gossamer.search.counting import Joined, count, joined
+from gossamer.search.desk.asking import told
+from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
@@ -28,7 +30,6 @@ from gossamer.search.limits import ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
 from gossamer.search.query.building import Built, plain
-from gossamer.search.query.language import Query, parse
 from gossamer.search.query.widening import build
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
 from gossamer.search.shards.lengths import Lengths
@@ -128,7 +129,8 @@ class ShardSearcher:
             asking = _Asking(view, ask.question)
             lengths = None if self.cut.is_whole else asking.lengths
             config = ask.question.config
-            return explain(view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths)
+            why = explain(view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths)
+            return told(why, ask.question.effects) if ask.question.effects is not None else why
 
     def suggest(self, ask: SuggestAsk) -> Suggested:
         """Words and titles that go on as a query begins."""
@@ -219,9 +221,9 @@ class _Asking:
     def __init__(self, view: View, question: Question) -> None:
         self.view, self.question = view, question
         request, config = question.request, question.config
-        query: Query = parse(request.query)
+        query, effects = question.query, question.effects
         corpus = SharedCorpus(view, view.written, question.whole)
-        self.built: Built = build(view, config, corpus, query, request, question.now)
+        self.built: Built = build(view, config, corpus, effects or Effects(query), request, question.now)
         self.ranking = request.ranking or config.ranking
         self.by_date = request.sort == "date" or query.newest
         self.collapses = not request.similar and self.ranking == "web"

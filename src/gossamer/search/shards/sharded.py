@@ -21,14 +21,18 @@ import msgspec
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.errors import OperationError
+from gossamer.index.analysis import Languages
 from gossamer.index.shards import shard_of
 from gossamer.model.site import key64
 from gossamer.search import counting
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
-from gossamer.search.corpus import Whole, narrowed
+from gossamer.search.corpus import Place, Whole, narrowed
 from gossamer.search.correcting import frequency_of, respelled
+from gossamer.search.desk.acting import NO_RULES, DeskRules
+from gossamer.search.desk.asking import is_first
+from gossamer.search.desk.effects import Effects
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.overview import Outline, example, overview
 from gossamer.search.query.building import chosen_languages
@@ -81,13 +85,15 @@ class ShardedSearcher:
     """`web.service.SearchService` over many shards; safe to share between threads."""
 
     def __init__(
-        self, nodes: Nodes, config: RankingConfig | None = None, clock: Clock | None = None, deadline: float = 2.0
-    ) -> None:
+        self, nodes: Nodes, config: RankingConfig | None = None, clock: Clock | None = None, deadline: float = 2.0,
+        desk: DeskRules | None = None,
+    ) -> None:  # fmt: skip
         """`deadline`: seconds that the shards have for a whole search."""
         self._nodes, self._config, self._deadline = nodes, config or RankingConfig(), deadline
         self._clock = clock or SystemClock()
         self._tallies = Tallies()
         self._weights = field_weights(self._config)
+        self._desk = desk
 
     def search(self, request: Request) -> Results:
         """The results of a request."""
@@ -104,7 +110,7 @@ class ShardedSearcher:
             results,
             request=request,
             notices=tuple(dict.fromkeys((*climbed.first.own_notices, *results.notices))),
-            did_you_mean=climbed.first.correction(),
+            did_you_mean=climbed.first.correction() if not (results.total and climbed.first.ruled) else "",
             attempt=climbed.attempt,
             reason=why.sentence,
             try_instead=why.instead,
@@ -193,12 +199,23 @@ class ShardedSearcher:
         return reason(query, request, first.documents, first.frequency, count)
 
     def _begin(self, request: Request, query: Query, rounds: Rounds) -> _Search:
-        return _Search(rounds, self._tallies, self._question(request, query, rounds), query)
+        return _Search(rounds, self._tallies, self._question(request, query, rounds))
 
     def _question(self, request: Request, query: Query, rounds: Rounds) -> Question:
-        wanted, chosen = wider_places if request.wider else places, chosen_languages(query, request)
-        whole = self._tallies.whole(rounds, lambda usual: wanted(query, narrowed(usual, chosen), self._weights))
-        return Question(request, self._config, self._clock.now(), whole)
+        wanted, chosen, now = (
+            wider_places if request.wider else places,
+            chosen_languages(query, request),
+            self._clock.now(),
+        )
+        rules = self._desk.current() if self._desk is not None else NO_RULES
+        effects = [Effects(query)]
+
+        def asked(usual: Languages) -> list[Place]:
+            effects[:] = [rules.effects(query, request, usual, now)]
+            return wanted(effects[0].widened, narrowed(usual, chosen), self._weights)
+
+        whole = self._tallies.whole(rounds, asked)
+        return Question(request, self._config, now, whole, effects[0] if self._desk is not None else None)
 
     def _ask_holder(
         self, url: str, operation: str, ask: msgspec.Struct, answer: type[T], rounds: Rounds | None = None
@@ -222,8 +239,10 @@ class _Climbed(NamedTuple):
 class _Search:
     """One search on its way through the rounds."""
 
-    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question, query: Query) -> None:
-        self.rounds, self._tallies, self.question, self._query = rounds, tallies, question, query
+    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question) -> None:
+        self.rounds, self._tallies, self.question, self._query = rounds, tallies, question, question.query
+        query, effects = self._query, question.effects
+        self._pins, self.ruled = (bool(effects and effects.pinned), bool(effects and effects.rules))
         self._whole, self._request = question.whole, question.request
         self._found: tuple[dict[int, Finding], list[Sighting]] | None = None
         self._exact = self._matching = 0
@@ -337,6 +356,8 @@ class _Search:
         answers = self.rounds.ask("show", asks, Shown)
         by_key = {key: hit for shown in answers.values() for key, hit in shown.hits.items()}
         hits = tuple(by_key[showing.key] for showing in showings if showing.key in by_key)
+        if self._pins:
+            hits = tuple(msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits)
         return hits, [shown.counted for shown in answers.values()]
 
     def _held(self, keys: Sequence[int]) -> list[int]:
