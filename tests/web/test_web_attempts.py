@@ -15,20 +15,29 @@ from web_kit import PATIENCE, serving
 sys.path.append(str(Path(__file__).parents[1] / "unit" / "search"))
 from searcher_kit import SmallIndex, page
 
+from gossamer.cli.searching.search import answer
+from gossamer.search.results import Request
+from gossamer.search.searcher import Searcher
+
 
 @pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     index = SmallIndex(
         tmp_path_factory.mktemp("attempts") / "index",
         page("/rockets", "A rocket burns fuel. Rockets fly to the moon.", "Rockets", lang="en"),
         page("/ru", "Читатель взял старую книгу и сказал: привет.", "Чтение", lang="ru"),
     )
+    yield index.searcher
+    index.writer.close()
+
+
+@pytest.fixture(scope="module")
+def http(searcher: Searcher) -> Iterator[httpx.Client]:
     with (
-        serving(index.searcher) as address,
+        serving(searcher) as address,
         httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as client,
     ):
         yield client
-    index.writer.close()
 
 
 def show(http: httpx.Client, path: str) -> turbohtml.Document:
@@ -95,6 +104,20 @@ def test_what_is_only_typed_is_shown_and_leaves_no_trace_in_links(http: httpx.Cl
     tree = show(http, "/search?q=rokcet&typing=1")
     assert tree.select(".hits li")
     assert not [a for a in tree.select("a") if "typing" in str(a.attr("href"))]
+
+
+def test_the_command_line_says_what_was_searched_and_why_nothing_is_found(
+    searcher: Searcher, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(searcher, Request(query="rokcet"), json=False)
+    said = capsys.readouterr().out
+    assert "No page has “rokcet”. These are results for “rocket”." in said and "/rockets" in said
+    assert "Did you mean" not in said
+    answer(searcher, Request(query="rokcet", literal=True), json=False)
+    said = capsys.readouterr().out
+    assert "No page has “rokcet”." in said and "Did you mean: rocket" in said and "0 pages" in said
+    answer(searcher, Request(query="rocket lang:fr"), json=False)
+    assert "Try: rocket" in capsys.readouterr().out
 
 
 def test_a_feed_says_what_it_holds(http: httpx.Client) -> None:

@@ -61,6 +61,7 @@ class RememberingSearcher(Searcher):
         if found is not None:
             return msgspec.structs.replace(found, seconds=self._clock.now() - started)
         results = super().search(request)
+        self._views.read_ahead(state[0])
         self._remember(state, request, _Answer(started, results))
         return results
 

@@ -19,6 +19,7 @@ from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
+from gossamer.search.attempts.wording import explained
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
 from gossamer.search.desk.acting import NO_RULES, DeskRules
@@ -60,6 +61,9 @@ from gossamer.search.view import View, Views
 
 if TYPE_CHECKING:
     from gossamer.search.semantic.mixing import Meaning, Mixture
+
+_READING = 0.5
+"""Seconds that a suggestion waits for the words of an index that was opened just now."""
 
 
 class _Asked(NamedTuple):
@@ -160,9 +164,7 @@ class Searcher:
             return []
         view = self._views.current()
         with commits.checking(view.folder):
-            terms, titles = continuations(
-                view, words, limit, lambda word: self._views.vocabulary(view).beginning_nearly(word)
-            )
+            terms, titles = continuations(view, words, limit, lambda word: self._beginning_nearly(view, word))
         return complete(prefix, terms, [title for _, title in titles], limit)
 
     def page(self, url: str) -> StoredPage | None:
@@ -238,6 +240,7 @@ class Searcher:
         if found.effects.pinned:
             hits = [msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits]
         why = Reason() if total else self._reason(view, query, request)
+        notices = explained(found.notices, found.effects.query, lambda word: self._frequency(view, word))
         return Results(
             request=request,
             total=total,
@@ -246,7 +249,7 @@ class Searcher:
             estimated=counted.estimated,
             facets=counted.facets,
             did_you_mean=climbed.correction() if not (total and found.effects.rules) else "",
-            notices=tuple(dict.fromkeys((*query.notices, *found.notices, *span.notices(total)))),
+            notices=tuple(dict.fromkeys((*query.notices, *notices, *span.notices(total)))),
             attempt=climbed.attempt,
             reason=why.sentence,
             try_instead=why.instead,
@@ -291,7 +294,12 @@ class Searcher:
         if not with_loose:
             built = msgspec.structs.replace(built, loose=None)
         notices: list[str] = []
-        asked, matching, hits = self._find(view, built, effects.query, request, needed, notices)
+        if with_loose:
+            asked, matching, hits = self._find(view, built, effects.query, request, needed, notices)
+        else:
+            asked, matching, hits = self._by_words(view, built, effects.query, request, needed, notices)
+            if built.exact >= ENOUGH:  # then it is the answer
+                asked, matching, hits = self._mixed(view, built, effects.query, request, (asked, matching, hits))
         return _Asked(request, effects, built, asked, matching, hits, notices)
 
     def _spelling(self, view: View) -> Callable[[Sequence[str]], Spelling]:
@@ -299,6 +307,11 @@ class Searcher:
 
     def _frequency(self, view: View, word: str) -> int:
         return frequency_of(word, view.pages, view.languages)
+
+    def _beginning_nearly(self, view: View, word: str) -> list[tuple[str, int]]:
+        """Nobody who types waits until the words of the index are read."""
+        vocabulary = self._views.vocabulary_within(view, _READING)
+        return vocabulary.beginning_nearly(word) if vocabulary is not None else []
 
     def _reason(self, view: View, query: Query, request: Request) -> Reason:
         def count(other: Request) -> int:
@@ -318,7 +331,18 @@ class Searcher:
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
-        asked, total, hits = self._by_words(view, built, query, request, needed, notices)
+        return self._mixed(view, built, query, request, self._by_words(view, built, query, request, needed, notices))
+
+    def _mixed(
+        self,
+        view: View,
+        built: Built,
+        query: Query,
+        request: Request,
+        found: tuple[tantivy.Query, int, list[Candidate]],
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        """What was found by words, mixed with what is found by meaning where that is asked for."""
+        asked, total, hits = found
         mixture = self._mixture(view, built, query, request, asked, hits)
         return (mixture.query, total + mixture.added, mixture.hits) if mixture is not None else (asked, total, hits)
 

@@ -17,6 +17,7 @@ import re
 import string
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Protocol
 from unicodedata import category, normalize
 
@@ -82,7 +83,6 @@ class Vocabulary:
         for words in self._by_length.values():
             for letter in set("".join(words)):
                 self._letters.setdefault(_block(letter), set()).add(letter)
-        self._in_order = sorted(self._counts)
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -131,11 +131,17 @@ class Vocabulary:
         longer = (word for word in self._in_order[first:end] if word != start)
         return sorted(longer, key=lambda word: (-self._counts[word], word))[:_COMPLETIONS]
 
+    @cached_property
+    def _in_order(self) -> list[str]:
+        """The words in alphabetical order."""
+        return sorted(self._counts)
+
     def beginning_nearly(self, start: str, limit: int = 8) -> list[tuple[str, int]]:
         """The words on most pages whose beginning is one mistake away from this one, and on how many they are."""
         if not SHORTEST_START <= len(start) <= MAX_LENGTH or not _is_spelled(start):
             return []
-        starts = _edited(start, self._letters.get(_block(start), ()), first=1)
+        letters = self._letters.get(_block(start), set())
+        starts = _edited(start, letters if len(letters) <= _MOST_LETTERS else (), first=1)
         found = {word for other in starts for word in self.completions(other)} | (starts & self._counts.keys())
         best = sorted(found, key=lambda word: (-self._counts[word], word))[:limit]
         return [(word, self._counts[word]) for word in best]

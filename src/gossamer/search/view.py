@@ -194,6 +194,11 @@ class Views:
             Thread(target=self._read_again, args=(view,), daemon=True).start()
         return vocabulary
 
+    def read_ahead(self, view: View) -> None:
+        """Begin to read the words of the index, so that the first query with a mistake need not wait for them."""
+        if self._vocabulary is None and self._reading.acquire(blocking=False):
+            Thread(target=self._read_again, args=(view,), daemon=True).start()
+
     def vocabulary_within(self, view: View, seconds: float) -> Vocabulary | None:
         """The words of the index, where they are read within this time; else they are there for who asks later."""
         if self._vocabulary is not None:

@@ -110,7 +110,8 @@ class Pages:
         if http.url.path.endswith("/search"):
             request = request_of(http.query_params)
             if request.query:
-                return self._search(msgspec.structs.replace(request, collection=name), False)
+                is_typing = http.query_params.get(TYPING) == "1"
+                return self._search(msgspec.structs.replace(request, collection=name), is_typing)
         try:
             documents = self._service.state().documents
         except GossamerError as error:
@@ -142,7 +143,7 @@ class Pages:
             request=request,
             results=results,
             marked_query=marked,
-            plain=Request(query=request.query),
+            plain=Request(query=request.query, collection=request.collection),
             kept=kept(request),
             chips=self._chips(request),
             first=(request.page - 1) * request.size + 1,

@@ -122,6 +122,12 @@ def test_what_finds_nothing_at_all_says_why(
     assert all(small.search(query, literal=True).total for query in answer.try_instead)
 
 
+def test_pages_with_some_of_the_words_say_which_word_no_page_has(small: SmallIndex) -> None:
+    answer = small.search("moon zxzxzx")
+    assert answer.hits and answer.attempt is None
+    assert answer.notices == ("No page has “zxzxzx”. These pages have the other words, or some of them.",)
+
+
 def test_a_filter_chosen_beside_the_words_is_a_reason_too(small: SmallIndex) -> None:
     answer = small.search("rocket", lang="fr")
     assert answer.reason.startswith("2 pages match “rocket”") and answer.try_instead == ("rocket",)
@@ -190,6 +196,7 @@ def test_names_that_stand_in_titles_only_are_known_to_corrections(tmp_path: Path
 QUERIES = [typed for typed, *_ in ATTEMPTS] + [
     "rocket",
     "zxzxzx",
+    "moon zxzxzx",
     "rocket lang:fr",
     "!!!",
     "intitle:fuel",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,12 @@ def test_memory_is_bounded_by_the_hits_of_all_answers(index: SmallIndex, clock: 
     assert searcher.worked == 3
     searcher.search(Request(query="barn"))
     assert searcher.worked == 4
+
+
+def test_the_words_of_the_index_are_read_before_the_first_mistake(searcher: Counting) -> None:
+    searcher.search(Request(query="owl"))
+    deadline = time.monotonic() + 60
+    while searcher._views._vocabulary is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert searcher._views._vocabulary is not None
+    assert searcher.search(Request(query="bran")).attempt is not None

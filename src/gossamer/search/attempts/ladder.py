@@ -25,7 +25,7 @@ from typing import TypeVar
 import msgspec
 
 from gossamer.index.analysis import is_spaceless
-from gossamer.search.attempts.wording import quoted, these
+from gossamer.search.attempts.wording import quoted, these, unknown
 from gossamer.search.limits import ENOUGH
 from gossamer.search.query.compounds import variants
 from gossamer.search.query.language import Query, Term, is_read_alone, parse, render
@@ -175,7 +175,7 @@ def _step(query: Query, why: str, what: str = "") -> Step:
 def _why(query: Query, frequency: Callable[[str], int]) -> str:
     """Why the query finds nothing, in a sentence."""
     terms = [term for group in query.groups for term in group]
-    missing = list(dict.fromkeys(term.text for term in terms if not frequency(term.text)))
+    missing = unknown(query, frequency)
     if missing:
         return f"No page has {these(missing)}."
     if len(query.groups) == 1 and terms[0].phrase:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from gossamer.model.counts import counted, noun
-from gossamer.search.attempts.wording import quoted, these
+from gossamer.search.attempts.wording import quoted, these, unknown
 from gossamer.search.query.language import Query, render
 from gossamer.search.query.operators import CHOSEN
 from gossamer.search.results import Request
@@ -43,7 +43,7 @@ def reason(
     if not documents:
         return Reason("The index has no pages yet.")
     words = list(dict.fromkeys(term.text for group in query.groups for term in group))
-    missing = [word for word in words if not frequency(word)]
+    missing = unknown(query, frequency)
     known = [word for word in words if word not in missing]
     bare = msgspec.structs.replace(query, filters=(), excluded=())
     if missing:

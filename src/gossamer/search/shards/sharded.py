@@ -27,6 +27,7 @@ from gossamer.model.site import key64
 from gossamer.search import counting
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
+from gossamer.search.attempts.wording import explained
 from gossamer.search.corpus import Place, Whole, narrowed
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.desk.acting import NO_RULES, DeskRules
@@ -295,7 +296,7 @@ class _Search:
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
-            notices=(*self._notices, *self._span.notices(tally.total)),
+            notices=(*explained(self._notices, self._query, self.frequency), *self._span.notices(tally.total)),
             shards=answered,
         )
 
