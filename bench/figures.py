@@ -57,6 +57,8 @@ SCRIPTS = {
     "index": "Indexing, against other libraries on the same texts",
     "query": "Answers, against the bare library on the same index",
     "every_query": "Every query gets an answer",
+    "ranking": "Ranking on judged collections",
+    "known_items": "Known items: the page that somebody looks for",
     "shards": "A divided index against one index",
     "under_load": "Searches while a crawl and a job run",
     "frontier_cost": "What parts of the frontier cost a page",

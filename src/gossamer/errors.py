@@ -8,6 +8,7 @@ GossamerError
     ├── StorageError      the disk is full, read-only, or a file cannot be written
     ├── CorruptError      a file is not what it should be; names the file and the way out
     ├── ClockError        the system clock went backwards
+    ├── SemanticError     searching by meaning lacks a library or a model
     └── LeaseLost         another worker owns the site now; drop the batch and ask anew
 
 What can go wrong with a *page* is not an exception but an `Outcome`.
@@ -51,6 +52,10 @@ class CorruptError(OperationError):
 
 class ClockError(OperationError):
     """The system clock cannot be right."""
+
+
+class SemanticError(OperationError):
+    """Searching by meaning lacks a library or a model."""
 
 
 class LeaseLost(OperationError):  # noqa: N818 - it is an event, named as such everywhere

@@ -192,6 +192,9 @@ class ConsoleSettings(msgspec.Struct, frozen=True):
     """Whether browsers send the cookie over https only; always on if serve.base_url begins with https."""
     analytics: bool = True
     """Whether to count queries, so that you see which find nothing. Gossamer does not store who asked."""
+    judged: str = ""
+    """File of queries with known answers, as for `gossamer evaluate`, below the data folder or anywhere; the search
+    desk tries changes on it."""
 
 
 class LogSettings(msgspec.Struct, frozen=True):
@@ -291,6 +294,7 @@ class Settings(msgspec.Struct, frozen=True):
             _check_operator(channel)
         self.engine.check()
         self.rank.check()
+        self.search.check()
         self.storage.check()
         self.shards.check()
         check_schedules(self.schedules)

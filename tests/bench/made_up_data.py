@@ -24,25 +24,30 @@ _MANUAL = """<html lang="en"><head><title>{title}</title></head><body><div role=
 def write_shared(folder: Path) -> None:
     """Everything below `data`."""
     data = folder / "data"
-    for name in ("sites", "extraction", "graph", "history", "urls"):
+    for name in ("sites", "extraction", "graph", "history", "urls", "ir"):
         (data / name).mkdir(parents=True)
     _write_sites(data / "sites")
     _write_wcxb(data / "extraction" / "wcxb-dev.tar.zst")
     _write_news(data / "extraction" / "news-dev.tar.zst")
     _write_graphs(data / "graph")
+    _write_questions(data / "ir" / "xquad.en.json.zst")
     _write_history(data / "history" / "openbsd-www-to-2020.tsv.gz")
     urls = [f"https://paper{n % 30}.example/{2015 + n % 9}/{n % 12 + 1:02}/story-{n}.html" for n in range(4_000)]
     _gzip(data / "urls" / "russian-news-urls.txt.gz", urls)
 
 
 def write_documentation(folder: Path) -> None:
-    """What two documentation packages put below `/usr/share`."""
+    """What two documentation packages put below `/usr/share`; queries of `known_items.py` name some of the pages."""
     chance = random.Random("documentation")
     for package in ("python3.11-doc", "cmake-doc"):
         html = folder / "doc" / package / "html"
         html.mkdir(parents=True)
         for n in range(6):
             (html / f"page{n}.html").write_text(_MANUAL.format(title=f"Chapter {n}", text=prose(chance)))
+    for name in ("configure_file", "execute_process", "include_guard", "add_executable", "find_package", "export"):
+        page = folder / "doc" / "cmake-doc" / "html" / "command" / f"{name}.html"
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(_MANUAL.format(title=name, text=prose(chance)))
 
 
 def _write_sites(folder: Path) -> None:
@@ -98,6 +103,17 @@ def _write_history(target: Path) -> None:
     events = [(start + n, "A", f"page{n}.html") for n in range(40)]
     events += [(chance.randrange(start + 100, end), "M", f"page{n % 40}.html") for n in range(2_000)]
     _gzip(target, [f"{when}\t{kind}\t{name}" for when, kind, name in sorted(events)])
+
+
+def _write_questions(target: Path) -> None:
+    """Passages, and questions made of their words."""
+    chance, articles = random.Random("questions"), []
+    for n in range(12):
+        text = _plain(prose(chance))
+        words = chance.sample(text.split(), 6)
+        questions = [{"id": f"q{n}", "question": f"What is {' '.join(words)}?"}]
+        articles.append({"title": f"Article {n}", "paragraphs": [{"context": text, "qas": questions}]})
+    target.write_bytes(zstandard.compress(json.dumps({"data": articles}).encode()))
 
 
 def _plain(html: str) -> str:

@@ -24,6 +24,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         done = run(*command, data=folder)
         assert done.returncode == 0, done.stderr
+    done = run("desk", "publish", "-", data=folder, stdin='[[synonym]]\nwords = ["bike", "bicycle"]\n')
+    assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -44,6 +46,8 @@ def test_a_file_carries_everything_to_another_folder(data: Path, tmp_path: Path)
     again = run("config", "export", "--secrets", data=other)
     assert again.stdout == file.read_text()
     assert "they asked" in again.stdout
+    assert "+ desk synonym bike = bicycle" in would.stdout
+    assert '"bicycle"' in run("desk", "show", data=other).stdout
     none = json.loads(run("config", "import", str(file), "--dry-run", "--replace", "--json", data=other).stdout)
     assert none["changes"] == []
 

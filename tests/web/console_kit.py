@@ -121,7 +121,8 @@ def serving_console(
     services = crawl_services(data, force)
     crawled = Crawl(data, settings_now(data, force, clock), services, clock)
     app = create_app(
-        services.search, force.serve, clock, services.stories, extensions=[open_console(crawled, force)]
+        services.search, force.serve, clock, services.stories, extensions=[open_console(crawled, force)],
+        desk=services.desk,
     )  # fmt: skip
     server = WebServer(app, force.serve)
     ready = threading.Event()

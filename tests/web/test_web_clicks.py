@@ -74,7 +74,7 @@ def test_behind_a_path_the_page_names_the_path(library: Library) -> None:
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_the_setting_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: bool) -> None:
-    def open_service(data: Path, settings: Settings) -> MemoryService:
+    def open_service(data: Path, settings: Settings, desk: object = None) -> MemoryService:
         return MemoryService()
 
     wired: dict[str, object] = {}

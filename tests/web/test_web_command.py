@@ -62,7 +62,7 @@ def test_a_browser_opens_on_request_only(started: list[ServeSettings], monkeypat
 def test_options_win_over_the_settings(
     started: list[ServeSettings], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def service(data: Path, settings: Settings) -> MemoryService:
+    def service(data: Path, settings: Settings, desk: object = None) -> MemoryService:
         return MemoryService()
 
     monkeypatch.setattr(servers, "open_service", service)

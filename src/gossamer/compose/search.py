@@ -11,10 +11,12 @@ from gossamer.data.index_place import index_place
 from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.index.folder import IndexFolder
+from gossamer.search.desk.acting import DeskRules
 from gossamer.search.remembered import RememberingSearcher
 from gossamer.search.searcher import Searcher
 from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
+from gossamer.serving.desk import FileDesk, StoredDesk
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.settings import Settings
 
@@ -29,21 +31,29 @@ def open_searcher(data: Path) -> Searcher:
     return searcher
 
 
-def open_service(data: Path, settings: Settings) -> Searcher:
-    """The searcher of a server, whose crawl may not have an index yet."""
+def open_service(data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
+    """The searcher of a server, whose crawl may not have an index yet; `desk`: the rules that count."""
     require_crawl(DataFolder(data).database)
-    return _searcher(RememberingSearcher, data, settings)
+    return _searcher(RememberingSearcher, data, settings, desk)
 
 
-def open_front_end(settings: Settings) -> tuple[ShardedSearcher, RemoteNodes]:
-    """The searcher of a divided index: it needs no data folder, only the addresses of the shards."""
+def open_front_end(settings: Settings, desk: DeskRules | None = None) -> tuple[ShardedSearcher, RemoteNodes]:
+    """The searcher of a divided index: it needs no data folder, only the addresses of the shards; `desk`: rules that
+    are open already."""
     from gossamer.web.shards.client import RemoteNodes  # HTTP: who searches an index that is here goes without
 
     nodes = RemoteNodes(parse_nodes(settings.shards.nodes), settings.shards.secret)
-    return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline), nodes
+    desk = desk or file_desk(settings)
+    return ShardedSearcher(nodes, settings.search, deadline=settings.shards.deadline, desk=desk), nodes
 
 
-def _searcher(kind: type[Searcher], data: Path, settings: Settings) -> Searcher:
+def file_desk(settings: Settings) -> FileDesk | None:
+    """The rules of a front end; none where the settings name no file."""
+    return FileDesk(Path(settings.shards.desk)) if settings.shards.desk else None
+
+
+def _searcher(kind: type[Searcher], data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
     folder = DataFolder(data)
     index = IndexFolder(index_place(folder, settings.shards).root)
-    return kind(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder))
+    desk = desk or StoredDesk(folder)
+    return kind(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder), desk=desk)

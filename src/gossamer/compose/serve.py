@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.compose.console import Login, console_of
-from gossamer.compose.search import open_front_end, open_service
+from gossamer.compose.search import file_desk, open_front_end, open_service
 from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import index_place
@@ -22,6 +22,7 @@ from gossamer.index.folder import IndexFolder
 from gossamer.operate.metrics import CrawlCollector
 from gossamer.search.shards.shard import ShardSearcher
 from gossamer.serving.asked import StoredAsked
+from gossamer.serving.desk import StoredDesk
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.serving.pushed import StoredPush
 from gossamer.serving.stories import StoredStories
@@ -60,8 +61,12 @@ def open_server(data: Path, settings: Settings, make_account: bool, warn: Warn) 
         raise UsageError("the settings name both shards.shard and shards.nodes: choose with --shard or --shards")
     if settings.serve.clicks or settings.push.callback:
         warn("A front end has no crawl: serve.clicks and push.callback have no effect here.")
-    searcher, nodes = open_front_end(settings)
-    return search_server(Services(searcher, RemoteStories(nodes, settings.shards.deadline)), settings.serve, warn)
+    if settings.search.semantic:
+        warn("A front end searches by words alone: search.semantic has no effect here.")
+    desk = file_desk(settings)
+    searcher, nodes = open_front_end(settings, desk)
+    services = Services(searcher, RemoteStories(nodes, settings.shards.deadline), desk=desk)
+    return search_server(services, settings.serve, warn)
 
 
 def search_server(
@@ -78,14 +83,17 @@ def search_server(
             "Put a reverse proxy in front of it, and name the proxy in serve.proxies."
         )
     app = create_app(
-        services.search, settings, stories=services.stories, push=push, clicks=clicks, extensions=extensions
-    )
+        services.search, settings, stories=services.stories, push=push, clicks=clicks, extensions=extensions,
+        desk=services.desk,
+    )  # fmt: skip
     return OpenServer(app, settings, login=login)
 
 
 def crawl_services(data: Path, settings: Settings) -> Services:
     """The searcher of a data folder, and what its crawl knows of the past of pages."""
-    return Services(open_service(data, settings), StoredStories(DataFolder(data), settings=settings))
+    folder = DataFolder(data)
+    desk = StoredDesk(folder)
+    return Services(open_service(data, settings, desk), StoredStories(folder, settings=settings), desk=desk)
 
 
 def observing(data: Path, settings: Settings) -> Extension:

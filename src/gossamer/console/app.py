@@ -44,6 +44,7 @@ PAGES = {
     "filters": "Filters",
     "rules": "Rules",
     "searches": "Searches",
+    "desk": "Search desk",
     "evaluations": "Evaluations",
     "alerts": "Alerts",
     "jobs": "Jobs",

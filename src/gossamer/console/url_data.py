@@ -135,7 +135,7 @@ def ranked(crawl: Crawl, url: str, query: str, story: Story | None) -> Ranked:
     copies = {page.url for page in story.pages} - {url} if story is not None else set()
     place, instead, seen, total = None, "", 0, 0
     for number in range(1, _PAGES + 1):
-        results = search.search(Request(query=query, page=number, size=_PAGE, facets=False))
+        results = search.search(Request(query=query, page=number, size=_PAGE, facets=False, literal=True))
         total = results.total
         for hit in results.hits:
             seen += 1
@@ -147,7 +147,8 @@ def ranked(crawl: Crawl, url: str, query: str, story: Story | None) -> Ranked:
             break
     if place is None and instead:
         place = standing
-    return Ranked(query, search.explain(Request(query=query), url), place, total, seen, instead if instead else "")
+    explained = search.explain(Request(query=query, literal=True), url)
+    return Ranked(query, explained, place, total, seen, instead if instead else "")
 
 
 class Match(msgspec.Struct, frozen=True):

@@ -41,9 +41,9 @@ class Reason(msgspec.Struct, frozen=True):
 def why(service: SearchService, typed: str) -> Reason:
     """Ask the query and its parts; the index is asked at most a dozen times."""
     query = parse(typed)
-    results = service.search(Request(query=typed, facets=False))
+    results = service.search(Request(query=typed, facets=False, literal=True))
     parts = tuple(
-        Part(what, text, service.search(Request(query=text, facets=False)).total)
+        Part(what, text, service.search(Request(query=text, facets=False, literal=True)).total)
         for what, text in list(_parts(query))[:MOST_PARTS]
     )
     notices = tuple(dict.fromkeys((*query.notices, *results.notices)))

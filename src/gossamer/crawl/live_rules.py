@@ -52,12 +52,11 @@ class LiveRules:
         """Tell the parsers what is known of these sites by now, and let them forget sites that are not held."""
         if not self._settings.site.learn:
             return
+        news = await self._frontier.facts_since({site: self._known.get(site, 0) for site in sites})
+        # Others may have known and forgotten meanwhile: what is left is what is left now.
         wanted = {*sites, *self._sites.names}
         left = {site: KnownFacts() for site in self._known if site not in wanted}
-        news = await self._frontier.facts_since({site: self._known.get(site, 0) for site in sites})
         await self._tell({**left, **news})
-        for site in left:
-            del self._known[site]
 
     async def learned(self, news: Mapping[str, KnownFacts]) -> None:
         """Tell the parsers what was learned about sites, and fetch first what looks like their documents."""
@@ -67,7 +66,10 @@ class LiveRules:
     async def _tell(self, news: Mapping[str, KnownFacts]) -> list[str]:
         """Tell parsers and frontier; returns the sites where other URLs look like documents than before."""
         for site, known in news.items():
-            self._known[site] = known.version
+            if known.version:
+                self._known[site] = known.version
+            else:
+                self._known.pop(site, None)
             self._parsers.know(site, known)
         return await self._frontier.prefer(news) if news else []
 

@@ -21,13 +21,15 @@ by minute and by hour (`span`, seconds); `asked` counts queries, and nothing of 
 row
 leaves when its channel has accepted it.
 
+`desk` holds the versions of the search desk's rules, 0 the draft; `meta.desk` names the one that counts.
+
 `site_pages` is a sample of each site's documents, `site_facts` what was learned from it; `urls.site_version` is the
 version of the facts by which a page's text was cut.
 """
 
 from __future__ import annotations
 
-VERSION = 7
+VERSION = 8
 
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
@@ -490,6 +492,14 @@ CREATE TABLE evaluations (
     result TEXT NOT NULL,
     PRIMARY KEY (at, name)
 ) {clustered};
+CREATE TABLE desk (
+    version BIGINT PRIMARY KEY,
+    at DOUBLE PRECISION NOT NULL,
+    who TEXT NOT NULL,
+    note TEXT NOT NULL,
+    previous BIGINT NOT NULL,
+    rules TEXT NOT NULL
+);
 CREATE TABLE scripted (
     site_id BIGINT PRIMARY KEY,
     day INTEGER NOT NULL,
@@ -627,6 +637,7 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         _create("site_facts"),
         "CREATE INDEX site_facts_reread ON site_facts (site_id) WHERE reread IS NOT NULL",
     ),
+    7: (_create("desk"),),
 }
 """The statements from each version to the next."""
 

@@ -68,8 +68,18 @@ def over_documents(documents: Sequence[Doc], names: Sequence[str], config: Ranki
     with TemporaryDirectory(prefix="gossamer-evaluate-") as place:
         folder = IndexFolder(Path(place) / "index")
         ids = index_documents(folder, documents)
+        if config.semantic:
+            _make_vectors(folder, config)
         searcher = Searcher(folder, config)
         yield [BareRanker(documents) if name == BARE else SearchRanker(searcher, name, ids) for name in names]
+
+
+def _make_vectors(folder: IndexFolder, config: RankingConfig) -> None:
+    from gossamer.indexer.vector_making import open_maker  # the model, which most evaluations go without
+
+    maker = open_maker(folder, config)
+    if maker is not None:
+        maker.finish()
 
 
 def index_documents(folder: IndexFolder, documents: Sequence[Doc]) -> dict[str, str]:

@@ -23,6 +23,7 @@ import msgspec
 import tantivy
 
 from gossamer.index import extras, schema, spaceless, spelling
+from gossamer.index.signs import signs
 from gossamer.index.spelling import PAIRED_RUN, fold, is_spaceless
 from gossamer.index.stemmers import Stems, languages_for, stems_in
 
@@ -82,26 +83,26 @@ def both(text: str, lang: str | None = None, using: Collection[str] = ()) -> tup
     known = stems_in(lang or "", "lemmas" in using)
     if text.isascii():
         plain = _plain(text)
-        return plain, " ".join(map(known.__getitem__, plain.split()))
-    text = _clean(text)
+        return plain, " ".join([*map(known.__getitem__, plain.split()), *signs(text)])
+    names, text = signs(text), _clean(text)
     if PAIRED_RUN.search(text):
-        return spelling.apart(text), " ".join(_terms(text, known, lang, using))
+        return spelling.apart(text), " ".join([*_terms(text, known, lang, using), *names])
     found = spelling.words(text)
-    return " ".join(found), " ".join(map(known.__getitem__, found))
+    return " ".join(found), " ".join([*map(known.__getitem__, found), *names])
 
 
 def stems(text: str, lang: str | None = None, using: Collection[str] = ()) -> list[str]:
     """The stems, character pairs and dictionary words of a text."""
-    return joined([text], lang, using).split()
+    known = stems_in(lang or "", "lemmas" in using)
+    # A stem may be two: that of a compound and that of its last part.
+    found = map(known.__getitem__, _plain(text).split()) if text.isascii() else _terms(_clean(text), known, lang, using)
+    return " ".join(found).split()
 
 
 def joined(texts: Iterable[str], lang: str | None = None, using: Collection[str] = ()) -> str:
-    """Stems of several texts as the index takes them."""
+    """Stems of several texts as the index takes them, and the signs that are names."""
     text = "\n".join(texts)
-    known = stems_in(lang or "", "lemmas" in using)
-    if text.isascii():
-        return " ".join(map(known.__getitem__, _plain(text).split()))
-    return " ".join(_terms(_clean(text), known, lang, using))
+    return " ".join([*stems(text, lang, using), *signs(text)])
 
 
 def query_stems(word: str, languages: Languages) -> list[str]:

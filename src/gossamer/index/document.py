@@ -12,6 +12,7 @@ import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
+from gossamer.index.names import names
 from gossamer.index.schema import StoredDocument
 from gossamer.model.page_types import LISTS
 from gossamer.model.site import host_of, key64, site_of
@@ -97,13 +98,13 @@ def _build(page: IndexPage, key: int, using: Collection[str]) -> tantivy.Documen
     site, lang = site_of(page.url), page.lang or ""
     document = tantivy.Document()
     text = document.add_text
-    for written, stemmed, value in (
-        (schema.TITLE, schema.TITLE_STEMS, page.title),
-        (schema.BODY, schema.BODY_STEMS, page.text),
-    ):
-        words, stems = analysis.both(value, lang, using)
-        text(written, words)
-        text(stemmed, stems)
+    title, title_stems = analysis.both(page.title, lang, using)
+    body, body_stems = analysis.both(page.text, lang, using)
+    text(schema.TITLE, title)
+    text(schema.BODY, body)
+    # A word that a title repeats says no more than once; and a title is a part of what the page says.
+    text(schema.TITLE_STEMS, " ".join(dict.fromkeys(title_stems.split())))
+    text(schema.BODY_STEMS, f"{title_stems} {body_stems}")
     text(schema.HEADINGS, analysis.joined(page.headings, lang, using))
     text(schema.ANCHORS, analysis.joined(page.anchors, lang, using))
     text(schema.ADDRESS, " ".join(analysis.address_words(page.url)))
@@ -120,6 +121,9 @@ def _build(page: IndexPage, key: int, using: Collection[str]) -> tantivy.Documen
         if value:
             text(name, value)
     document.add_integer(schema.KEY, key)
+    for field, numbers in zip((schema.NAME, schema.PART_NAME), names(page.title, page.headings, page.url), strict=True):
+        for number in numbers:
+            document.add_integer(field, number)
     _add_numbers(document, page)
     shown = page.text if len(page.text) <= MAX_STORED else page.text[:MAX_STORED] + "…"
     stored = StoredDocument(

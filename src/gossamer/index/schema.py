@@ -14,7 +14,7 @@ from __future__ import annotations
 import msgspec
 import tantivy
 
-VERSION = 3
+VERSION = 4
 
 # Words as written, with positions.
 TITLE = "title"
@@ -25,6 +25,9 @@ BODY_STEMS = "body_stems"
 HEADINGS = "headings"
 ANCHORS = "anchors"
 ADDRESS = "address"
+# What the page is called, as numbers: surely, and perhaps.
+NAME = "name"
+PART_NAME = "part_name"
 # Filters and facets.
 KEY = "key"
 WITHIN = "within"
@@ -96,6 +99,8 @@ def build() -> tantivy.Schema:
         builder.add_integer_field(name, indexed=True, fast=True)
     for name in (YEAR, FETCHED, DEPTH, LISTED):
         builder.add_integer_field(name, fast=True)
+    for name in (NAME, PART_NAME):
+        builder.add_integer_field(name, indexed=True)
     builder.add_bytes_field(PAGE, stored=True)
     return builder.build()
 

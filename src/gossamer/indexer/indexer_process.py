@@ -6,13 +6,15 @@ output, one line for a person; the crawl continues without it.
 
 from __future__ import annotations
 
+import logging
 import os
 import select
 import sys
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gossamer import settings as settings_file
 from gossamer.clock import SystemClock
@@ -21,8 +23,16 @@ from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import IndexPlace, index_lock, index_place
 from gossamer.data.logged import configure_logs
 from gossamer.database.database import open_database
-from gossamer.errors import BusyError, GossamerError
+from gossamer.errors import BusyError, GossamerError, SemanticError
+from gossamer.index.folder import IndexFolder
+from gossamer.index.vectors.store import VectorFolder
 from gossamer.indexer.indexing import Indexer
+from gossamer.search.ranking import RankingConfig
+
+if TYPE_CHECKING:
+    from gossamer.indexer.vector_making import VectorMaker
+
+log = logging.getLogger(__name__)
 
 PAUSE = 0.15
 """Seconds between two checks while there is nothing to do."""
@@ -54,6 +64,34 @@ def catch_up(indexer: Indexer) -> None:
         indexer.finish_merges()
         if not indexer.behind():  # else a crawl has ended meanwhile and relied on this indexer
             return
+
+
+@contextmanager
+def making_vectors(root: Path, config: RankingConfig) -> Iterator[Callable[[], None]]:
+    """What is to be called now and then, so that pages get the vectors that the settings ask for."""
+    maker = _maker(root, config)
+
+    def make_some() -> None:
+        if maker is not None:
+            maker.tick()
+
+    try:
+        yield make_some
+    finally:
+        if maker is not None:
+            maker.close()
+
+
+def _maker(root: Path, config: RankingConfig) -> VectorMaker | None:
+    if not config.semantic and not VectorFolder(root).manifest.exists():
+        return None
+    from gossamer.indexer.vector_making import open_maker  # the search and its model, which most go without
+
+    try:
+        return open_maker(IndexFolder(root), config)
+    except SemanticError as error:  # the index follows the crawl all the same
+        log.error("%s", error)
+        return None
 
 
 def _lock(stack: ExitStack, folder: DataFolder, place: IndexPlace) -> None:
@@ -88,7 +126,8 @@ def main() -> None:
             db.outlast()
             indexer = Indexer.open(folder, db, clock, place=place)
             try:
-                follow(indexer, lambda: not _is_told_to_finish())
+                with making_vectors(place.root, settings.search) as between:
+                    follow(indexer, lambda: not _is_told_to_finish(), between)
             finally:
                 indexer.close()
                 db.close()

@@ -54,6 +54,7 @@ def atom(feed: Feed) -> bytes:
     """An Atom feed (RFC 4287)."""
     root = ET.Element("feed", xmlns=ATOM)
     _add(root, "title", feed.title)
+    _add(root, "subtitle", feed.description)
     _add(root, "id", feed.here)
     _add(root, "updated", _rfc3339(feed.latest))
     _add(_add(root, "author"), "name", feed.author)

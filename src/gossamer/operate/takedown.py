@@ -230,6 +230,9 @@ def _drop(db: Database, place: IndexPlace, now: float) -> None:
         gone = sorted(_departed(db, writer.position))
         for start in range(0, len(gone), _AT_ONCE):
             writer.apply({}, gone[start : start + _AT_ONCE], writer.position, now)
+    from gossamer.index.vectors.store import erase  # NumPy: most takedowns go without
+
+    erase(place.root, gone)
 
 
 def _departed(db: Database, position: int) -> set[int]:

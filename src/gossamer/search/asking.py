@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import tantivy
 
@@ -20,16 +21,51 @@ def ask_index(view: View, query: tantivy.Query, limit: int, by_date: bool) -> tu
     return count_of(result), result.hits
 
 
+_CANDIDATES = 40
+"""Words that are looked at with the words before them."""
+_SCALE = 1_000_000
+"""What makes whole numbers of shares."""
+_ALONE = 1_000
+"""The greatest number of a word that stands beside none of the words before it: less than that of any that does."""
+_BEFORE = 2
+"""Words before the last that it must stand beside on a page."""
+
+
 def continuations(
-    view: View, words: Sequence[str], limit: int
+    view: View, words: Sequence[str], limit: int, misspelt: Callable[[str], Sequence[tuple[str, int]]] = lambda _: ()
 ) -> tuple[list[tuple[str, int]], list[tuple[float, str]]]:
-    """Words that begin with the last one given, with their frequencies; titles that begin so, with their scores."""
-    # The index keeps the words of pages that left until it merges: what no page has any more is not offered.
-    terms = view.searcher.terms_with_prefix(schema.BODY, words[-1], None, 3 * limit)
-    terms = [(term, pages) for term, pages in terms if _stands_somewhere(view, term)]
+    """Words that begin with the last one given, the likeliest with the greatest number; titles that begin so, with
+    their scores. `misspelt`: words that begin nearly so, for where no word begins so."""
+    *before, last = words
+    terms = view.searcher.terms_with_prefix(schema.BODY, last, None, _CANDIDATES if before else 3 * limit)
+    if before:
+        terms = _beside(view, before[-_BEFORE:], terms or misspelt(last))
+    else:
+        # The index keeps the words of pages that left until it merges: what no page has any more is not offered.
+        terms = [(term, pages) for term, pages in terms or misspelt(last) if _stands_somewhere(view, term)]
     titles = tantivy.Query.phrase_prefix_query(view.schema, schema.TITLE, [*words])
     hits = view.searcher.search(titles, limit, count=False).hits
     return terms, [(score, view.stored(address).title) for score, address in hits]
+
+
+def _beside(view: View, before: Sequence[str], terms: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The words that stand on pages with the words before them, each with how much more often than chance would have
+    it, roughly: a word that is on every page is on these, too."""
+    known = [one for one in before if view.pages(schema.BODY, one)]
+    there = [_must_have(view, one) for one in known]
+    if not there:  # a mistake, or words of another shard
+        return [(term, min(pages, _ALONE)) for term, pages in terms if _stands_somewhere(view, term)]
+    found = []
+    for term, pages in terms[:_CANDIDATES]:
+        together = count_of(view.searcher.search(tantivy.Query.boolean_query([*there, _must_have(view, term)]), 1))
+        if together:
+            found.append((term, max(1, round(_SCALE * together / math.sqrt(pages)))))
+    return found
+
+
+def _must_have(view: View, word: str) -> tuple[tantivy.Occur, tantivy.Query]:
+    query = tantivy.Query.term_query(view.schema, schema.BODY, word, "basic")
+    return tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0)
 
 
 def _stands_somewhere(view: View, term: str) -> bool:

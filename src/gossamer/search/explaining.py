@@ -24,10 +24,12 @@ def explain(
     ranks: Ranks | None,
     wish: Wish,
     lengths: Lengths | None = None,
+    is_found: bool = False,
 ) -> ScoreExplanation:
-    """The factors of a page's score under the default ranking; `lengths` where the index is one of several."""
+    """The factors of a page's score under the default ranking; `lengths` where the index is one of several; `is_found`
+    where it is among the results even without the words."""
     asked = [query for query in (built.strict, built.loose) if query is not None]
-    if not any(_matches(view, query, address) for query in asked):
+    if not is_found and not any(_matches(view, query, address) for query in asked):
         return ScoreExplanation(url, False, 0.0, (), "the page has none of the words, or a filter excludes it")
     factors = []
     for part in built.parts:

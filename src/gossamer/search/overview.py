@@ -94,7 +94,7 @@ def overview(outlines: Sequence[Outline], finds: Callable[[str], bool]) -> Overv
 
 def example(query: str) -> Request:
     """The request that tells whether a query has results."""
-    return Request(query=query, size=1, facets=False)
+    return Request(query=query, size=1, facets=False, literal=True)
 
 
 def phrases(pages: Iterable[tuple[str, str]]) -> dict[str, float]:

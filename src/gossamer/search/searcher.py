@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import tantivy
@@ -15,8 +17,13 @@ from gossamer.index.folder import IndexFolder
 from gossamer.model.site import key64
 from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
-from gossamer.search.correcting import corrected
+from gossamer.search.attempts.ladder import Standing, Step, climb, steps
+from gossamer.search.attempts.reasons import Reason, of_empty, reason
+from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
+from gossamer.search.desk.acting import NO_RULES, DeskRules
+from gossamer.search.desk.asking import is_first, told
+from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
@@ -33,10 +40,12 @@ from gossamer.search.limits import (
 )
 from gossamer.search.ordering import Candidate, Collapsed, Leaders, Ranks
 from gossamer.search.overview import example, outline, overview
-from gossamer.search.query.building import Builder, Built, plain
-from gossamer.search.query.language import Query, parse
+from gossamer.search.query.building import Built, plain
+from gossamer.search.query.language import Query, parse, render
+from gossamer.search.query.widening import build
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import (
+    Attempt,
     Hit,
     IndexState,
     Overview,
@@ -45,9 +54,48 @@ from gossamer.search.results import (
     ScoreExplanation,
     StoredPage,
 )
-from gossamer.search.suggest import complete
+from gossamer.search.suggest import Spelling, complete
 from gossamer.search.translations import linked
 from gossamer.search.view import View, Views
+
+if TYPE_CHECKING:
+    from gossamer.search.semantic.mixing import Meaning, Mixture
+
+
+class _Asked(NamedTuple):
+    """A query that the index was asked, and what it found."""
+
+    request: Request
+    effects: Effects
+    """What the rules of the desk make of it."""
+    built: Built
+    asked: tantivy.Query
+    matching: int
+    hits: list[Candidate]
+    notices: list[str]
+
+    @property
+    def query(self) -> Query:
+        """The query as it is asked."""
+        return self.effects.query
+
+    @property
+    def standing(self) -> Standing:
+        """How much that is."""
+        return Standing(self.built.exact, self.built.by_words)
+
+
+class _Climbed(NamedTuple):
+    """What was searched in the end."""
+
+    asked: _Asked
+    spelled: Callable[[], Query | None]
+    attempt: Attempt | None = None
+
+    def correction(self) -> str:
+        """The query as typed, respelled; empty where there is no reason to."""
+        other = self.spelled()
+        return render(other) if other is not None else ""
 
 
 class Searcher:
@@ -60,11 +108,24 @@ class Searcher:
         ranks: Ranks | None = None,
         clock: Clock | None = None,
         leaders: Leaders | None = None,
+        meaning: Meaning | None = None,
+        desk: DeskRules | None = None,
     ) -> None:
+        """`meaning`: by default the one that the settings ask for."""
         self._views = Views(folder)
         self._config = config or RankingConfig()
+        self._meaning = meaning or _meaning_of(folder, self._config)
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
+        self._desk = desk
+
+    def under(self, desk: DeskRules) -> Searcher:
+        """A searcher of the same index under other rules of the desk, which remembers nothing."""
+        other = Searcher.__new__(Searcher)
+        other._views, other._config, other._clock = self._views, self._config, self._clock
+        other._ranks, other._leaders, other._desk = self._ranks, self._leaders, desk
+        other._meaning = self._meaning
+        return other
 
     @classmethod
     def open(cls, root: Path, config: RankingConfig | None = None) -> Searcher:
@@ -85,10 +146,9 @@ class Searcher:
         """The near copies that are collapsed under a hit of the request, best first."""
         view = self._views.current()
         with commits.checking(view.folder):
-            query = parse(request.query)
-            built = self._build(view, query, request)
-            _, _, hits = self._find(view, built, query, request, DEPTH, [])
-            highlighter = Highlighter(built.needles)
+            asked = self._climb(view, request).asked
+            _, _, hits = self._find(view, asked.built, asked.query, asked.request, DEPTH, [])
+            highlighter = Highlighter(asked.built.needles)
             copies = ordering.copies_of(view, hits, url)[:MAX_SIZE]
             return tuple(make_hit(view, hit, 0, highlighter) for hit in copies)
 
@@ -100,7 +160,9 @@ class Searcher:
             return []
         view = self._views.current()
         with commits.checking(view.folder):
-            terms, titles = continuations(view, words, limit)
+            terms, titles = continuations(
+                view, words, limit, lambda word: self._views.vocabulary(view).beginning_nearly(word)
+            )
         return complete(prefix, terms, [title for _, title in titles], limit)
 
     def page(self, url: str) -> StoredPage | None:
@@ -113,10 +175,9 @@ class Searcher:
         """The URLs of the best results, without excerpts."""
         view = self._views.current()
         with commits.checking(view.folder):
-            query = parse(request.query)
-            if query.is_empty:
+            if parse(request.query).is_empty:
                 return []
-            _, _, hits = self._find(view, self._build(view, query, request), query, request, limit, [])
+            hits = self._climb(view, request, limit).asked.hits
             return [view.stored(address).url for _, address in hits[:limit]]
 
     def explain(self, request: Request, url: str) -> ScoreExplanation:
@@ -126,10 +187,19 @@ class Searcher:
             address = view.find(key64(url))
             if address is None:
                 return ScoreExplanation(url, False, 0.0, (), "the page is not in the index")
-            query = parse(request.query)
-            built = self._build(view, query, request)
+            climbed = self._climb(view, request).asked
+            query, built, request = climbed.query, climbed.built, climbed.request
             wish = ordering.wish_of(query, request, built, self._clock.now())
-            return explain(view, url, address, built, self._config, self._ranks, wish)
+            asked, _, hits = self._by_words(view, built, query, request, 1, [])
+            mixture = self._mixture(view, built, query, request, asked, hits)
+            is_found = mixture is not None and key64(url) in mixture.meanings
+            explained = explain(view, url, address, built, self._config, self._ranks, wish, is_found=is_found)
+            explained = told(explained, climbed.effects)
+            return mixture.explained(explained, key64(url)) if mixture is not None else explained
+
+    def effects(self, request: Request) -> Effects:
+        """What the rules of the desk make of a request."""
+        return self._effects(self._views.current(), parse(request.query), request)
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -149,22 +219,25 @@ class Searcher:
             return overview([outline(view)], lambda query: self._search(view, example(query)).total > 0)
 
     def _search(self, view: View, request: Request) -> Results:
-        query = parse(request.query)
+        query = self._effects(view, parse(request.query), request).query
         if query.is_empty:
-            return Results(request=request, total=0, hits=(), pages=0, notices=query.notices)
-        built = self._build(view, query, request)
-        span = span_of(request)
-        notices = [*query.notices]
-        asked, matching, found = self._find(view, built, query, request, span.needed, notices)
-        page = self._page(view, request, found[:DEPTH], span)
-        if not page.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
-            asked, matching, found = self._find(view, built, query, request, DEPTH, [])
-            page = self._page(view, request, found[:DEPTH], span)
-        counted = tally(view, asked, matching, found, request.facets, self._collapses(request))
+            return Results(
+                request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
+            )
+        climbed = self._climb(view, request)
+        found, span = climbed.asked, span_of(request)
+        page = self._page(view, request, found.hits[:DEPTH], span)
+        if not page.is_full and len(found.hits) < min(found.matching, DEPTH):  # copies took the places of others
+            found = self._ask(view, found.request, parse(found.request.query), DEPTH)
+            page = self._page(view, request, found.hits[:DEPTH], span)
+        counted = tally(view, found.asked, found.matching, found.hits, request.facets, self._collapses(request))
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
-        highlighter = Highlighter(built.needles)
+        highlighter = Highlighter(found.built.needles)
         hits = [make_hit(view, hit, copies, highlighter) for hit, copies in shown]
+        if found.effects.pinned:
+            hits = [msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits]
+        why = Reason() if total else self._reason(view, query, request)
         return Results(
             request=request,
             total=total,
@@ -172,26 +245,108 @@ class Searcher:
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
-            did_you_mean=corrected(query, total, view.pages, view.languages, lambda _: self._views.vocabulary(view)),
-            notices=(*notices, *span.notices(total)),
+            did_you_mean=climbed.correction() if not (total and found.effects.rules) else "",
+            notices=tuple(dict.fromkeys((*query.notices, *found.notices, *span.notices(total)))),
+            attempt=climbed.attempt,
+            reason=why.sentence,
+            try_instead=why.instead,
         )
 
-    def _build(self, view: View, query: Query, request: Request) -> Built:
-        return Builder(view, self._config).build(query, request, self._clock.now())
+    def _climb(self, view: View, request: Request, needed: int = 0) -> _Climbed:
+        """The query as it was typed, or the second attempt that finds more."""
+        query, needed = parse(request.query), needed or span_of(request).needed
+        is_plain = request.literal or query.is_empty
+        first = self._ask(view, request, query, needed, is_plain)
+        exact = first.built.exact
+
+        @cache
+        def whole() -> _Asked:
+            return first if is_plain or exact >= ENOUGH else self._ask(view, request, query, needed)
+
+        @cache
+        def spelled() -> Query | None:
+            return respelled(query, exact, view.pages, view.languages, self._spelling(view), view.documents)
+
+        if not is_plain:
+
+            def total() -> int:
+                return whole().built.by_words
+
+            def frequency(word: str) -> int:
+                return self._frequency(view, word)
+
+            def ask(step: Step, with_loose: bool) -> tuple[_Asked, Standing]:
+                other = self._ask(view, step.request(request), step.query, needed, with_loose)
+                return other, other.standing
+
+            better = climb(steps(query, exact, total, spelled, frequency, frequency), exact, total, ask)
+            if better is not None:
+                return _Climbed(better[0], spelled, better[1])
+        return _Climbed(whole(), spelled)
+
+    def _ask(self, view: View, request: Request, query: Query, needed: int, with_loose: bool = True) -> _Asked:
+        """Ask the index; `with_loose`: also for pages with a part of the words, where few have all of them."""
+        effects = self._effects(view, query, request)
+        built = self._build(view, request, effects)
+        if not with_loose:
+            built = msgspec.structs.replace(built, loose=None)
+        notices: list[str] = []
+        asked, matching, hits = self._find(view, built, effects.query, request, needed, notices)
+        return _Asked(request, effects, built, asked, matching, hits, notices)
+
+    def _spelling(self, view: View) -> Callable[[Sequence[str]], Spelling]:
+        return lambda words: self._views.vocabulary(view)
+
+    def _frequency(self, view: View, word: str) -> int:
+        return frequency_of(word, view.pages, view.languages)
+
+    def _reason(self, view: View, query: Query, request: Request) -> Reason:
+        def count(other: Request) -> int:
+            return self._ask(view, other, parse(other.query), 1).matching
+
+        return reason(query, request, view.documents, lambda word: self._frequency(view, word), count)
+
+    def _effects(self, view: View, query: Query, request: Request) -> Effects:
+        """What a reader typed, as the rules of the desk leave it, and what else they do."""
+        rules = self._desk.current() if self._desk is not None else NO_RULES
+        return rules.effects(query, request, view.languages, self._clock.now())
+
+    def _build(self, view: View, request: Request, effects: Effects) -> Built:
+        return build(view, self._config, view, effects, request, self._clock.now())
 
     def _find(
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The query that was asked in the end, how many pages match, and the best of them in order."""
+        asked, total, hits = self._by_words(view, built, query, request, needed, notices)
+        mixture = self._mixture(view, built, query, request, asked, hits)
+        return (mixture.query, total + mixture.added, mixture.hits) if mixture is not None else (asked, total, hits)
+
+    def _mixture(
+        self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, hits: Sequence[Candidate]
+    ) -> Mixture | None:
+        """The hits mixed with those by meaning, where that is asked for."""
+        if self._meaning is None or self._ranking(request) != "web" or request.sort == "date" or query.newest:
+            return None
+        wish = ordering.wish_of(query, request, built, self._clock.now())
+        priors = partial(ordering.add_priors, view, config=self._config, ranks=self._ranks, wish=wish)
+        return self._meaning.mixed(view, built, query, request, asked, hits, priors)
+
+    def _by_words(
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        """The same by words alone; enough hits to be mixed with others."""
         by_date = request.sort == "date" or query.newest
-        depth = depth_for(needed)
+        depth = max(depth_for(needed), self._meaning.candidates if self._meaning is not None else 0)
         asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
         total, hits = ask_index(view, asked, depth, by_date)
+        built.exact = total
         if total < ENOUGH and built.loose is not None and asked is built.strict:
             looser, more = ask_index(view, built.loose, depth, by_date)
             if looser > total:
                 notices.append(relaxed_notice(total))
                 asked, total, hits = built.loose, looser, more
+        built.by_words = total
         if not by_date and self._ranking(request) == "web":
             wish = ordering.wish_of(query, request, built, self._clock.now())
             best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, wish)
@@ -209,3 +364,11 @@ class Searcher:
 
     def _ranking(self, request: Request) -> str:
         return request.ranking or self._config.ranking
+
+
+def _meaning_of(folder: IndexFolder, config: RankingConfig) -> Meaning | None:
+    if not config.semantic:
+        return None
+    from gossamer.search.semantic.mixing import Meaning  # NumPy: who searches by words alone goes without
+
+    return Meaning(folder, config.semantic)

@@ -1,20 +1,27 @@
 """Did you mean, and suggestions while typing: both from the words of the index, given by the caller.
 
-A word is corrected only where there is reason to: no page has it, or hardly any while a near neighbour is everywhere
-and the search found next to nothing. A word that is known once the keyboard layout is switched was typed with the wrong
-layout. Scripts that are not typed letter by letter, and words with digits, are left alone: that two model numbers are
-alike means nothing.
+A word is corrected only where there is reason to:
+
+- no page has it;
+- hardly any page has it while a near neighbour is everywhere, and the search found next to nothing;
+- it stands on one page or two, and a word with one other letter on a hundred times as many: the pages misspell it.
+
+A word that is known once the keyboard layout is switched was typed with the wrong layout; one that is known in Cyrillic
+letters was typed by ear. A word that only begins known ones was not typed to its end. Scripts that are not typed letter
+by letter, and words with digits, are left alone: that two model numbers are alike means nothing.
 """
 
 from __future__ import annotations
 
 import re
 import string
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 from unicodedata import category, normalize
 
 from gossamer.search.query.keyboard import other_layouts
+from gossamer.search.query.transliteration import readings
 
 MAX_LENGTH = 40
 MAX_CORRECTED = 8
@@ -23,6 +30,12 @@ FEW_FOUND = 5
 """Results up to which a word that exists may still be a mistake."""
 FAR_RARER = 50
 """How many times more pages have the neighbour of an existing word that is taken for a mistake."""
+DOUBTFUL = 2
+"""Pages up to which a word may be a mistake of the pages themselves, however much the search found."""
+MISSPELT = 100
+"""How many times more pages have the neighbour of such a word."""
+SHORTEST_START = 4
+"""Letters from which on the beginning of a word tells which word it is."""
 TITLE_CHARS = 60
 
 _PUNCTUATION = string.punctuation + "«»“”„‟「」『』‘’…–—−、。，！？：；"
@@ -30,6 +43,11 @@ _WITHOUT_SPACES = re.compile(  # Thai, Lao, Burmese, Khmer, Hangul, Kana, Han
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3100-\u318f\u3400-\u9fff\ua960-\ua97f"
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
+_COMPLETIONS = 5
+_MOST_LETTERS = 80
+"""Letters of a script up to which each of them is tried."""
+_LAST = "\U0010ffff"
+"""After every letter."""
 _NO_WORD = re.compile(r"[\W_]+")
 _LAST_WORD = re.compile(r"[^\W_]*\Z")
 
@@ -42,7 +60,11 @@ class Spelling(Protocol):
         ...
 
     def neighbours(self, word: str) -> list[tuple[int, str]]:
-        """The words a mistake or two away, and how many mistakes, best first."""
+        """The words one mistake away, or else two, and how many mistakes, best first."""
+        ...
+
+    def completions(self, start: str) -> list[str]:
+        """The words on most pages that begin so and are longer, best first."""
         ...
 
 
@@ -56,6 +78,11 @@ class Vocabulary:
         for word in self._counts:
             if _is_spelled(word):
                 self._by_length.setdefault((_is_latin(word), len(word)), []).append(word)
+        self._letters: dict[int, set[str]] = {}
+        for words in self._by_length.values():
+            for letter in set("".join(words)):
+                self._letters.setdefault(_block(letter), set()).add(letter)
+        self._in_order = sorted(self._counts)
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -66,16 +93,24 @@ class Vocabulary:
 
     def closest(self, word: str, limit: int = 5) -> list[str]:
         """The words most like this one, best first: fewer mistakes, then more pages."""
-        return [near for _, near in self.neighbours(word)[:limit]]
+        return [near for _, near in self._within(word)[:limit]] if _may_be_near(word) else []
 
     def neighbours(self, word: str) -> list[tuple[int, str]]:
-        """The words within one mistake (two from six letters on) and how many mistakes away, best first.
+        """The words one mistake away, or else (from six letters on) two, and how many mistakes, best first.
 
-        A mistake is a letter too many, missing, wrong, or swapped with the next; the first letter is no exception.
-        """
-        length = len(word)
-        if not 3 <= length <= MAX_LENGTH or not _is_spelled(word):
+        A mistake is a letter too many, missing, wrong, or swapped with the next; the first letter is no exception."""
+        if not _may_be_near(word):
             return []
+        # To try every letter in every place takes a hundredth of the time that comparing all words does.
+        letters = self._letters.get(_block(word), set())
+        one_away = _edited(word, letters) & self._counts.keys() if len(letters) <= _MOST_LETTERS else set()
+        if one_away:
+            return [(1, near) for near in sorted(one_away, key=lambda near: (-self._counts[near], near))]
+        return self._within(word)
+
+    def _within(self, word: str) -> list[tuple[int, str]]:
+        """All words one or two mistakes away, best first."""
+        length = len(word)
         from rapidfuzz import process  # the indexer, and searches that find enough, go without
         from rapidfuzz.distance import OSA
 
@@ -86,6 +121,24 @@ class Vocabulary:
             matches = process.extract(word, words, scorer=OSA.distance, score_cutoff=most, limit=None)
             found += [(int(distance), near) for near, distance, _ in matches if distance]
         return sorted(found, key=lambda match: (match[0], -self._counts[match[1]], match[1]))
+
+    def completions(self, start: str) -> list[str]:
+        """The words on most pages that begin so and are longer, best first."""
+        if len(start) < SHORTEST_START or not _is_spelled(start):
+            return []
+        first = bisect_left(self._in_order, start)
+        end = bisect_left(self._in_order, start + _LAST)
+        longer = (word for word in self._in_order[first:end] if word != start)
+        return sorted(longer, key=lambda word: (-self._counts[word], word))[:_COMPLETIONS]
+
+    def beginning_nearly(self, start: str, limit: int = 8) -> list[tuple[str, int]]:
+        """The words on most pages whose beginning is one mistake away from this one, and on how many they are."""
+        if not SHORTEST_START <= len(start) <= MAX_LENGTH or not _is_spelled(start):
+            return []
+        starts = _edited(start, self._letters.get(_block(start), ()), first=1)
+        found = {word for other in starts for word in self.completions(other)} | (starts & self._counts.keys())
+        best = sorted(found, key=lambda word: (-self._counts[word], word))[:limit]
+        return [(word, self._counts[word]) for word in best]
 
 
 def did_you_mean(
@@ -138,25 +191,34 @@ def _correct(word: str, vocabulary: Spelling, pages: Callable[[str], int], found
     if not core:
         return word, False
     has = pages(core)
-    if has and found > FEW_FOUND:
+    few = found <= FEW_FOUND
+    if has > DOUBTFUL and not few:
         return word, False
-    enough = max(1, has * FAR_RARER)
+    enough = max(1, has * (FAR_RARER if few else MISSPELT))
     switched = max(_layouts(word, core), key=vocabulary.frequency, default="")
     if vocabulary.frequency(switched) >= enough:
         return switched, True
     near = [match for match in vocabulary.neighbours(core) if vocabulary.frequency(match[1]) >= enough]
-    if near and near[0][0] == 1:
-        return near[0][1], False
+    one_mistake = near[0][1] if near and near[0][0] == 1 else ""
+    by_ear = max(_by_ear(core), key=vocabulary.frequency, default="")
+    if vocabulary.frequency(by_ear) >= max(enough, vocabulary.frequency(one_mistake)):
+        return by_ear, False
+    if one_mistake:
+        return one_mistake, False
     if has:
         return word, False
-    second_best = near[0][1] if near else word  # two mistakes: a missing space is only one
-    return _unglue(core, vocabulary, max(1, vocabulary.frequency(second_best) // 10)) or second_best, False
+    second_best = near[0][1] if near else ""  # two mistakes: a missing space or end is only one
+    least = max(1, vocabulary.frequency(second_best) // 10)
+    longer = next(iter(vocabulary.completions(core)), "")
+    if vocabulary.frequency(longer) >= least:
+        return longer, False
+    return _unglue(core, vocabulary, least) or second_best or word, False
 
 
 def sought(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """What `did_you_mean` may ask of a vocabulary that is far away: words whose neighbours, and whose frequency."""
     cores = {core: word for word in words[:MAX_CORRECTED] if (core := _core(word))}
-    counted = [other for core, word in cores.items() for other in (core, *_layouts(word, core))]
+    counted = [other for core, word in cores.items() for other in (core, *_layouts(word, core), *_by_ear(core))]
     counted += [part for core in cores for pair in _pairs(core) for part in pair]
     return list(cores), list(dict.fromkeys(counted))
 
@@ -172,6 +234,10 @@ def _layouts(word: str, core: str) -> list[str]:
     return layouts + [other.replace("ё", "е") for other in layouts]  # few write ё
 
 
+def _by_ear(core: str) -> list[str]:
+    return readings(core) if len(core) > 2 else []
+
+
 def _pairs(word: str) -> list[tuple[str, str]]:
     """A word cut in two in every way that leaves three letters on both sides."""
     return [(word[:at], word[at:]) for at in range(3, len(word) - 2)] if _is_spelled(word) else []
@@ -183,6 +249,26 @@ def _unglue(word: str, vocabulary: Spelling, enough: int) -> str:
     rarer = {pair: min(map(vocabulary.frequency, pair)) for pair in pairs}
     best = max(pairs, key=rarer.__getitem__, default=("", ""))
     return " ".join(best) if rarer.get(best, 0) >= enough else ""
+
+
+def _may_be_near(word: str) -> bool:
+    """Whether a word has neighbours."""
+    return 3 <= len(word) <= MAX_LENGTH and _is_spelled(word)
+
+
+def _edited(word: str, letters: Iterable[str], first: int = 0) -> set[str]:
+    """What a word is with a letter more, fewer or another, or with two of them swapped, from the `first` letter on."""
+    ends = [(word[:at], word[at:]) for at in range(first, len(word) + 1)]
+    swapped = [left + right[1] + right[0] + right[2:] for left, right in ends if len(right) > 1]
+    dropped = [left + right[1:] for left, right in ends if right]
+    others = [left + letter + right[1:] for left, right in ends if right for letter in letters]
+    added = [left + letter + right for left, right in ends for letter in letters]
+    return {*swapped, *dropped, *others, *added} - {word}
+
+
+def _block(word: str) -> int:
+    """The part of Unicode that the first letter is of: a script, roughly."""
+    return ord(word[0]) >> 8
 
 
 def _has_digit(word: str) -> bool:

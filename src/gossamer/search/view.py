@@ -32,6 +32,8 @@ _REMEMBERED = 50_000
 """Terms whose frequencies are remembered."""
 _VOCABULARY = 200_000
 """Words read for corrections, the most frequent ones."""
+_NAMES = 50_000
+"""Words of titles read with them: names and identifiers are rare in texts, but they are what people ask for."""
 _VOCABULARY_AFTER = 0.1
 """Growth of the index, as a share, after which the vocabulary is read again."""
 
@@ -210,7 +212,9 @@ class Views:
     def _read_vocabulary(self, view: View) -> None:
         with commits.checking(view.folder):
             terms = view.searcher.terms_with_prefix(schema.BODY, "", None, _VOCABULARY)
-        self._vocabulary = (view.documents, Vocabulary(terms))
+            titles = view.searcher.terms_with_prefix(schema.TITLE, "", None, _NAMES)
+        counts = dict(titles) | dict(terms)
+        self._vocabulary = (view.documents, Vocabulary(counts.items(), _VOCABULARY + _NAMES))
 
     def _open(self, path: Path, last: View | None) -> View:
         commit = commits.read(path)

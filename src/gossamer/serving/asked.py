@@ -36,7 +36,7 @@ class StoredAsked(Tally[_Search]):
         query = normalised(results.request.query)
         if query and results.request.page <= 1:
             # Where a part of the index did not answer, nothing can be said about what there is.
-            self.count((day_of(self._clock.now()), query, not results.total and not results.incomplete))
+            self.count((day_of(self._clock.now()), query, results.in_vain))
 
     def record(self, db: Database, counts: Counter[_Search]) -> int:
         """A day after the other; returns how many queries there were."""

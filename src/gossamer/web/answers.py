@@ -12,6 +12,7 @@ from gossamer.model.moments import timestamp
 from gossamer.model.site import site_of
 from gossamer.search.results import (
     Alternate,
+    Attempt,
     Facets,
     Factor,
     Hit,
@@ -52,6 +53,7 @@ class ApiHit(Struct, frozen=True, kw_only=True):
     alternates: Annotated[
         tuple[Alternate, ...], Meta(description="The same page in other languages, as far as it is in the index.")
     ] = ()
+    recommended: Annotated[bool, Meta(description="True if a best bet of the search desk put the page first.")] = False
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
@@ -69,6 +71,17 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
         tuple[str, ...], Meta(description="Notes about the query, such as ignored words and the reason.")
     ]
     seconds: Annotated[float, Meta(description="Duration of the search.")]
+    attempt: Annotated[
+        Attempt | None,
+        Meta(
+            description="The query that was searched instead, because the query as typed finds nothing, or little. "
+            "Null if the results are for the query as typed. The parameter literal=1 turns this off."
+        ),
+    ] = None
+    reason: Annotated[str | None, Meta(description="Why there are no results; null if there are any.")] = None
+    try_instead: Annotated[
+        tuple[str, ...], Meta(description="Queries that find something, if this one finds nothing.")
+    ] = ()
     incomplete: Annotated[bool, Meta(description="True if a shard did not answer.")] = False
     shards: Annotated[
         ShardsAnswered | None, Meta(description="Shards asked, shards that answered, and why the others did not.")
@@ -153,6 +166,7 @@ def hit_answer(hit: Hit) -> ApiHit:
         site=hit.site, type=hit.type, page_type=hit.page_type or None, category=hit.category or None,
         author=hit.author or None, fetched_at=timestamp(hit.fetched_at) or None, similar=hit.similar,
         highlights=Highlights(hit.title.marks, hit.excerpt.marks), alternates=hit.alternates,
+        recommended=hit.recommended,
     )  # fmt: skip
 
 
@@ -163,7 +177,8 @@ def search_answer(results: Results) -> SearchAnswer:
         pages=results.pages,
         hits=tuple(hit_answer(hit) for hit in results.hits), facets=results.facets,
         did_you_mean=results.did_you_mean or None, notices=results.notices, seconds=results.seconds,
-        incomplete=results.incomplete, shards=results.shards,
+        incomplete=results.incomplete, shards=results.shards, attempt=results.attempt, reason=results.reason or None,
+        try_instead=results.try_instead,
     )  # fmt: skip
 
 

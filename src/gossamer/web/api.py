@@ -16,8 +16,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.model.meant import closest
+from gossamer.search.results import Request
 from gossamer.web import answers
+from gossamer.web.collections import Collections
 from gossamer.web.history_answers import HistoryAnswer, history_answer
+from gossamer.web.links import Links
 from gossamer.web.parameters import (
     ADDRESS,
     FACETS,
@@ -66,12 +69,12 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 def _search(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
-    return answers.search_answer(services.answer(request_of(given, strictly=True), "api"))
+    return answers.search_answer(services.answer(_asked(services, given), "api"))
 
 
 def _similar(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     url = ADDRESS.read_strictly(given)
-    hits = services.search.similar(request_of(given, strictly=True), url)
+    hits = services.search.similar(_asked(services, given), url)
     return answers.SimilarAnswer(url, tuple(answers.hit_answer(hit) for hit in hits))
 
 
@@ -91,7 +94,7 @@ def _page(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
 
 def _explain(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     url = ADDRESS.read_strictly(given)
-    return answers.explain_answer(services.search.explain(request_of(given, strictly=True), url))
+    return answers.explain_answer(services.search.explain(_asked(services, given), url))
 
 
 def _story(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
@@ -108,6 +111,10 @@ def _history(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     if history is None:
         raise Missing("the crawl has no page with this URL")
     return history_answer(history)
+
+
+def _asked(services: Services, given: Mapping[str, str]) -> Request:
+    return Collections(services.desk, Links("")).check(request_of(given, strictly=True))
 
 
 def _stories(services: Services) -> StoryService:

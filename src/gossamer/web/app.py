@@ -36,7 +36,7 @@ from gossamer.web.pool import SearchPool
 from gossamer.web.push import PushDoor, PushService
 from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer, json_response
-from gossamer.web.service import Listener, SearchService, Services, StoryService
+from gossamer.web.service import DeskService, Listener, SearchService, Services, StoryService
 from gossamer.web.stories import StoryPages
 
 _NOT_HERE = "There is no page at this address."
@@ -68,9 +68,11 @@ def create_app(
     push: PushService | None = None,
     clicks: ClickService | None = None,
     extensions: Sequence[Extension] = (),
+    desk: DeskService | None = None,
 ) -> Starlette:
     """The whole server as an ASGI application; without `stories` it shows no versions and no near duplicates,
-    without `push` hubs find nothing here, without `clicks` nobody counts what readers open."""
+    without `push` hubs find nothing here, without `clicks` nobody counts what readers open, without `desk` there are
+    no collections."""
     check_base_url(settings.base_url)
     links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
     added = _together(extensions)
@@ -83,7 +85,7 @@ def create_app(
     pool, push_pool, figures_pool = SearchPool(settings.threads), SearchPool(1), SearchPool(1)
     closing = [pool.close, push_pool.close, figures_pool.close, *([clicks.close] if clicks is not None else [])]
     metrics, origin = ServerMetrics(added.collectors), _origin_of(settings.base_url)
-    services = Services(service, stories, (metrics.answered, *added.listeners))
+    services = Services(service, stories, (metrics.answered, *added.listeners), desk)
     guard = Middleware(
         Guard, settings=settings, clients=clients, clock=clock, refuse=renderer.refuse, private=private,
         posts=(CLICK_PATH,) if clicks is not None else (),

@@ -40,4 +40,8 @@ def _feed(results: Results, title: str, about: str, here: str, changed: float) -
         if safe_href(hit.url)
     )
     description = f"Newest results for {query}"
+    if results.attempt is not None:
+        description = results.attempt.sentence
+    elif results.reason:
+        description = results.reason
     return Feed(f"{query} – {title}", description, title, about, here, instant(changed) or EPOCH, entries)

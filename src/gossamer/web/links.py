@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from gossamer.search.results import Request
-from gossamer.web.parameters import ADDRESS, FILTERS, NEWER, OLDER, PAGE, QUERY, SIZE
+from gossamer.web.parameters import ADDRESS, FILTERS, LITERAL, NEWER, OLDER, PAGE, QUERY, SIZE
 
 
 class Links:
@@ -32,7 +32,10 @@ class Links:
         if changes and "page" not in changes:
             changes["page"] = 1
         changed = msgspec.structs.replace(request, **changes)
-        return self.to("/search", **_parameters(changed, page=True))
+        if not changed.collection:
+            return self.to("/search", **_parameters(changed, page=True))
+        parameters = _parameters(msgspec.structs.replace(changed, collection=""), page=True)
+        return self.to(f"/c/{quote(changed.collection, safe='')}/search", **parameters)
 
     def cached(self, url: str, query: str) -> str:
         """The stored text of a result, with the words of the query marked."""
@@ -64,12 +67,13 @@ def kept(request: Request) -> dict[str, str]:
     """The filters of a request that a new query keeps: hidden fields of the form."""
     parameters = _parameters(request, page=False)
     parameters.pop(QUERY.name, None)
+    parameters.pop(LITERAL.name, None)
     return parameters
 
 
 def _parameters(request: Request, page: bool) -> dict[str, str]:
     found = {QUERY.name: request.query}
-    for parameter in (*FILTERS, SIZE, *((PAGE,) if page else ())):
+    for parameter in (*FILTERS, SIZE, LITERAL, *((PAGE,) if page else ())):
         value = getattr(request, parameter.name)
         if value != parameter.default:
             found[parameter.name] = "1" if value is True else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
@@ -13,10 +14,12 @@ from gossamer.errors import GossamerError
 from gossamer.index.folder import IndexMissingError
 from gossamer.search.query.operators import CHOSEN
 from gossamer.search.results import Marked, Overview, Request
+from gossamer.web.collections import PATH as COLLECTIONS
+from gossamer.web.collections import Collections
 from gossamer.web.links import Links, kept
 from gossamer.web.marking import marker
 from gossamer.web.overviews import Overviews
-from gossamer.web.parameters import ADDRESS, FILTERS, QUERY, SIMILAR, SINCE, SORT, request_of
+from gossamer.web.parameters import ADDRESS, COLLECTION, FILTERS, QUERY, SIMILAR, SINCE, SORT, request_of
 from gossamer.web.pool import SearchPool
 from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer
@@ -27,6 +30,8 @@ SINCE_LABELS = {"": "Any time", "day": "Past day", "week": "Past week", "month":
 SORT_LABELS = {"relevance": "Relevance", "date": "Newest"}
 FIRST_COMMAND = "gossamer crawl https://www.example.org/ --contact you@example.org"
 """What fills an empty index."""
+TYPING = "typing"
+"""Parameter of a page that the script asks for while somebody types: nobody counts it as asked."""
 SHOWN_TEXT = 200_000
 """Characters of a stored text that are shown."""
 
@@ -41,6 +46,7 @@ class Pages:
         self._links = links
         self._clock = clock
         self._overviews = Overviews(services.search)
+        self._collections = Collections(services.desk, links)
 
     def routes(self) -> list[Route]:
         """Where the pages are."""
@@ -49,6 +55,10 @@ class Pages:
             Route("/search", self.search),
             Route("/cached", self.cached),
             Route("/explain", self.explain),
+            Route(f"{COLLECTIONS}/{{name}}", self.collection),
+            Route(f"{COLLECTIONS}/{{name}}/", self.collection),
+            Route(f"{COLLECTIONS}/{{name}}/search", self.collection_search),
+            Route(f"{COLLECTIONS}/{{name}}/colours.css", self.collection_colours),
         ]
 
     async def home(self, http: HttpRequest) -> Response:
@@ -60,7 +70,19 @@ class Pages:
         request = request_of(http.query_params)
         if not request.query:
             return await self._pool.run(self._home)
-        return await self._pool.run(self._search, request)
+        return await self._pool.run(self._search, request, http.query_params.get(TYPING) == "1")
+
+    async def collection(self, http: HttpRequest) -> Response:
+        """The start page of a collection."""
+        return await self._pool.run(self._collection, http)
+
+    async def collection_search(self, http: HttpRequest) -> Response:
+        """Results of a collection; its start page where nothing is asked."""
+        return await self._pool.run(self._collection, http)
+
+    async def collection_colours(self, http: HttpRequest) -> Response:
+        """The stylesheet of a collection."""
+        return await self._pool.run(self._collections.colours, http.path_params["name"])
 
     async def cached(self, http: HttpRequest) -> Response:
         """The stored text of a page."""
@@ -80,6 +102,24 @@ class Pages:
             return self._renderer.page("home.html", 503, problem=public_reason(error), documents=0)
         return self._start(state.documents, overview, overview.fetched_at or state.committed_at)
 
+    def _collection(self, http: HttpRequest) -> Response:
+        name = http.path_params["name"]
+        values = self._collections.values(name)
+        if not values:
+            return self._renderer.refuse(http.scope, 404, "There is no page at this address.")
+        if http.url.path.endswith("/search"):
+            request = request_of(http.query_params)
+            if request.query:
+                return self._search(msgspec.structs.replace(request, collection=name))
+        try:
+            documents = self._service.state().documents
+        except GossamerError as error:
+            return self._renderer.page("home.html", 503, problem=public_reason(error), documents=0, **values)
+        return self._renderer.page(
+            "home.html", problem="", documents=documents, overview=Overview(), fetched_at=0.0, fetched_ago="",
+            first_command=FIRST_COMMAND, examples=[], sites=[], collections=[], **values,
+        )  # fmt: skip
+
     def _start(self, documents: int, overview: Overview, fetched_at: float) -> Response:
         return self._renderer.page(
             "home.html",
@@ -89,16 +129,19 @@ class Pages:
             fetched_at=fetched_at,
             fetched_ago=ago(self._clock.now() - fetched_at),
             first_command=FIRST_COMMAND,
+            collections=self._collections.all(),
             examples=[(query, self._links.search(Request(query=query))) for query in overview.examples],
             sites=[(site, self._links.search(Request(query=f"site:{site.value}"))) for site in overview.sites],
         )
 
-    def _search(self, request: Request) -> Response:
-        results = self._services.answer(request, "page")
+    def _search(self, request: Request, is_typing: bool) -> Response:
+        results = self._service.search(request) if is_typing else self._services.answer(request, "page")
+        marked = results.attempt.query if results.attempt else request.query
         page = self._renderer.page(
             "results.html",
             request=request,
             results=results,
+            marked_query=marked,
             plain=Request(query=request.query),
             kept=kept(request),
             chips=self._chips(request),
@@ -110,13 +153,16 @@ class Pages:
             bars=bars(results.facets.years, request.query),
             since_labels=SINCE_LABELS,
             sort_labels=SORT_LABELS,
+            **self._collections.values(request.collection),
         )
         page.headers["x-robots-tag"] = "noindex"
         return page
 
     def _chips(self, request: Request) -> list[tuple[str, str]]:
         """The filters in use, each with the address of the same search without it."""
-        own = {SINCE.name: SINCE_LABELS[request.since], SIMILAR.name: "Including similar pages"}
+        skin = self._collections.find(request.collection)
+        own = {SINCE.name: SINCE_LABELS[request.since], SIMILAR.name: "Including similar pages",
+               COLLECTION.name: skin.title if skin is not None else request.collection}  # fmt: skip
         return [
             (own.get(one.name) or value_words(value, one.name), self._links.search(request, **{one.name: one.default}))
             for one in FILTERS

@@ -191,6 +191,14 @@ SORT = Choice("sort", "Order of the results.", get_args(Sort))
 SINCE = Choice("since", "Only pages dated within the last day, week, month or year.", get_args(Since))
 FACETS = Flag("facets", f"Also count {_listed()}.", True)
 SIMILAR = Flag("similar", "List near-duplicates instead of collapsing them under the best one.", False)
+LITERAL = Flag(
+    "literal",
+    "Search only for the query as typed: no other spelling, no other forms of a phrase, no fewer words.",
+    False,
+)
+COLLECTION = Name(
+    "collection", "Only pages of this collection of the search desk.", pattern=r"[A-Za-z0-9-]+", longest=40
+)
 ADDRESS = Text("url", "URL of a page.", "https://www.example.org/", required=True)
 OLDER = Text(
     "from", "The older visit to compare: its fetched_at. Default: the second-newest visit with text.", longest=40
@@ -200,10 +208,10 @@ FORMAT = Choice("format", "Form of the text: text, a line for each block, or mar
 LIMIT = Whole("limit", "Maximum number of suggestions.", 8, 1, 20)
 
 FILTERS: tuple[Parameter[Any], ...] = (
-    SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), SIMILAR,
+    SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), COLLECTION, SIMILAR,
 )  # fmt: skip
 """What narrows or orders a search, beside the query."""
-SEARCH: tuple[Parameter[Any], ...] = (QUERY, PAGE, SIZE, *FILTERS, FACETS)
+SEARCH: tuple[Parameter[Any], ...] = (QUERY, PAGE, SIZE, *FILTERS, LITERAL, FACETS)
 """Everything that makes a `Request`."""
 
 

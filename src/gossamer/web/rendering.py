@@ -43,7 +43,9 @@ class Renderer:
             loader=FileSystemLoader([FOLDER, *others]), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
             lstrip_blocks=True, auto_reload=False, finalize=_seen,
         )  # fmt: skip
-        self.environment.globals.update(site_title=title, links=links, asset=asset, exact=Markup.escape, **names)
+        self.environment.globals.update(
+            site_title=title, skin=None, links=links, asset=asset, exact=Markup.escape, **names
+        )
         self.environment.filters.update(
             marked=marked, plain=plain, hit_title=hit_title, took=took, date=views.date, moment=views.moment,
             about=views.about, words_of=views.words_of, value_words=views.value_words, counted=counted, noun=noun,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
 from gossamer.frontier.views.stories import Story
+from gossamer.search.desk.acting import Rules
 from gossamer.search.results import Hit, IndexState, Overview, Request, Results, ScoreExplanation, StoredPage
 from gossamer.store.visits import History
 
@@ -68,6 +69,18 @@ class StoryService(Protocol):
         ...
 
 
+class DeskService(Protocol):
+    """The rules of the search desk that count."""
+
+    def current(self) -> Rules:
+        """The rules; cheap."""
+        ...
+
+    def forget(self) -> None:
+        """Look again at the next search: somebody published just now."""
+        ...
+
+
 Via = Literal["page", "api"]
 
 Listener = Callable[[Results, Via], None]
@@ -80,6 +93,7 @@ class Services(NamedTuple):
     search: SearchService
     stories: StoryService | None = None
     listeners: tuple[Listener, ...] = ()
+    desk: DeskService | None = None
 
     def answer(self, request: Request, via: Via) -> Results:
         """The answer to somebody who searches."""

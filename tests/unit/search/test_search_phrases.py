@@ -72,7 +72,7 @@ def test_the_index_reads_its_pages_a_few_times_at_most(
     index = SmallIndex(tmp_path, page("/a/a/a/a/a", "a " * 300))
     asked = Recorder(building.Q)
     monkeypatch.setattr(building, "Q", asked)
-    found = index.search(query)
+    found = index.search(query, literal=True)
     assert 0 < asked.readings(field) <= OF_QUERY
     assert any("in any word order" in notice for notice in found.notices)
 

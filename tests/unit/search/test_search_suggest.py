@@ -76,6 +76,17 @@ def test_all_words_within_the_distance_are_found(counts: list[tuple[str, int]], 
     assert set(vocabulary.closest(word, limit=100)) == expected
 
 
+@given(
+    st.lists(st.tuples(st.text("abcd", min_size=2, max_size=8), st.integers(1, 99)), max_size=40),
+    st.text("abcd", min_size=3, max_size=8),
+)
+def test_neighbours_are_the_nearest_words(counts: list[tuple[str, int]], word: str) -> None:
+    vocabulary = Vocabulary(counts)
+    near = [(OSA.distance(word, other), other) for other in vocabulary.closest(word, limit=100)]
+    nearest = [match for match in near if match[0] == near[0][0]]
+    assert vocabulary.neighbours(word) == (nearest if nearest and nearest[0][0] == 1 else near)
+
+
 # ---- did you mean ----
 
 
@@ -120,9 +131,22 @@ def test_known_words_other_scripts_and_what_has_no_neighbour_stay(typed: str) ->
 
 def test_a_rare_word_is_doubted_only_where_little_was_found_and_its_neighbour_is_everywhere() -> None:
     assert did_you_mean(["serch", "engine"], VOCABULARY, found=1) == ["search", "engine"]
-    assert did_you_mean(["serch", "engine"], VOCABULARY, found=100) is None
+    assert did_you_mean(["form", "engine"], VOCABULARY, found=100) is None
     assert did_you_mean(["form", "engine"], VOCABULARY, found=0) is None
     assert did_you_mean(["causal"], VOCABULARY, found=0) is None
+
+
+def test_a_word_of_two_pages_is_doubted_if_its_neighbour_is_on_a_hundred_times_as_many() -> None:
+    assert did_you_mean(["serch", "engine"], VOCABULARY, found=100) == ["search", "engine"]
+    assert did_you_mean(["serch", "engine"], VOCABULARY, 100, frequency=lambda word: 10) is None
+    assert did_you_mean(["rocket", "engine"], VOCABULARY, 100, frequency=lambda word: 2) is None
+
+
+def test_what_a_word_may_begin_or_sound_like_is_weighed_by_its_pages() -> None:
+    assert did_you_mean(["univ", "privet"], Vocabulary({"university": 30, "привет": 300, "private": 3}.items()), 0) == [
+        "university", "привет",
+    ]  # fmt: skip
+    assert did_you_mean(["privat"], Vocabulary({"приват": 3, "private": 300}.items()), 0) == ["private"]
 
 
 def test_a_single_word_that_was_found_is_not_unknown() -> None:
@@ -210,3 +234,20 @@ def test_any_text_is_completed_within_the_limit(
     assert len(suggestions) <= limit
     assert len({suggestion.casefold() for suggestion in suggestions}) == len(suggestions)
     assert all(suggestion.strip() and suggestion != prefix for suggestion in suggestions)
+
+
+# ---- words that begin nearly so ----
+
+
+@pytest.mark.parametrize(
+    ("start", "word"),
+    [("machn", "machine"), ("mcahi", "machine"), ("serach", "search"), ("двигт", "двигатель"), ("univrs", "")],
+)
+def test_a_beginning_with_a_mistake_is_near_words_that_begin_so(start: str, word: str) -> None:
+    found = [near for near, _ in VOCABULARY.beginning_nearly(start)]
+    assert found[:1] == ([word] if word else [])
+
+
+@given(st.text(max_size=50))
+def test_any_beginning_is_answered(start: str) -> None:
+    assert len(VOCABULARY.beginning_nearly(start)) <= 8

@@ -55,7 +55,7 @@ def test_chinese_words_are_found_inside_longer_ones(small: SmallIndex, word: str
 
 def test_a_chinese_phrase_is_exact(small: SmallIndex) -> None:
     assert small.paths('"大学里研究"') == ["http://zh.site.test/beijing"]
-    assert small.paths('"研究大学里"') == []
+    assert small.paths('"研究大学里"', literal=True) == []
 
 
 def test_a_query_in_two_scripts_asks_for_both(small: SmallIndex) -> None:
@@ -114,7 +114,7 @@ def test_all_words_are_wanted_and_few_results_are_filled_up_with_a_notice(small:
     ],
 )  # fmt: skip
 def test_operators(small: SmallIndex, query: str, expected: set[str]) -> None:
-    assert small.found(query) == expected
+    assert small.found(query, literal=True) == expected
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_phrase_or_a_word_in_the_title_is_never_dropped(small: SmallIndex) -> 
     assert small.found('"burns fuel" spider') == {"/rockets.html"}
     assert small.found('"burns fuel" one two three four five six seven moon') == {"/rockets.html"}
     assert small.found("intitle:spiders fuel") == {"/spiders.html"}
-    assert small.found("intitle:spiders site:other.test fuel") == set()
+    assert small.found("intitle:spiders site:other.test fuel", literal=True) == set()
 
 
 def test_a_title_counts_more_than_the_text(small: SmallIndex) -> None:

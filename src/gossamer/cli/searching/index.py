@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,6 +32,7 @@ def command(
     shard: str | None = None,
     index: Path | None = None,
     built: Annotated[str | None, Parameter(name="--from")] = None,
+    vectors: Flag = False,
     database: Database = None,
     segments: Segments = None,
     json: Json = False,
@@ -50,6 +52,8 @@ def command(
         Folder of the index; default: the setting shards.index, or `index` in the data folder.
     built
         Start from the index that `gossamer jobs run index-build -o PLACE` built: name its PLACE.
+    vectors
+        Make all vectors that pages lack now, so that searches go by meaning, too (see the setting search.semantic).
     """
     folder = DataFolder(data, remember_storage(data, database, segments))
     require_crawl(folder.database)
@@ -69,10 +73,15 @@ def command(
                 "documents": indexer.documents, "generation": indexer.generation, "behind": indexer.behind(),
                 "shard": str(held.place.cut),
             }  # fmt: skip
+        if vectors:
+            with _Bar(enabled=not json, what="Making vectors") as bar:
+                report["vectors"] = held.make_vectors(partial(bar.show, total=report["documents"]))
     if json:
         print_json(report)
     else:
         out.print(f"{counted(report['documents'], 'page')} in the index.", markup=False)
+        if vectors:
+            out.print(f"{counted(report['vectors'], 'page')} with a vector.", markup=False)
 
 
 def _follow(held: HeldIndex, indexer: Indexer) -> None:
@@ -85,8 +94,8 @@ def _follow(held: HeldIndex, indexer: Indexer) -> None:
 class _Bar(Progress):
     """A bar for a build from scratch."""
 
-    def __init__(self, enabled: bool) -> None:
-        columns = (TextColumn("Indexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    def __init__(self, enabled: bool, what: str = "Indexing") -> None:
+        columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         super().__init__(*columns, console=err, transient=True, disable=not enabled or not err.is_terminal)
         self._task = self.add_task("", total=None)
 

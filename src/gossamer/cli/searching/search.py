@@ -32,6 +32,7 @@ def command(
     since: Since = "",
     ranking: str = "",
     similar: Annotated[bool, Parameter(negative="")] = False,
+    literal: Annotated[bool, Parameter(negative="")] = False,
     why: str = "",
     shards: Annotated[list[str] | None, Parameter(negative="")] = None,
     json: Json = False,
@@ -57,6 +58,8 @@ def command(
         web or bm25; default: the setting search.ranking.
     similar
         Show near-duplicates, too.
+    literal
+        Search only for the query as typed: no other spelling, no other forms of a phrase, no fewer words.
     why
         Instead of results, explain the score of the page with this URL, term by term.
     shards
@@ -72,7 +75,15 @@ def command(
         raise UsageError('nothing to search for: gossamer search "words"')
     searcher = _searcher(data, shards)
     asked = Request(
-        query=text, page=page, size=limit, sort=sort, since=since, similar=similar, ranking=ranking, facets=json
+        query=text,
+        page=page,
+        size=limit,
+        sort=sort,
+        since=since,
+        similar=similar,
+        ranking=ranking,
+        facets=json,
+        literal=literal,
     )
     if why:
         explained = searcher.explain(asked, why)
@@ -96,8 +107,11 @@ def _searcher(data: Path, shards: list[str] | None) -> Searcher | ShardedSearche
 
 
 def _show(results: Results) -> None:
-    for notice in results.notices:
-        out.print(notice, style="yellow", markup=False)
+    attempt = (results.attempt.sentence,) if results.attempt else ()
+    for notice in (*results.notices, *attempt, *filter(None, [results.reason])):
+        out.print(plain(notice), style="yellow", markup=False)
+    for query in results.try_instead:
+        out.print(Text("Try: ") + Text(plain(query), style="bold italic"))
     for number, hit in enumerate(results.hits, 1 + (results.request.page - 1) * results.request.size):
         out.print(Text(f"{number}. ", style="dim") + _marked(hit.title, "bold"))
         kind = hit.page_type if hit.page_type != "article" else ""
@@ -106,7 +120,7 @@ def _show(results: Results) -> None:
         details = "  ".join(filter(None, [(hit.date or "")[:10], plain(hit.author), hit.lang, kind, copies, others]))
         out.print(Text(f"   {plain(hit.url)}", style="green") + Text(f"  {details}", style="dim"))
         out.print(Text("   ") + _marked(hit.excerpt, ""), soft_wrap=False)
-    if results.did_you_mean:
+    if results.did_you_mean and not results.attempt:
         out.print(Text("Did you mean: ") + Text(results.did_you_mean, style="bold italic"))
     pages = f", page {results.request.page} of {results.pages}" if results.pages > 1 else ""
     about = "about " if results.estimated else ""

@@ -50,7 +50,7 @@ class SeedPages:
             asked, "seeds.html", rows=rows, sites=sites, total=total, page=max(1, page), pages=-(-total // _SHOWN),
             kinds=STATE_KINDS, states=STATE_WORDS, outcome_words=outcome_words, now=now, words=words,
             scope=self._crawl.settings().scope, needs_contact=not self._crawl.settings().crawl.contact,
-            plan=plan, pending=changing.pending(self._crawl, plan),
+            plan=plan, pending=changing.pending(self._crawl, plan), about=asked.query.get("about", "")[:200],
         )  # fmt: skip
 
     def add(self, asked: Asked) -> Done:

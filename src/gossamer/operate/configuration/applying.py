@@ -28,10 +28,12 @@ from gossamer.frontier.steering.fitting import refit
 from gossamer.model.decision import Decision as Verdict
 from gossamer.model.url import Canonicalizer
 from gossamer.notify.channel import check_channel
+from gossamer.operate import desk
 from gossamer.operate.configuration.contents import KEYS, Configuration, Decision, SavedAlert, SiteControl, read_tables
 from gossamer.operate.configuration.toml_edit import edited, toml_text
 from gossamer.operate.takedown import drop_from_index
 from gossamer.parse.rules.toml import check_rule
+from gossamer.search.desk.reading import read_desk
 from gossamer.search.query.language import parse
 from gossamer.search.results import Request
 from gossamer.settings import FILE_NAME, Settings, load
@@ -59,6 +61,7 @@ def check(wanted: Configuration) -> None:
         parsed = canonical.parse(url)
         if isinstance(parsed, Verdict):
             raise UsageError(f"seed {url}: {parsed.reason}")
+    read_desk(wanted.desk, "desk")
     _checked_settings(wanted.settings)
 
 
@@ -146,6 +149,7 @@ class _Bringer:
         self._sites()
         self._removals()
         self._alerts()
+        self._desk()
         self._pauses()
 
     def _rules(self) -> None:
@@ -233,6 +237,11 @@ class _Bringer:
             alerts.pause(self._db, made.id)
         if one.id:
             configured.rename_alert(self._db, made.id, one.id)
+
+    def _desk(self) -> None:
+        rules = read_desk(self._wanted.desk, "desk")
+        if rules != desk.standing(self._db).published:
+            desk.publish(self._db, "gossamer", self._now, "an imported configuration", rules)
 
     def _pauses(self) -> None:
         machine = machine_name(self._folder)

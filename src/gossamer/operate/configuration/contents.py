@@ -1,5 +1,5 @@
 """The decisions of people about a crawl, as one file: settings, rules, filters, mirrors, seeds, limits, removals,
-alerts.
+alerts, the search desk.
 
 It holds no pages and nothing that the crawler finds out by itself, so you can read it, keep it under version control,
 and apply it to another data folder. An export that you import again changes nothing. It contains no secrets unless you
@@ -26,8 +26,11 @@ from gossamer.frontier.steering import controls, filters, removals
 from gossamer.frontier.steering.filters import StoredFilter
 from gossamer.frontier.views.seed_view import seed_urls
 from gossamer.notify.channel import is_mail
+from gossamer.operate import desk
 from gossamer.operate.configuration.toml_edit import toml_text
 from gossamer.parse.rules import DocumentRule
+from gossamer.search.desk.reading import read_desk, write_desk
+from gossamer.search.desk.rules import differences as desk_differences
 from gossamer.settings import FILE_NAME
 from gossamer.tables import alerts, rulebook, schedules
 
@@ -94,6 +97,8 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     filters: tuple[StoredFilter, ...] = ()
     mirrors: tuple[Decision, ...] = ()
     alerts: tuple[SavedAlert, ...] = ()
+    desk: str = ""
+    """The published rules of the search desk, as TOML."""
 
 
 KEYS: dict[str, Callable[[Any], str]] = {
@@ -129,6 +134,7 @@ def read(folder: DataFolder, db: Database, secrets: bool = False) -> Configurati
             SavedAlert(one.name, one.request, one.made_by, one.channels, one.again, one.paused, one.id)
             for one in alerts.list_alerts(db)
         ),
+        desk=write_desk(desk.standing(db).published),
     )
     return found if secrets else without_secrets(found)
 
@@ -211,7 +217,8 @@ def merged(present: Configuration, given: Configuration) -> Configuration:
     settings = merged_tables(present.settings, given.settings)
     off = tuple(one for one in present.filters if one.state == filters.OFF)
     lists["filters"] = _union(lists["filters"], off, KEYS["filters"])  # what an operator switched off stays so
-    return replace(given, paused=given.paused or present.paused, settings=settings, **lists)
+    rules = given.desk or present.desk
+    return replace(given, paused=given.paused or present.paused, settings=settings, desk=rules, **lists)
 
 
 def _union(present: Sequence[T], given: Sequence[T], key: Callable[[T], str]) -> tuple[T, ...]:
@@ -238,6 +245,8 @@ def differences(before: Configuration, after: Configuration) -> list[str]:
         lines += _changes(name, old, new)
     if before.paused != after.paused:
         lines.append(f"~ crawl: {_paused(before)} → {_paused(after)}")
+    rules = [read_desk(one.desk, "desk") for one in (before, after)]
+    lines += [f"{line[:1]} desk {line[2:]}" for line in desk_differences(*rules)]
     return lines
 
 

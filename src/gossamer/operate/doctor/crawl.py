@@ -21,6 +21,7 @@ from gossamer.indexer.indexed import index_lag, index_standing
 from gossamer.model.counts import counted
 from gossamer.notify.channel import is_mail
 from gossamer.operate.doctor.checks import Check, Finding, Patient, bad, ok, warn
+from gossamer.operate.doctor.meaning import vectors
 from gossamer.operate.health import LONGEST_LAG
 from gossamer.operate.next_command import Commands
 from gossamer.operate.verdict import next_step, verdict_of
@@ -279,6 +280,6 @@ def _some(names: Sequence[str]) -> str:
 
 
 CHECKS: tuple[Check, ...] = (
-    database, time_of_crawl, last_results, seeds, segments, index, locks, privacy, patterns, console_accounts,
+    database, time_of_crawl, last_results, seeds, segments, index, vectors, locks, privacy, patterns, console_accounts,
     messages,
 )  # fmt: skip

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
-from gossamer.search.corpus import Corpus, narrowed
+from gossamer.index.names import numbers_asked
+from gossamer.search.corpus import Corpus, Place, narrowed, rarity
+from gossamer.search.desk.effects import Alternative
 from gossamer.search.matching import Needle, Phrase
+from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
-from gossamer.search.query.operators import CHOSEN, OPERATORS, Field, Operator
+from gossamer.search.query.operators import BY_NAME, CHOSEN, OPERATORS, Field, Operator
 from gossamer.search.query.phrases import Readings
+from gossamer.search.query.signs import with_signs
 from gossamer.search.query.words import Clause, Unit, before_nasals, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
@@ -29,6 +34,7 @@ _NAMES = {
     schema.TITLE: "in the title, as typed", schema.TITLE_STEMS: "in the title, any form",
     schema.BODY: "in the text, as typed", schema.BODY_STEMS: "in the text, any form",
     schema.HEADINGS: "in a heading", schema.ANCHORS: "in a link to the page", schema.ADDRESS: "in the URL",
+    schema.NAME: "the query is the name of the page", schema.PART_NAME: "the query is a part of the name of the page",
 }  # fmt: skip
 """How explanations call the fields."""
 _STEMMED = {schema.TITLE: schema.TITLE_STEMS, schema.BODY: schema.BODY_STEMS}
@@ -40,6 +46,11 @@ _PHRASE_FIELDS: dict[Field, tuple[str, ...]] = {
 }  # fmt: skip
 _FEW_PAGES = 40
 """In a smaller index no word is common."""
+_MOST_OF_WORD = 2.2
+"""What BM25 can give for a word at most, as a multiple of its rarity."""
+
+
+_Clause = tuple[tantivy.Occur, tantivy.Query]
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -69,13 +80,25 @@ class Built(msgspec.Struct):
     needles: list[Needle | Phrase]
     words: list[str]
     """The plain words, as the index spells them."""
+    exact: int = 0
+    """Pages that `strict` matches, once the index was asked."""
+    by_words: int = 0
+    """Pages that the query found by its words, in the end."""
+    given: list[tuple[tantivy.Occur, tantivy.Query]] | None = None
+    """Scores pages that were found otherwise, those that fit the filters; None if the words themselves are meant."""
+    filtered: tantivy.Query | None = None
+    """All pages that fit the filters, if there are any."""
 
 
 class Builder:
     """Builds one query for one state of the index."""
 
-    def __init__(self, view: View, config: RankingConfig, corpus: Corpus | None = None) -> None:
-        """`corpus`: the numbers of all documents, where the index holds a part of them only."""
+    def __init__(
+        self, view: View, config: RankingConfig, corpus: Corpus | None = None,
+        others: Sequence[tuple[int, Alternative]] = (),
+    ) -> None:  # fmt: skip
+        """`corpus`: the numbers of all documents, where the index holds a part of them only; `others`: synonyms of
+        groups of the query, by number."""
         self._schema, self._config = view.schema, config
         self._corpus = corpus or view
         self._languages = self._corpus.languages
@@ -83,50 +106,130 @@ class Builder:
         self._weights = field_weights(config)
         self._used: set[tuple[str, str]] = set()
         self._readings = Readings()
+        self._slight: frozenset[str] = frozenset()
+        self._told = 0.0
+        self._others: Mapping[int, list[Alternative]] = grouped(others)
 
     def build(self, query: Query, request: Request, now: float) -> Built:
         """The whole query: words, exclusions, filters."""
         built = Built(Q.empty_query(), None, [], [], [])
         self._languages = narrowed(self._corpus.languages, chosen_languages(query, request))
         groups: list[_Group] = []
-        for alternatives in query.groups:
-            groups += self._group(alternatives, built)
-        filters = [*self._filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
+        self._slight = self._function_words(query)
+        for number, alternatives in enumerate(query.groups):
+            groups += self._widened(self._group(alternatives, built), number, built)
+        filters = [*self.filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
         filters += [(_NOT, self._excluded(term)) for term in query.excluded]
         if not groups and query.groups:
             return built  # only words that the index leaves out, such as one of 120 letters: no page has them
         if not groups:
-            # Every document has a key.
-            pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
-            built.strict = _all([(_MUST, Q.const_score_query(pages, 0.0)), *filters])
+            built.strict = _all([(_MUST, self._everything()), *filters])
             return built
-        firm = [(_MUST, _any(group.clauses)) for group in groups if group.firm]
-        groups = [group for group in groups if not group.firm]
-        if not groups:
-            built.strict = _all([*firm, *filters])
-            return built
-        required = [group.clauses for group in groups if group.needed] or [group.clauses for group in groups]
-        everything = [clause for group in groups for clause in group.clauses]
-        some = _should(everything) if firm else [(_MUST, _any(everything))]
-        filters += firm
-        loose = _all([*some, *filters])
-        if len(required) > self._config.all_of:
-            built.strict = loose
-            return built
-        helpful = [clause for group in groups if group.clauses not in required for clause in group.clauses]
-        built.strict = _all([*((_MUST, _any(clauses)) for clauses in required), *_should(helpful), *filters])
-        built.loose = loose if len(required) > 1 or firm else None
+        self._join(built, groups, [*self._named(query, built), *self._near(query, built)], filters)
         return built
+
+    def _join(
+        self, built: Built, groups: Sequence[_Group], named: Sequence[tantivy.Query], filters: Sequence[_Clause]
+    ) -> None:
+        """The two queries that groups make."""
+        firm = [(_MUST, _any(one.clauses)) for one in groups if one.firm]
+        plain = [one for one in groups if not one.firm]
+        any_word = [clause for one in plain for clause in one.clauses]
+        required = [one for one in plain if one.needed] or plain
+        is_long = len(required) + len(self._slight) > self._config.all_of
+        full = [(_MUST, _any(one.clauses)) for one in required] if not is_long else []
+        helpful = [clause for one in plain if one not in required for clause in one.clauses] if full else any_word
+        extra = _should([*named, *self._complete([*full, *firm], built)])
+        if not firm:
+            built.given = [*_should(any_word), *extra, *filters]
+            built.filtered = _all([(_MUST, self._everything()), *filters]) if filters else None
+        if full or firm:
+            built.strict = _all([*full, *firm, *_should(helpful), *extra, *filters])
+        else:
+            built.strict = _all([(_MUST, _any(any_word)), *extra, *filters])
+        if len(full) > 1 or (full and firm):
+            some = _should(any_word) if firm else [(_MUST, _any(any_word))]
+            built.loose = _all([*firm, *some, *extra, *filters])
+
+    def _function_words(self, query: Query) -> frozenset[str]:
+        """The words of a query that weigh little; none if it has no others."""
+        words = plain_words(query)
+        languages = self._languages.codes
+        found = frozenset(word for word in words if is_function_word(word, languages))
+        return found if len(found) < len(set(words)) else frozenset()
+
+    def _named(self, query: Query, built: Built) -> list[tantivy.Query]:
+        """Pages whose name is the query."""
+        if any(len(group) > 1 or group[0].field != "any" for group in query.groups):
+            return []
+        numbers = numbers_asked(" ".join(group[0].text for group in query.groups))
+        weights = ((schema.NAME, self._config.name), (schema.PART_NAME, self._config.part_name))
+        return [
+            self._bonus(_NAMES[field], Q.term_set_query(self._schema, field, numbers), weight, built)
+            for field, weight in weights
+            if weight and numbers
+        ]
+
+    def _near(self, query: Query, built: Built) -> list[tantivy.Query]:
+        """Texts with neighbouring words of a short query side by side."""
+        terms = [group[0] for group in query.groups if len(group) == 1 and group[0].field == "any"]
+        words = [word for term in terms for word in analysis.surface_words(term.text)]
+        if not self._config.near or len(words) > self._config.all_of:
+            return []
+        told = [word for word in words if word not in self._slight]
+        found = []
+        for pair in dict.fromkeys(pair for pair in itertools.pairwise(told) if pair[0] != pair[1]):
+            if all(self._corpus.pages(schema.BODY, word) for word in pair) and self._readings.spend(1):
+                side_by_side = Q.phrase_query(self._schema, schema.BODY, list(pair))
+                near = Q.boost_query(side_by_side, self._config.near * self._corpus.boost(schema.BODY, pair))
+                built.parts.append(Part(f'{_NAMES[schema.BODY]}: "{" ".join(pair)}"', near))
+                found.append(near)
+        return found
+
+    def _complete(self, full: Sequence[_Clause], built: Built) -> list[tantivy.Query]:
+        """Pages that have all that was asked for, to stand before those that have some of it."""
+        weight = self._config.all_words
+        return [self._bonus("all words of the query", _all(full), weight, built)] if weight and full else []
+
+    def _bonus(self, name: str, query: tantivy.Query, weight: float, built: Built) -> tantivy.Query:
+        query = Q.const_score_query(query, weight * _MOST_OF_WORD * self._told)
+        built.parts.append(Part(name, query))
+        return query
+
+    def _everything(self) -> tantivy.Query:
+        """All pages: each has a key."""
+        pages = Q.range_query(self._schema, schema.KEY, tantivy.FieldType.Integer, -(2**63), 2**63 - 1)
+        return Q.const_score_query(pages, 0.0)
 
     def _group(self, alternatives: Sequence[Term], built: Built) -> list[_Group]:
         """What one group of the query asks for."""
         if len(alternatives) == 1 and alternatives[0].field == "any" and not alternatives[0].phrase:
-            found = list(units(alternatives[0].text, self._languages, self._weights))
+            text = alternatives[0].text
+            found = list(units(text, self._languages, self._weights))
+            found = with_signs(text, found, self._weights, self._corpus.pages)
             groups = [_Group(self._unit(unit, built), self._is_needed(unit)) for unit in found]
             return [group for group in groups if group.clauses]
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
         firm = any(term.phrase or term.field != "any" for term in alternatives)
         return [_Group(choices, True, firm)] if choices else []
+
+    def _widened(self, groups: list[_Group], number: int, built: Built) -> list[_Group]:
+        """The same groups, which synonyms satisfy as well."""
+        for one in self._others.get(number, ()):
+            scratch = Built(Q.empty_query(), None, [], [], [])
+            typed, self._readings = self._readings, Readings()  # what was typed keeps all of its readings
+            found = self._term(Term(one.text, one.phrase), scratch)
+            self._readings = typed
+            if found is None:
+                continue
+            if one.lang:
+                found = _all([(_MUST, found), (_MUST, self._one_of(BY_NAME["lang"], (one.lang,)))])
+            found = Q.boost_query(found, one.weight / max(len(groups), 1))
+            built.needles += scratch.needles
+            for group in groups:
+                group.clauses.append(found)
+                built.parts.append(Part(f"{one.rule}: “{one.text}”", found))
+        return groups
 
     def _term(self, term: Term, built: Built) -> tantivy.Query | None:
         """One alternative of an OR, a phrase, or a word in a field."""
@@ -134,6 +237,7 @@ class Builder:
         if words is not None:
             if words and term.field != "url":
                 built.needles.append(phrase_needle(words))
+                self._told += sum(self._rarity_of((schema.BODY, word)) for word in dict.fromkeys(words))
             return self._phrase(term.field, words, built)
         weights = self._weights
         if term.field == "title":
@@ -172,15 +276,31 @@ class Builder:
         built.needles.append(msgspec.structs.replace(unit.needle, weight=self._rarity(unit)))
         if not unit.optional:
             built.words.append(unit.text)
+        rare = self._rarest(unit)
+        slight = self._config.function_words if unit.text in self._slight else 1.0
+        if not unit.optional:
+            self._told += rare * slight
         # Pairs of characters overlap: those that only help the order count once.
         wanted = [one for one in self._telling(unit.clauses) if not (unit.optional and one.place in self._used)]
         self._used.update(one.place for one in wanted)
-        clauses = [(clause, self._clause(clause)) for clause in wanted]
+        clauses = [(clause, self._clause(clause, rare, slight)) for clause in wanted]
         built.parts += [Part(f"{_NAMES[clause.field]}: {clause.term}", query) for clause, query in clauses]
         return [query for _, query in clauses]
 
-    def _clause(self, clause: Clause) -> tantivy.Query:
-        weight = clause.weight * self._corpus.boost(clause.field, (clause.term,))
+    def _rarest(self, unit: Unit) -> float:
+        """How rare a word is in texts, in whatever form: the weight of the form that most pages have."""
+        places = [clause.place for clause in unit.clauses if clause.field in (schema.BODY, schema.BODY_STEMS)]
+        return min(map(self._rarity_of, places), default=0.0)
+
+    def _rarity_of(self, place: Place) -> float:
+        pages = self._corpus.pages(*place)
+        return rarity(pages, max(self._corpus.documents, pages))
+
+    def _clause(self, clause: Clause, rare: float, factor: float) -> tantivy.Query:
+        """A word in a field, as rare as it is in texts: `what` is in few titles, and tells nothing there either."""
+        if clause.field not in (schema.BODY, schema.BODY_STEMS):
+            factor *= min(1.0, rare / self._rarity_of(clause.place))
+        weight = clause.weight * factor * self._corpus.boost(clause.field, (clause.term,))
         return Q.boost_query(Q.term_query(self._schema, clause.field, clause.term, "freq"), weight)
 
     def _telling(self, clauses: Sequence[Clause]) -> list[Clause]:
@@ -189,11 +309,11 @@ class Builder:
         To look into a long list twice would cost time and tell nothing."""
         typed = next((clause for clause in clauses if clause.field == schema.BODY), None)
         stems = [clause for clause in clauses if clause.field == schema.BODY_STEMS]
-        if (
-            typed is None
-            or len(stems) != 1
-            or self._corpus.pages(*typed.place) < _ALIKE * self._corpus.pages(*stems[0].place)
-        ):
+        if typed is None or len(stems) != 1:
+            return list(clauses)
+        as_typed, as_stem = self._corpus.pages(*typed.place), self._corpus.pages(*stems[0].place)
+        # More pages than the stem has: some are in a language that words of queries are not stemmed in.
+        if as_typed < _ALIKE * as_stem or as_typed > as_stem:
             return list(clauses)
         extra = {_STEMMED[clause.field]: clause.weight for clause in clauses if clause.field in _STEMMED}
         return [
@@ -210,8 +330,8 @@ class Builder:
         return self._corpus.pages(*clause.place) / max(self._corpus.documents, _FEW_PAGES)
 
     def _is_needed(self, unit: Unit) -> bool:
-        """Whether a page must have a word; not one that so many pages have that it tells nothing."""
-        return not unit.optional and self._share(unit) <= self._config.common
+        """Whether a page must have a word; not one that tells nothing."""
+        return not unit.optional and unit.text not in self._slight and self._share(unit) <= self._config.common
 
     def _rarity(self, unit: Unit) -> float:
         """What finding a word in a text is worth, from 0 (every page has it) to 1."""
@@ -220,7 +340,8 @@ class Builder:
     def _excluded(self, term: Term) -> tantivy.Query:
         return self._phrase(term.field, phrase_words(term, excluded=True) or (), None) or Q.empty_query()
 
-    def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+    def filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        """What a query keeps and leaves out by operators."""
         filters = [
             (occur, self._one_of(operator, values))
             for operator in OPERATORS
@@ -266,6 +387,14 @@ def chosen_languages(query: Query, request: Request) -> list[str]:
     return [lang.partition("-")[0].lower() for lang in chosen]
 
 
+def grouped(others: Iterable[tuple[int, Alternative]]) -> dict[int, list[Alternative]]:
+    """Synonyms by the number of the group that they belong to."""
+    found: dict[int, list[Alternative]] = {}
+    for number, one in others:
+        found.setdefault(number, []).append(one)
+    return found
+
+
 def plain(form: tantivy.Schema, query: Query, corpus: Corpus) -> tantivy.Query:
     """Any of the words, as they stand, in title or text: what plain BM25 looks at."""
 
@@ -307,5 +436,5 @@ def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     return queries[0] if len(queries) == 1 else Q.boolean_query(_should(queries))
 
 
-def _should(queries: Sequence[tantivy.Query]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+def _should(queries: Iterable[tantivy.Query]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
     return [(_SHOULD, query) for query in queries]

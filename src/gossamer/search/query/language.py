@@ -20,6 +20,7 @@ from unicodedata import category, normalize
 import msgspec
 
 from gossamer.index import analysis
+from gossamer.index.signs import OPERATORS as SIGNS
 from gossamer.parse.clean import clean_line
 from gossamer.search.query.operators import BY_NAME, OPERATORS, Field, Kind
 from gossamer.search.query.phrases import Readings
@@ -146,6 +147,12 @@ def phrase_words(term: Term, excluded: bool) -> list[str] | None:
     return None
 
 
+def is_read_alone(word: str) -> bool:
+    """Whether a word of a phrase is read as that word where it stands without quotes, and not as an operator."""
+    (*items,) = _read(word)
+    return len(items) == 1 and items[0] == _Item(Term(word), False, False)
+
+
 def render(query: Query) -> str:
     """The query in its one canonical writing."""
     parts = [" OR ".join(map(_render_term, group)) for group in query.groups]
@@ -202,7 +209,7 @@ def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
 def _read_not(text: str, at: int) -> tuple[int, bool]:
     """Where the piece begins after its hyphen, and whether the hyphen means not."""
     hyphens = _NOT.match(text, at)
-    if not hyphens:
+    if not hyphens or text[at:].partition(" ")[0] in SIGNS:
         return at, False
     if at and text[at - 1] not in " (|":  # after a closing quote it is part of no word
         return hyphens.end(), False
@@ -239,7 +246,7 @@ def _opens_phrase(text: str, at: int) -> bool:
 
 
 def _has_word(text: str) -> bool:
-    return any(char.isalnum() or category(char) == "So" for char in text)  # So: emoji
+    return text in SIGNS or any(char.isalnum() or category(char) == "So" for char in text)  # So: emoji
 
 
 def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool) -> _Item:

@@ -39,3 +39,10 @@ class Readings:
             return min(1, len(words))
         self._left -= max(seen.values())
         return size
+
+    def spend(self, count: int) -> bool:
+        """Pay for so many more readings; false if they are too many."""
+        if count > self._left:
+            return False
+        self._left -= count
+        return True

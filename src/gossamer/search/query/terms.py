@@ -8,7 +8,9 @@ from gossamer.index import analysis, schema
 from gossamer.search.corpus import Place
 from gossamer.search.correcting import places_of
 from gossamer.search.query.building import PLAIN_FIELDS
+from gossamer.search.query.compounds import sought
 from gossamer.search.query.language import Query, Term
+from gossamer.search.query.signs import sign_units
 from gossamer.search.query.words import units
 
 
@@ -18,13 +20,19 @@ def places(query: Query, languages: analysis.Languages, weights: Mapping[str, fl
     return list(dict.fromkeys(place for term in terms for place in _of(term, languages, weights)))
 
 
+def wider_places(query: Query, languages: analysis.Languages, weights: Mapping[str, float]) -> list[Place]:
+    """The same, with the compounds of the query written another way."""
+    others = Query(query.typed, tuple((Term(word),) for word in sought(query)))
+    return [*places(query, languages, weights), *places(others, languages, weights)]
+
+
 def _of(term: Term, languages: analysis.Languages, weights: Mapping[str, float]) -> Iterator[Place]:
     words = analysis.surface_words(term.text)
     yield from ((field, word) for field in PLAIN_FIELDS for word in words)
     if term.field == "url":
         yield from ((schema.ADDRESS, word) for word in analysis.address_words(term.text))
+    yield from places_of(term.text, languages)
     if term.phrase:
         return
-    for unit in units(term.text, languages, weights):
+    for unit in (*sign_units(term.text, weights), *units(term.text, languages, weights)):
         yield from (clause.place for clause in unit.clauses)
-    yield from places_of(term.text, languages)

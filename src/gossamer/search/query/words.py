@@ -64,7 +64,7 @@ def _word_unit(typed: str, written: str, languages: Languages, weights: Mapping[
     stems = analysis.query_stems(typed, languages)
     clauses = [Clause(field, written, weights.get(field, 0.0)) for field in _SURFACE_FIELDS]
     clauses += [Clause(field, stem, weights.get(field, 0.0)) for field in _STEM_FIELDS for stem in stems]
-    return Unit(written, tuple(clause for clause in clauses if clause.weight), _needle(typed, stems, languages))
+    return Unit(written, tuple(clause for clause in clauses if clause.weight), needle_of(typed, stems, languages))
 
 
 def _part_units(typed: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
@@ -75,7 +75,8 @@ def _part_units(typed: str, languages: Languages, weights: Mapping[str, float]) 
         yield Unit(stem, tuple(clause for clause in clauses if clause.weight), needle, optional=True)
 
 
-def _needle(typed: str, stems: Sequence[str], languages: Languages) -> Needle:
+def needle_of(typed: str, stems: Sequence[str], languages: Languages) -> Needle:
+    """How an excerpt finds a word in all its forms."""
     word = analysis.fold(typed)
     shared = before_nasals(_shared_start([word, *map(analysis.fold, stems)]))
     if len(shared) > 2 and shared[-1] in "iy":  # `cities` and `city` share `cit`

@@ -35,6 +35,10 @@ class ShardsConfig(msgspec.Struct, frozen=True):
     deadline: float = 2.0
     """Seconds that the shards have for a search; results lack the shards that take longer."""
 
+    desk: str = ""
+    """File with the rules of the search desk for a front end, as `gossamer desk show` writes it; a change counts within
+    a second."""
+
     @property
     def cut(self) -> Cut:
         """What the index of this machine holds."""

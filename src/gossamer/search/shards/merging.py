@@ -94,10 +94,13 @@ class MergedSpelling:
     def __init__(self, several: Sequence[Spellings]) -> None:
         self._counts: Counter[str] = Counter()
         self._neighbours: dict[str, set[tuple[int, str]]] = {}
+        self._completions: dict[str, set[str]] = {}
         for one in several:
             self._counts.update(one.frequencies)
             for word, near in one.neighbours.items():
                 self._neighbours.setdefault(word, set()).update(near)
+            for word, longer in one.completions.items():
+                self._completions.setdefault(word, set()).update(longer)
 
     def frequency(self, word: str) -> int:
         """Pages of all shards that have this word."""
@@ -107,3 +110,7 @@ class MergedSpelling:
         """The words a mistake or two away in any shard, best first."""
         near = self._neighbours.get(word, ())
         return sorted(near, key=lambda match: (match[0], -self._counts[match[1]], match[1]))
+
+    def completions(self, start: str) -> list[str]:
+        """The longer words that any shard names, those on most pages first."""
+        return sorted(self._completions.get(start, ()), key=lambda word: (-self._counts[word], word))

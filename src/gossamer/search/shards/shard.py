@@ -21,14 +21,16 @@ from gossamer.search import ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.corpus import SharedCorpus
 from gossamer.search.counting import Joined, count, joined
+from gossamer.search.desk.asking import told
+from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
 from gossamer.search.limits import ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
-from gossamer.search.query.building import Builder, Built, plain
-from gossamer.search.query.language import Query, parse
+from gossamer.search.query.building import Built, plain
+from gossamer.search.query.widening import build
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
 from gossamer.search.shards.lengths import Lengths
 from gossamer.search.shards.values import (
@@ -127,7 +129,8 @@ class ShardSearcher:
             asking = _Asking(view, ask.question)
             lengths = None if self.cut.is_whole else asking.lengths
             config = ask.question.config
-            return explain(view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths)
+            why = explain(view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths)
+            return told(why, ask.question.effects) if ask.question.effects is not None else why
 
     def suggest(self, ask: SuggestAsk) -> Suggested:
         """Words and titles that go on as a query begins."""
@@ -135,8 +138,12 @@ class ShardSearcher:
         if not words or ask.limit < 1:
             return Suggested()
         with self._view() as view:
-            terms, titles = continuations(view, words, ask.limit)
+            terms, titles = continuations(view, words, ask.limit, lambda word: self._beginning_nearly(view, word))
             return Suggested(tuple(terms), tuple(titles))
+
+    def _beginning_nearly(self, view: View, word: str) -> list[tuple[str, int]]:
+        vocabulary = self._views.vocabulary_within(view, _READING)
+        return vocabulary.beginning_nearly(word) if vocabulary is not None else []
 
     def overview(self, ask: OverviewAsk) -> Outline:
         """What the index here holds."""
@@ -150,8 +157,10 @@ class ShardSearcher:
         if vocabulary is None:
             return Spellings({}, {})
         neighbours = {word: tuple(vocabulary.neighbours(word)) for word in ask.words}
+        completions = {word: tuple(vocabulary.completions(word)) for word in ask.words}
         asked = {*ask.counted, *(near for found in neighbours.values() for _, near in found)}
-        return Spellings({word: vocabulary.frequency(word) for word in asked}, neighbours)
+        asked.update(longer for found in completions.values() for longer in found)
+        return Spellings({word: vocabulary.frequency(word) for word in asked}, neighbours, completions)
 
     def page(self, ask: UrlAsk) -> StoredPage | None:
         """The stored text of a page here."""
@@ -212,9 +221,9 @@ class _Asking:
     def __init__(self, view: View, question: Question) -> None:
         self.view, self.question = view, question
         request, config = question.request, question.config
-        query: Query = parse(request.query)
+        query, effects = question.query, question.effects
         corpus = SharedCorpus(view, view.written, question.whole)
-        self.built: Built = Builder(view, config, corpus).build(query, request, question.now)
+        self.built: Built = build(view, config, corpus, effects or Effects(query), request, question.now)
         self.ranking = request.ranking or config.ranking
         self.by_date = request.sort == "date" or query.newest
         self.collapses = not request.similar and self.ranking == "web"

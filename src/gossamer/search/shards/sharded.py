@@ -13,25 +13,41 @@ the results say so. Only where none is left there is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.errors import OperationError
+from gossamer.index.analysis import Languages
 from gossamer.index.shards import shard_of
 from gossamer.model.site import key64
 from gossamer.search import counting
-from gossamer.search.corpus import narrowed
-from gossamer.search.correcting import corrected
+from gossamer.search.attempts.ladder import Standing, Step, climb, steps
+from gossamer.search.attempts.reasons import Reason, of_empty, reason
+from gossamer.search.corpus import Place, Whole, narrowed
+from gossamer.search.correcting import frequency_of, respelled
+from gossamer.search.desk.acting import NO_RULES, DeskRules
+from gossamer.search.desk.asking import is_first
+from gossamer.search.desk.effects import Effects
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.overview import Outline, example, overview
 from gossamer.search.query.building import chosen_languages
-from gossamer.search.query.language import Query, parse
-from gossamer.search.query.terms import places
+from gossamer.search.query.language import Query, parse, render
+from gossamer.search.query.terms import places, wider_places
 from gossamer.search.ranking import RankingConfig
-from gossamer.search.results import Hit, IndexState, Overview, Request, Results, ScoreExplanation, StoredPage
+from gossamer.search.results import (
+    Attempt,
+    Hit,
+    IndexState,
+    Overview,
+    Request,
+    Results,
+    ScoreExplanation,
+    StoredPage,
+)
 from gossamer.search.shards import merging
 from gossamer.search.shards.merging import Line, MergedSpelling
 from gossamer.search.shards.rounds import Nodes, Rounds
@@ -60,31 +76,49 @@ from gossamer.search.translations import linked
 from gossamer.search.weights import field_weights
 
 T = TypeVar("T")
+_UNKNOWN = Query("")
+"""Stands for a correction that was not asked for yet."""
 
 
 class ShardedSearcher:
     """`web.service.SearchService` over many shards; safe to share between threads."""
 
     def __init__(
-        self, nodes: Nodes, config: RankingConfig | None = None, clock: Clock | None = None, deadline: float = 2.0
-    ) -> None:
+        self, nodes: Nodes, config: RankingConfig | None = None, clock: Clock | None = None, deadline: float = 2.0,
+        desk: DeskRules | None = None,
+    ) -> None:  # fmt: skip
         """`deadline`: seconds that the shards have for a whole search."""
         self._nodes, self._config, self._deadline = nodes, config or RankingConfig(), deadline
         self._clock = clock or SystemClock()
         self._tallies = Tallies()
+        self._weights = field_weights(self._config)
+        self._desk = desk
 
     def search(self, request: Request) -> Results:
         """The results of a request."""
         started = self._clock.now()
         query = parse(request.query)
         if query.is_empty:
-            return Results(request=request, total=0, hits=(), pages=0, notices=query.notices)
-        results = self._begin(request, query, self._rounds()).results()
-        return msgspec.structs.replace(results, seconds=self._clock.now() - started)
+            return Results(
+                request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
+            )
+        climbed = self._climb(request, query, self._rounds())
+        results = climbed.search.results()
+        why = Reason() if results.total else self._reason(request, query, climbed.first)
+        return msgspec.structs.replace(
+            results,
+            request=request,
+            notices=tuple(dict.fromkeys((*climbed.first.own_notices, *results.notices))),
+            did_you_mean=climbed.first.correction() if not (results.total and climbed.first.ruled) else "",
+            attempt=climbed.attempt,
+            reason=why.sentence,
+            try_instead=why.instead,
+            seconds=self._clock.now() - started,
+        )
 
     def similar(self, request: Request, url: str) -> tuple[Hit, ...]:
         """The near copies that are collapsed under a hit of the request, best first."""
-        return self._begin(request, parse(request.query), self._rounds()).similar(key64(url))
+        return self._climb(request, parse(request.query), self._rounds()).search.similar(key64(url))
 
     def suggest(self, prefix: str, limit: int = 8) -> list[str]:
         """How a query that is being typed may go on: words and titles of all shards."""
@@ -101,7 +135,7 @@ class ShardedSearcher:
     def explain(self, request: Request, url: str) -> ScoreExplanation:
         """Why a page has the score it has for a request."""
         rounds = self._rounds()
-        question = self._question(request, parse(request.query), rounds)
+        question = self._climb(request, parse(request.query), rounds).search.question
         return self._ask_holder(url, "explain", ExplainAsk(question, url), ScoreExplanation, rounds)
 
     def state(self) -> IndexState:
@@ -123,14 +157,64 @@ class ShardedSearcher:
     def _rounds(self) -> Rounds:
         return Rounds(self._nodes, self._deadline)
 
+    def _climb(self, request: Request, query: Query, rounds: Rounds) -> _Climbed:
+        """The search of the query as it was typed, or of the second attempt that finds more."""
+        first = self._begin(request, query, rounds)
+        if not request.literal and not query.is_empty:
+            searches: dict[Attempt, _Search] = {}
+
+            def ask(step: Step, with_loose: bool) -> tuple[_Search, Standing]:
+                # A shard tells both at once.
+                if step.attempt not in searches:
+                    searches[step.attempt] = self._begin(step.request(request), step.query, rounds)
+                return searches[step.attempt], searches[step.attempt].standing()
+
+            found, compounds = first.standing(), self._compounds(query, rounds)
+            tried = steps(query, found.exact, lambda: found.total, first.respelled, first.frequency, compounds)
+            better = climb(tried, found.exact, lambda: found.total, ask)
+            if better is not None:
+                return _Climbed(first, *better)
+        return _Climbed(first, first)
+
+    def _compounds(self, query: Query, rounds: Rounds) -> Callable[[str], int]:
+        """On how many pages of all shards a word of another writing of a query is; asked for with the first."""
+
+        @cache
+        def whole() -> Whole:
+            return self._tallies.whole(rounds, lambda languages: wider_places(query, languages, self._weights))
+
+        def frequency(word: str) -> int:
+            counted = whole()
+            return frequency_of(
+                word, lambda field, term: counted.frequencies.get(field, {}).get(term, 0), counted.languages
+            )
+
+        return frequency
+
+    def _reason(self, request: Request, query: Query, first: _Search) -> Reason:
+        def count(other: Request) -> int:
+            return self._begin(other, parse(other.query), first.rounds).standing().total
+
+        return reason(query, request, first.documents, first.frequency, count)
+
     def _begin(self, request: Request, query: Query, rounds: Rounds) -> _Search:
-        return _Search(rounds, self._tallies, self._question(request, query, rounds), query)
+        return _Search(rounds, self._tallies, self._question(request, query, rounds))
 
     def _question(self, request: Request, query: Query, rounds: Rounds) -> Question:
-        weights = field_weights(self._config)
-        chosen = chosen_languages(query, request)
-        whole = self._tallies.whole(rounds, lambda usual: places(query, narrowed(usual, chosen), weights))
-        return Question(request, self._config, self._clock.now(), whole)
+        wanted, chosen, now = (
+            wider_places if request.wider else places,
+            chosen_languages(query, request),
+            self._clock.now(),
+        )
+        rules = self._desk.current() if self._desk is not None else NO_RULES
+        effects = [Effects(query)]
+
+        def asked(usual: Languages) -> list[Place]:
+            effects[:] = [rules.effects(query, request, usual, now)]
+            return wanted(effects[0].widened, narrowed(usual, chosen), self._weights)
+
+        whole = self._tallies.whole(rounds, asked)
+        return Question(request, self._config, now, whole, effects[0] if self._desk is not None else None)
 
     def _ask_holder(
         self, url: str, operation: str, ask: msgspec.Struct, answer: type[T], rounds: Rounds | None = None
@@ -143,24 +227,59 @@ class ShardedSearcher:
         return found[shard]
 
 
+class _Climbed(NamedTuple):
+    """What was searched first, and what in the end."""
+
+    first: _Search
+    search: _Search
+    attempt: Attempt | None = None
+
+
 class _Search:
     """One search on its way through the rounds."""
 
-    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question, query: Query) -> None:
-        self._rounds, self._tallies, self._question, self._query = rounds, tallies, question, query
+    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question) -> None:
+        self.rounds, self._tallies, self.question, self._query = rounds, tallies, question, question.query
+        query, effects = self._query, question.effects
+        self._pins, self.ruled = (bool(effects and effects.pinned), bool(effects and effects.rules))
         self._whole, self._request = question.whole, question.request
+        self._found: tuple[dict[int, Finding], list[Sighting]] | None = None
+        self._exact = self._matching = 0
+        self._spelled: Query | None = _UNKNOWN
         self._span = span_of(self._request)
-        self._notices = [*query.notices]
+        self._notices: list[str] = []
         self._ranking = self._request.ranking or question.config.ranking
         self._collapses = not self._request.similar and self._ranking == "web"
         self._by_date = self._request.sort == "date" or query.newest
         self._loose = False
 
+    @property
+    def own_notices(self) -> list[str]:
+        """Who is missing, and how the query was understood: what is said first."""
+        return [*filter(None, [self.rounds.answered().notice]), *self._query.notices]
+
+    @property
+    def documents(self) -> int:
+        """Pages of all shards."""
+        return self._whole.documents
+
+    def standing(self) -> Standing:
+        """How much was found."""
+        if self._found is None:
+            self._found = self._find(self._span.needed)
+            self._matching = sum(one.pages for one in self._found[0].values())
+        return Standing(self._exact, self._matching)
+
+    def frequency(self, word: str) -> int:
+        """On how many pages of all shards a word is."""
+        return frequency_of(word, self._pages, self._whole.languages)
+
     def results(self) -> Results:
         """All of it."""
-        findings, found = self._find(self._span.needed)
+        matching = self.standing().total
+        assert self._found is not None
+        findings, found = self._found
         line = self._line(found)
-        matching = sum(one.pages for one in findings.values())
         if not line.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
             findings, found = self._find(DEPTH)
             line = self._line(found)
@@ -168,8 +287,7 @@ class _Search:
         joined = self._joined(findings, found, matching)
         hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets)
         tally = counting.total(matching, joined, counted, self._request.facets)
-        correction = self._correction(tally.total)
-        answered = self._rounds.answered()
+        answered = self.rounds.answered()
         return Results(
             request=self._request,
             total=tally.total,
@@ -177,8 +295,7 @@ class _Search:
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
-            did_you_mean=correction,
-            notices=tuple(filter(None, [answered.notice, *self._notices, *self._span.notices(tally.total)])),
+            notices=(*self._notices, *self._span.notices(tally.total)),
             shards=answered,
         )
 
@@ -191,11 +308,11 @@ class _Search:
 
     def _find(self, needed: int) -> tuple[dict[int, Finding], list[Sighting]]:
         """What each shard found with the query that was asked in the end, and the best of all in order."""
-        ask = FindAsk(self._question, needed, depth_for(needed))
-        answers = self._rounds.ask_all("find", ask, Found)
+        ask = FindAsk(self.question, needed, depth_for(needed))
+        answers = self.rounds.ask_all("find", ask, Found)
         self._tallies.note({shard: found.position for shard, found in answers.items()})
         findings = {shard: found.strict for shard, found in answers.items()}
-        strict = sum(one.pages for one in findings.values())
+        strict = self._exact = sum(one.pages for one in findings.values())
         looser = {shard: found.loose for shard, found in answers.items() if found.loose is not None}
         self._loose = False
         # With so few in all, no shard can have kept its own to itself.
@@ -213,7 +330,7 @@ class _Search:
 
     def _leaders(self, clusters: Sequence[int]) -> Mapping[int, int]:
         """Any shard knows them, since all follow the same crawl."""
-        _, found = self._rounds.ask_any("leaders", LeadersAsk(tuple(clusters)), dict[int, int])
+        _, found = self.rounds.ask_any("leaders", LeadersAsk(tuple(clusters)), dict[int, int])
         return found or {}
 
     def _joined(
@@ -229,31 +346,42 @@ class _Search:
         self, showings: Sequence[Showing], joined: Sequence[counting.Joined], facets: bool
     ) -> tuple[tuple[Hit, ...], list[counting.Counted]]:
         clusters = tuple(sorted({cluster for one in joined for cluster in one.clusters}))
-        wanted: dict[int, list[Showing]] = {shard: [] for shard in self._rounds.present if clusters or facets}
+        wanted: dict[int, list[Showing]] = {shard: [] for shard in self.rounds.present if clusters or facets}
         for showing in showings:
-            wanted.setdefault(shard_of(showing.key, self._rounds.shards), []).append(showing)
+            wanted.setdefault(shard_of(showing.key, self.rounds.shards), []).append(showing)
         asks = {
-            shard: ShowAsk(self._question, self._loose, tuple(mine), clusters, facets) for shard, mine in wanted.items()
+            shard: ShowAsk(self.question, self._loose, tuple(mine), clusters, facets) for shard, mine in wanted.items()
         }
-        answers = self._rounds.ask("show", asks, Shown)
+        answers = self.rounds.ask("show", asks, Shown)
         by_key = {key: hit for shown in answers.values() for key, hit in shown.hits.items()}
         hits = tuple(by_key[showing.key] for showing in showings if showing.key in by_key)
+        if self._pins:
+            hits = tuple(msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits)
         return hits, [shown.counted for shown in answers.values()]
 
     def _held(self, keys: Sequence[int]) -> list[int]:
         """Those of some keys whose pages are in the index, as far as shards say; those of an older version do not."""
-        found = self._rounds.ask_willing("held", HeldAsk(tuple(keys)), list[int])
+        found = self.rounds.ask_willing("held", HeldAsk(tuple(keys)), list[int])
         return [key for keys_here in found for key in keys_here]
 
-    def _correction(self, found: int) -> str:
-        frequencies = self._whole.frequencies
+    def correction(self) -> str:
+        """The query respelled; empty where there is no reason to."""
+        other = self.respelled()
+        return render(other) if other is not None else ""
 
-        def pages(field: str, term: str) -> int:
-            return frequencies.get(field, {}).get(term, 0)
+    def respelled(self) -> Query | None:
+        """The query respelled; asked for once."""
+        if self._spelled is _UNKNOWN:
+            self._spelled = respelled(
+                self._query, self.standing().exact, self._pages, self._whole.languages, self._spelling,
+                self._whole.documents,
+            )  # fmt: skip
+        return self._spelled
 
-        return corrected(self._query, found, pages, self._whole.languages, self._spelling)
+    def _pages(self, field: str, term: str) -> int:
+        return self._whole.frequencies.get(field, {}).get(term, 0)
 
     def _spelling(self, doubtful: Sequence[str]) -> Spelling:
         words, counted = sought(doubtful)
         ask = SpellingAsk(tuple(words), tuple(counted))
-        return MergedSpelling(self._rounds.ask_willing("spelling", ask, Spellings))
+        return MergedSpelling(self.rounds.ask_willing("spelling", ask, Spellings))

@@ -10,6 +10,8 @@ import msgspec
 
 from gossamer.search.corpus import Frequencies, Place, Summary, Whole
 from gossamer.search.counting import Counted, Joined
+from gossamer.search.desk.effects import Effects
+from gossamer.search.query.language import Query, parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, Request
 
@@ -54,6 +56,13 @@ class Question(msgspec.Struct, frozen=True):
     config: RankingConfig
     now: float
     whole: Whole
+    effects: Effects | None = None
+    """What the rules of the search desk make of it, where the front end has some."""
+
+    @property
+    def query(self) -> Query:
+        """The query as it is asked."""
+        return self.effects.query if self.effects is not None else parse(self.request.query)
 
 
 class FindAsk(msgspec.Struct, frozen=True):
@@ -162,6 +171,8 @@ class Spellings(msgspec.Struct, frozen=True):
     frequencies: dict[str, int]
     """Of those asked for and of all neighbours."""
     neighbours: dict[str, tuple[tuple[int, str], ...]]
+    completions: dict[str, tuple[str, ...]] = {}
+    """Word → the most frequent longer ones that begin so; an older shard tells none."""
 
 
 class UrlAsk(msgspec.Struct, frozen=True):

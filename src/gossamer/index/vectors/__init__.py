@@ -1,0 +1,1 @@
+"""Vectors of pages, beside the generations of an index."""

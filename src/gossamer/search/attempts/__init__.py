@@ -1,0 +1,1 @@
+"""What is searched, and said, where a query finds nothing or little."""

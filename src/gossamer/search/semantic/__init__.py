@@ -1,0 +1,1 @@
+"""Searching by meaning: texts become vectors, and near vectors mean alike."""
