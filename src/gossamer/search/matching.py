@@ -65,10 +65,10 @@ class Needle(msgspec.Struct, frozen=True):
     """Whether a lower-case word of the text that starts with `prefix` is a form of the query's word."""
     inside: bool = False
     """For writing without spaces: `prefix` itself is the match, wherever it stands; `forms` is not asked."""
-    led: bool = False
-    """Articles and short words may be written together with it, before `prefix`, as in Arabic and Hebrew."""
     weight: float = 1.0
     """How rare the word is."""
+    led: bool = False
+    """Articles and short words may be written together with it, before `prefix`, as in Arabic and Hebrew."""
 
 
 class Phrase(msgspec.Struct, frozen=True):
