@@ -31,6 +31,8 @@ MAX_TRIES = 50
 """Places where a needle's beginning stands that are judged: `s` begins a third of some texts."""
 MAX_ENDING = 64
 """Characters a word may have after the needle's beginning; what is longer is no word."""
+MAX_LEADING = 4
+"""Letters before the needle's beginning, if there may be any: `وبال` is and, in, the."""
 MAX_GAP = 16
 """Characters that may stand between two words of a phrase: spaces, quotes, dashes, brackets."""
 MAX_REACH = 48
@@ -65,6 +67,8 @@ class Needle(msgspec.Struct, frozen=True):
     """For writing without spaces: `prefix` itself is the match, wherever it stands; `forms` is not asked."""
     weight: float = 1.0
     """How rare the word is."""
+    led: bool = False
+    """Articles and short words may be written together with it, before `prefix`, as in Arabic and Hebrew."""
 
 
 class Phrase(msgspec.Struct, frozen=True):
@@ -111,7 +115,7 @@ def _without_accents(lower: str) -> str:
 class WordMatcher:
     """Finds one needle; remembers its verdicts about words, so that a stemmer is asked once for each."""
 
-    __slots__ = ("_forms", "_inside", "_known", "_plain", "_prefix", "_word", "worth")
+    __slots__ = ("_forms", "_inside", "_known", "_led", "_plain", "_prefix", "_word", "worth")
 
     def __init__(self, needle: Needle) -> None:
         prefix = _lower(needle.prefix)
@@ -122,6 +126,7 @@ class WordMatcher:
         self._word = _lower(needle.word)
         self._forms = needle.forms
         self._inside = needle.inside
+        self._led = needle.led
         self._known: dict[str, int] = {}
         self.worth = needle.weight
 
@@ -138,16 +143,17 @@ class WordMatcher:
         for _ in range(MAX_TRIES):
             if at < 0 or len(found) == MAX_OCCURRENCES:
                 break
-            end = end_of(lower, at)
+            begin = _beginning(lower, at) if self._led else at
+            end = end_of(lower, at, begin)
             if end:
-                found.append((at, end, lower[at:end] == word))
+                found.append((begin, end, lower[begin:end] == word))
             at = find(self._prefix, end or at + 1, stop)
         return found
 
     def end_at(self, text: Folded, at: int) -> int:
         """The end of a match that begins here; 0 where there is none."""
         if self._prefix and (text.plain if self._plain else text.lower).startswith(self._prefix, at):
-            return self._end(text.lower, at)
+            return self._end(text.lower, at, at)
         return 0
 
     def after(self, before: WordMatcher, lower: str, end: int) -> int:
@@ -156,21 +162,22 @@ class WordMatcher:
             return end
         return _GAP.match(lower, end, end + MAX_GAP).end()  # type: ignore[union-attr] # it may be empty
 
-    def _end(self, lower: str, at: int) -> int:
+    def _end(self, lower: str, at: int, begin: int) -> int:
+        """The end of a word that begins here and has the prefix at `at`; 0 if it is no form."""
         end = at + len(self._prefix)
         if self._inside:
             return _with_marks(lower, end)
-        if at and lower[at - 1] != " " and _joined(lower[at - 1]):
+        if begin and lower[begin - 1] != " " and _joined(lower[begin - 1]):
             return 0
         limit = end + MAX_ENDING
         end = _REST.match(lower, end, limit).end()  # type: ignore[union-attr] # it may be empty
         if end < len(lower) and lower[end] > "\u02ff":
             end = _with_rest(lower, end, limit)
-        word = lower[at:end]
+        word = lower[begin:end]
         length = self._known.get(word)
         if length is None:
             length = self._known[word] = self._judged(word) if end < limit else 0
-        return at + length if length else 0
+        return begin + length if length else 0
 
     def _judged(self, word: str) -> int:
         """How much of this is a form of the word: up to where writing without spaces begins, or nothing."""
@@ -241,6 +248,14 @@ def ranges(text: str, sought: Sequence[Matcher]) -> tuple[tuple[int, int], ...]:
 def continues(char: str) -> bool:
     """Whether a character belongs to the one before it: combining marks and joiners."""
     return char > "\u02ff" and (category(char)[0] == "M" or char in _JOINERS)
+
+
+def _beginning(lower: str, at: int) -> int:
+    """Where the word begins whose stem is here, if that is near."""
+    begin = at
+    while begin and at - begin < MAX_LEADING and _joined(lower[begin - 1]):
+        begin -= 1
+    return begin
 
 
 def _joined(before: str) -> bool:

@@ -6,8 +6,11 @@ from itertools import combinations
 
 import pytest
 
+from gossamer.index import schema
 from gossamer.index.analysis import Languages, both, forms, query_stems, stems, surface, surface_words, words
 from gossamer.search.corpus import narrowed, usual_languages
+from gossamer.search.matching import matchers, ranges
+from gossamer.search.query.words import units
 
 INFLECTED = {
     "uk": [
@@ -94,6 +97,21 @@ def test_what_is_indexed_is_the_same_together_and_apart():
 
 def test_the_two_spellings_of_an_arabic_ending_share_a_stem():
     assert stems("مدرسة", "ar") == stems("مدرسه", "ar")
+
+
+@pytest.mark.parametrize(
+    ("lang", "query", "text", "marked"),
+    [
+        ("ar", "كتاب", "قرأت الكتاب أمس", ["الكتاب"]), ("ar", "الكتاب", "هذا كتاب جديد", ["كتاب"]),
+        ("ar", "أحمد", "جاء احمد", ["احمد"]), ("he", "ספר", "קראתי את הספרים", ["הספרים"]),
+        ("hi", "हिंदी", "मुझे हिन्दी पसंद है", ["हिन्दी"]), ("uk", "книга", "читаю книгою", ["книгою"]),
+        ("es", "comunicaciones", "la comunicación", ["comunicación"]), ("ru", "книга", "прочли книги", ["книги"]),
+    ],
+)  # fmt: skip
+def test_forms_are_marked_in_excerpts_with_what_is_written_together_with_them(lang, query, text, marked):
+    weights = dict.fromkeys((schema.TITLE, schema.BODY, schema.TITLE_STEMS, schema.BODY_STEMS), 1.0)
+    needles = [unit.needle for unit in units(query, Languages((lang,)), weights)]
+    assert [text[start:end] for start, end in ranges(text, matchers(needles))] == marked
 
 
 # -- in which languages a query is stemmed ----------------------------------------------------------------

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gossamer.index.analysis import fold, stem_of
+from gossamer.index.spelling import respelled_in_place
 from gossamer.search import excerpt as excerpts
 from gossamer.search.excerpt import MAX_SCAN, Highlighter, Needle, Phrase
 
@@ -314,7 +315,7 @@ QUERIES = st.lists(st.one_of(NEEDLES, st.builds(Phrase, st.lists(NEEDLES, max_si
 
 def _plain(text: str) -> str:
     lower = text.replace("İ", "i").lower().replace("ё", "е")
-    return "".join(fold(one) if len(fold(one)) == 1 else one for one in lower)
+    return respelled_in_place("".join(fold(one) if len(fold(one)) == 1 else one for one in lower))
 
 
 def _check(found, needles):

@@ -13,7 +13,7 @@ import msgspec
 
 from gossamer.index import analysis, schema, spaceless
 from gossamer.index.analysis import Languages
-from gossamer.index.spelling import syllables
+from gossamer.index.spelling import respelled_in_place, script_of, syllables
 from gossamer.search.matching import Needle
 
 _RUNS = re.compile(f"{analysis.PAIRED_RUN.pattern}|[^{analysis.PAIRED_RUN.pattern[1:-2]}]+")
@@ -81,7 +81,10 @@ def needle_of(typed: str, stems: Sequence[str], languages: Languages) -> Needle:
     shared = before_nasals(_shared_start([word, *map(analysis.fold, stems)]))
     if len(shared) > 2 and shared[-1] in "iy":  # `cities` and `city` share `cit`
         shared = shared[:-1]
-    return Needle(prefix=shared or word, word=typed, forms=analysis.forms(typed, languages))
+    led = script_of(typed) in ("arabic", "hebrew")
+    if led:  # the article is written together with the word, and the stemmer takes it away
+        shared = next((stem for stem in sorted(stems, key=len) if stem in respelled_in_place(word)), shared)
+    return Needle(prefix=shared or word, word=typed, forms=analysis.forms(typed, languages), led=led)
 
 
 def _shared_start(words: Sequence[str]) -> str:
