@@ -180,7 +180,8 @@ FLOW: tuple[Step, ...] = (
     Step(
         "search",
         "A **search** parses what a reader typed, asks the index, adds priors to the best hits, shows one page of each "
-        "cluster and cuts excerpts. Totals, pages and facets count clusters. The next search after a commit sees it.",
+        "cluster and cuts excerpts. Totals, pages and facets count clusters. If nothing matches, it tries the query "
+        "another way and says so. The next search after a commit sees it.",
         ("search/",),
         "search",
     ),

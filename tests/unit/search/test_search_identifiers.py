@@ -146,6 +146,7 @@ def test_signs_are_read_as_words_and_hyphens_as_before(typed: str) -> None:
         ("XMLHttpRequest", {'"xml http request"'}),
         ("图书馆 管理", set()),
         ("-filesystem", set()),
+        ("__filesystem__", set()),
         ("site:a.b", set()),
     ],
 )

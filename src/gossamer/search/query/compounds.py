@@ -69,7 +69,7 @@ def _other(term: Term, frequency: Callable[[str], int]) -> Iterator[Term]:
         if len(parts) <= _MOST_JOINED and _is_compound(joined) and frequency(joined):
             yield Term(joined)
         return
-    if term.phrase or not _is_compound(term.text):
+    if term.phrase or not term.text.isalnum() or not _is_compound(term.text):
         return
     humps = [hump.lower() for hump in _HUMPS.findall(term.text)]
     if len(humps) > 1 and "".join(humps) == term.text.lower() and all(map(frequency, humps)):
