@@ -69,12 +69,13 @@ def over_documents(documents: Sequence[Doc], names: Sequence[str], config: Ranki
         folder = IndexFolder(Path(place) / "index")
         ids = index_documents(folder, documents)
         if config.semantic:
-            _make_vectors(folder, config)
+            make_vectors(folder, config)
         searcher = Searcher(folder, config)
         yield [BareRanker(documents) if name == BARE else SearchRanker(searcher, name, ids) for name in names]
 
 
-def _make_vectors(folder: IndexFolder, config: RankingConfig) -> None:
+def make_vectors(folder: IndexFolder, config: RankingConfig) -> None:
+    """Give the pages of an index the vectors that the settings ask for."""
     from gossamer.indexer.vector_making import open_maker  # the model, which most evaluations go without
 
     maker = open_maker(folder, config)

@@ -1,12 +1,8 @@
 """Words and meaning together: pages that either of them finds, ordered by both.
 
 The best pages by words and the best by meaning (the vectors nearest to the query's) are the candidates, a hundred each
-at most. Each candidate gets both values, however it was found:
-
-- **words**: its score as it would be without meaning, priors included; a page that has none of the words has 0;
-- **meaning**: how near its vector is, brought to 0 … 1 over the candidates, times the best score by words.
-
-The mixed score is (1 - w) · words + w · meaning, so that a score stays what it was: about what the words are worth.
+at most. Each candidate gets both values, however it was found: its score as it would be without meaning, priors
+included, and how near its vector is. `fusing.py` makes one of them.
 
 **Which queries.** Quotation marks, `title:`, `url:` and OR say that the words themselves are meant, and so does a
 single identifier (`std::move`, `camelCase`, `3.11`): there words stay alone. So they do if most of the pages that the
@@ -39,31 +35,25 @@ from gossamer.parse.language import detect_language, script_of
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.building import Built
 from gossamer.search.query.language import Query
-from gossamer.search.results import Factor, Request, ScoreExplanation
+from gossamer.search.results import Request, ScoreExplanation
+from gossamer.search.semantic import fusing
 from gossamer.search.semantic.encoder import RUNTIME, Encoder, OnnxEncoder, check_installed, find_prepared
+from gossamer.search.semantic.fusing import CANDIDATES, FIRST, FLOOR, can_tell, explained, fused
 from gossamer.search.view import View, count_of
 
 log = logging.getLogger(__name__)
 
 LANGUAGES = ("en",)
 """Languages that the model knows."""
-CANDIDATES = 100
-"""Pages by words and pages by meaning that are mixed."""
 _LOOKED_AT = 300
 """Nearest pages of which the index says whether they fit the filters."""
 _UNFILTERED = 130
 """The same without filters: only pages that left do not fit."""
 _FITTING = 20_000
 """Pages that fit the filters up to which the search looks among all of them."""
-_FLOOR = 0.3
-"""How near a page without the words must be, at least: what is farther has nothing to do with the query."""
-_JUDGES = 20
-"""Best pages by words of which half must have vectors."""
 _REMEMBERED = 1_000
 """Queries whose vectors are remembered."""
 _MOST_CHARS = 1_000
-_FIRST = 50_000.0
-"""Scores that only somebody's wish gives a page, who wants it to come first: there it stays."""
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 Q = tantivy.Query
 
@@ -78,17 +68,21 @@ class Mixture(msgspec.Struct, frozen=True):
     """Pages that match by meaning only."""
     kept: float
     """What a score by words is multiplied by."""
-    meanings: dict[int, Factor]
+    meanings: dict[int, fusing.Meaning]
     """What meaning adds to the score of a candidate, by key."""
 
-    def explained(self, explanation: ScoreExplanation, key: int) -> ScoreExplanation:
+    def explained(self, why: ScoreExplanation, key: int) -> ScoreExplanation:
         """The factors of a page's score, given those by words alone."""
-        if not explanation.matches or explanation.score >= _FIRST:
-            return explanation
-        meaning = self.meanings.get(key)
-        factors = [Factor(one.name, self.kept * one.value, one.detail) for one in explanation.factors]
-        factors += [meaning] if meaning is not None else []
-        return ScoreExplanation(explanation.url, True, sum(one.value for one in factors), tuple(factors))
+        return explained(why, self.meanings.get(key), self.kept)
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """What the vectors of an index say to a query."""
+
+    near: dict[int, float]
+    """How near pages are, by key: the best by words, as far as they have vectors, and those that only meaning finds."""
+    found: dict[int, Candidate]
+    """Pages that only meaning finds, by key, with their scores by words."""
 
 
 class Meaning:
@@ -113,52 +107,50 @@ class Meaning:
     ) -> Mixture | None:  # fmt: skip
         """The pages that words found, with those that meaning finds; None where words stay alone. `priors` adds to
         scores what does not depend on the query."""
+        first = [hit for hit in hits if hit[0] >= FIRST]
+        best, rest = hits[len(first) : len(first) + CANDIDATES], hits[len(first) + CANDIDATES :]
+        above, keys = (view.numbers(schema.KEY, [address for _, address in some]) for some in (first, best))
+        looked = self.looked(view, built, query, request, keys, above, have_all=True)
+        if looked is None:
+            return None
+        new = priors(list(looked.found.values()))
+        candidates = [*best, *new]
+        keys += view.numbers(schema.KEY, [address for _, address in new])
+        meanings = fused([score for score, _ in candidates], [looked.near.get(key) for key in keys], self._weight)
+        kept = 1 - self._weight
+        mixed = [(kept * hit[0] + one.value, hit[1]) for hit, one in zip(candidates, meanings, strict=True)]
+        mixed.sort(key=itemgetter(0), reverse=True)
+        later = [(kept * score, address) for score, address in rest]
+        if later and looked.found:
+            numbers = view.numbers(schema.KEY, [address for _, address in later])
+            later = [hit for hit, key in zip(later, numbers, strict=True) if key not in looked.found]
+        everything, added = _with(view, asked, list(looked.found))
+        by_key = dict(zip(keys, meanings, strict=True))
+        return Mixture([*first, *mixed, *later], everything, added, kept, by_key)
+
+    def looked(
+        self, view: View, built: Built, query: Query, request: Request, keys: Sequence[int], above: Sequence[int] = (),
+        have_all: bool = False,
+    ) -> Looked | None:  # fmt: skip
+        """What the vectors say to a query, given the best pages by words; None where the words themselves are meant.
+        `above`: pages that are not to be found again; `have_all`: all pages are in this index, so that it can judge
+        whether enough of them have vectors."""
         text = asked_for(query, request) if built.given is not None else ""
         try:
             vectors = self._views.current() if text else None
-            vector = self._vector(text, vectors) if vectors is not None and len(vectors) else None
+            if vectors is None or not len(vectors):
+                return None
+            vector = self._vector(text, vectors)
         except OperationError as error:  # the words are there all the same
             self._complain(str(error))
             return None
-        if vectors is None or vector is None:
+        known = zip(keys, vectors.alike(vector, keys).tolist(), strict=True)
+        near = {key: one for key, one in known if not math.isnan(one)}
+        if have_all and not can_tell([near.get(key) for key in keys]):
             return None
-        return self._mixed(view, built, vectors, vector, asked, hits, priors)
-
-    def _mixed(
-        self, view: View, built: Built, vectors: VectorView, vector: Floats, asked: tantivy.Query,
-        hits: Sequence[Candidate], priors: Callable[[list[Candidate]], list[Candidate]],
-    ) -> Mixture | None:  # fmt: skip
-        first = [hit for hit in hits if hit[0] >= _FIRST]
-        best, rest = hits[len(first) : len(first) + CANDIDATES], hits[len(first) + CANDIDATES :]
-        keys = view.numbers(schema.KEY, [address for _, address in best])
-        alike = vectors.alike(vector, keys)
-        if np.isnan(alike[:_JUDGES]).sum() > min(len(best), _JUDGES) / 2:
-            return None
-        above = view.numbers(schema.KEY, [address for _, address in first])
         found = self._found(view, built, vectors, vector, frozenset([*above, *keys]))
-        new = priors([(score, address) for score, address in found.values()])
-        candidates = [*best, *new]
-        keys += view.numbers(schema.KEY, [address for _, address in new])
-        alike = vectors.alike(vector, keys)
-        top = max((score for score, _ in candidates), default=0.0)
-        top = top if top > 0 else 1.0
-        by_words = np.array([score / top for score, _ in candidates], np.float32)
-        parts = self._weight * top * _scaled(alike, by_words)
-        kept = 1 - self._weight
-        mixed = [
-            (kept * score + float(part), address) for (score, address), part in zip(candidates, parts, strict=True)
-        ]
-        later = [(kept * score, address) for score, address in rest]
-        if later and found:
-            numbers = view.numbers(schema.KEY, [address for _, address in later])
-            later = [hit for hit, key in zip(later, numbers, strict=True) if key not in found]
-        everything, added = _with(view, asked, list(found))
-        meanings = {
-            key: Factor("meaning", float(part), _detail(near, kept))
-            for key, part, near in zip(keys, parts, alike.tolist(), strict=True)
-        }
-        mixed.sort(key=itemgetter(0), reverse=True)
-        return Mixture([*first, *mixed, *later], everything, added, kept, meanings)
+        near |= zip(found, vectors.alike(vector, list(found)).tolist(), strict=True)
+        return Looked(near, found)
 
     def _found(
         self, view: View, built: Built, vectors: VectorView, vector: Floats, known: frozenset[int]
@@ -166,13 +158,13 @@ class Meaning:
         """Pages that meaning finds and words did not, by key, with their scores by words."""
         looked_at = _LOOKED_AT if built.filtered else _UNFILTERED
         keys, near = vectors.nearest(vector, looked_at)
-        wanted = keys[near >= _FLOOR].tolist()
+        wanted = keys[near >= FLOOR].tolist()
         fitting = _fitting(view, built, [key for key in wanted if key not in known])
         if built.filtered and len(fitting) < CANDIDATES and len(wanted) == looked_at:
             among = _all_fitting(view, built)
             if among is not None:
                 keys, near = vectors.nearest(vector, CANDIDATES, np.array(among, np.int64))
-                wanted = keys[near >= _FLOOR].tolist()
+                wanted = keys[near >= FLOOR].tolist()
                 fitting = _fitting(view, built, [key for key in wanted if key not in known])
         taken = [key for key in wanted if key in fitting or key in known][:CANDIDATES]
         return {key: fitting[key] for key in taken if key in fitting}
@@ -264,18 +256,3 @@ def _with(view: View, asked: tantivy.Query, keys: Sequence[int]) -> tuple[tantiv
     these = _pages(view, keys)
     both = view.searcher.search(Q.boolean_query([(_MUST, asked), (_MUST, these)]), 1)
     return Q.boolean_query([(_SHOULD, asked), (_SHOULD, these)]), len(keys) - count_of(both)
-
-
-def _detail(near: float, kept: float) -> str:
-    vector = "no vector yet" if math.isnan(near) else f"similarity {near:.4g}"
-    return f"{vector}, all else counts {kept:.4g}"
-
-
-def _scaled(alike: Floats, by_words: Floats) -> Floats:
-    """From 0, the farthest candidate or what is too far, to 1, the nearest; one without a vector counts by words."""
-    known = alike[~np.isnan(alike)]
-    if not len(known):
-        return by_words
-    low, high = min(float(known.min()), _FLOOR), float(known.max())
-    scaled = (alike - low) / max(high - low, 1e-6)
-    return np.where(np.isnan(scaled), by_words, scaled)
