@@ -11,6 +11,8 @@ from shards_kit import DividedIndex
 from gossamer.index.document import IndexPage
 from gossamer.index.folder import IndexFolder
 from gossamer.indexer.vector_making import VectorMaker
+from gossamer.search.desk.acting import Rules
+from gossamer.search.desk.reading import read_desk
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
@@ -30,6 +32,13 @@ def pages() -> list[IndexPage]:
     cars = [english(n, f"{'car' if n % 3 else 'automobile'} number{n} extra{n} {'tyres' if n % 2 else 'wheels'}")
             for n in range(40)]  # fmt: skip
     return cars + [english(100 + n, f"other{n} words{n} about{n} things{n}") for n in range(60)]
+
+
+class Hiding:
+    """A desk that hides a page which has the word and one which means it."""
+
+    def current(self) -> Rules:
+        return Rules(read_desk("".join(f'[[hidden]]\nurl = "http://site.test/{n}"\n' for n in (0, 1)), "test"))
 
 
 class DividedMeaning(DividedIndex):
@@ -86,6 +95,13 @@ def test_the_parts_of_a_score_are_told(index: DividedMeaning) -> None:
         told = index.divided.explain(asked, hit.url)
         assert told.matches and told.score == pytest.approx(hit.score, abs=0.01)
         assert "meaning" in {factor.name for factor in told.factors}
+
+
+def test_hidden_pages_stay_hidden(tmp_path: Path) -> None:
+    index = DividedMeaning(tmp_path, 3)
+    index.divided._desk = index.single._desk = Hiding()
+    for searcher in (index.divided, index.single):
+        assert {url for _, url in ranked(searcher, "automobile")} == {f"http://site.test/{n}" for n in range(2, 40)}
 
 
 def test_shards_without_vectors_and_missing_ones_leave_the_words(tmp_path: Path) -> None:
