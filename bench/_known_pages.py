@@ -52,10 +52,10 @@ SITES = {
     )
 }
 QUICK = ("postgresql", "cmake")
-_READ_BY = ("parse", "compiled", "model", "scope", "crawl/reading.py", "crawl/page_parsing.py", "index/anchors.py")
+READ_BY = ("parse", "compiled", "model", "scope", "crawl/reading.py", "crawl/page_parsing.py", "index/anchors.py")
 """What of the package decides about the pages."""
 _REMEMBERED = 8
-"""Readings of a site that are kept: a branch beside this one may have another parser."""
+"""Readings of a site, and indexes."""
 _CANONICALIZER = Canonicalizer()
 
 
@@ -128,7 +128,7 @@ def _hash(text: str) -> str:
 
 def _cached(site: str, folder: Path, paths: Sequence[str], cache: Path, fresh: bool) -> list[Page]:
     sizes = [(path, (folder / path).stat().st_size) for path in paths]
-    name = _hash(f"{gossamer.__version__} {_code()} {Page.__struct_fields__} {sizes}")[:16]
+    name = _hash(f"{gossamer.__version__} {code()} {Page.__struct_fields__} {sizes}")[:16]
     kind = f"{site}-{len(paths)}"
     place = cache / "known-items" / f"{kind}-{name}.msgpack.zst"
     if place.exists() and not fresh:
@@ -136,7 +136,7 @@ def _cached(site: str, folder: Path, paths: Sequence[str], cache: Path, fresh: b
     print(f"{site}: reading {len(paths)} pages", file=sys.stderr)
     pages = _read(site, folder, paths)
     place.parent.mkdir(exist_ok=True)
-    for old in sorted(place.parent.glob(f"{kind}-*.zst"), key=lambda file: -file.stat().st_mtime)[_REMEMBERED:]:
+    for old in older(place.parent, f"{kind}-*.zst"):
         old.unlink()
     scratch = place.with_suffix(f".{os.getpid()}")
     scratch.write_bytes(zstandard.compress(msgspec.msgpack.encode(pages)))
@@ -144,11 +144,16 @@ def _cached(site: str, folder: Path, paths: Sequence[str], cache: Path, fresh: b
     return pages
 
 
-def _code() -> str:
-    """A hash of the code that reads pages."""
+def older(folder: Path, pattern: str) -> list[Path]:
+    """All but the newest, of which there may be some: a branch beside this one may have another parser."""
+    return sorted(folder.glob(pattern), key=lambda file: -file.stat().st_mtime)[_REMEMBERED:]
+
+
+def code(places: Iterable[str] = READ_BY) -> str:
+    """A hash of parts of the package: of those that read pages."""
     root = Path(gossamer.__file__).parent
     found = hashlib.sha256()
-    for place in _READ_BY:
+    for place in places:
         files = sorted((root / place).rglob("*.py*")) if (root / place).is_dir() else [root / place]
         for file in files:
             if file.suffix in (".py", ".pyx") and file.is_file():

@@ -4,7 +4,7 @@
     python bench/known_items.py --final            all queries, also those that are kept aside while the ranking changes
     python bench/known_items.py --misses           what was not first, and what came first
     python bench/known_items.py --alone            without the others, for a quick look after a change
-    python bench/known_items.py --fresh            reads the pages anew (`_known_pages.py` says what is read when)
+    python bench/known_items.py --fresh            reads and indexes anew what is kept from earlier runs
     python bench/known_items.py --quick            two sites of 500 pages, 40 queries
 
 The queries (`known_items.tsv`: site, kind, query, right pages) were written by hand from the pages, before anything was
@@ -26,6 +26,7 @@ import argparse
 import hashlib
 import random
 import re
+import shutil
 import sqlite3
 import tempfile
 import time
@@ -38,7 +39,7 @@ from urllib.parse import unquote
 import msgspec
 
 from _figures import Figure, add_usual, conclude, leave_out
-from _known_pages import QUICK, SITES, Page, read_sites, url_of
+from _known_pages import QUICK, READ_BY, SITES, Page, code, older, read_sites, url_of
 from _lucene import LuceneRanker
 from _sites import cache_folder
 from gossamer.evaluate.values import Doc
@@ -56,6 +57,8 @@ TITLES, FULL_TITLES = "titles", "titles in full"
 DRAWN = (TITLES, FULL_TITLES)
 _GOALS = {1: 0.75, 3: 0.88, 10: 0.95}
 _CLASSES_GOAL, _TITLES_GOAL = 28 / 30, 0.95
+_INDEXED_BY = ("index", "site")
+"""What else of the package decides about the index."""
 _BATCH = 2_000
 _DEEPEST = max(DEPTHS)
 
@@ -105,7 +108,8 @@ def main() -> None:
     items = [item for item in load() if item.site in options.sites]
     named = {site: {path for item in items if item.site == site for path in item.paths} for site in options.sites}
     most = options.pages or (500 if options.quick else 6_000)
-    sites = read_sites(named, most, cache_folder(options.cache), options.fresh)
+    cache = cache_folder(options.cache)
+    sites = read_sites(named, most, cache, options.fresh)
     there = with_pages(items, {page.url for pages in sites.values() for page in pages})
     items = chosen(there, options.final, 40 if options.quick else len(there))
     if not items:
@@ -113,7 +117,7 @@ def main() -> None:
     items += draw_titles(sites, 20 if options.quick else 100)
     pages = [page for found in sites.values() for page in found]
     print(f"{len(pages):,} pages of {', '.join(sites)}; {len(items)} queries\n")
-    answers, milliseconds = ask(pages, items, options.alone)
+    answers, milliseconds = ask(pages, items, indexed(pages, cache, options.fresh), options.alone)
     print_table("kind", answers, lambda item: item.kind)
     print_table("site", answers, lambda item: "" if item.kind in DRAWN else item.site)
     if options.final:
@@ -132,8 +136,8 @@ def _options() -> argparse.Namespace:
     add("--final", action="store_true", help="also the queries that are kept aside")
     add("--misses", action="store_true", help="show what was not first, and what came first")
     add("--alone", action="store_true", help="without SQLite and BM25")
-    add("--fresh", action="store_true", help="read the pages anew")
-    add("--cache", default="", help="folder for the pages that were read ($XDG_CACHE_HOME/gossamer-bench)")
+    add("--fresh", action="store_true", help="read and index the pages anew")
+    add("--cache", default="", help="folder for pages and indexes ($XDG_CACHE_HOME/gossamer-bench)")
     options = parser.parse_args()
     options.sites = options.sites or (QUICK if options.quick else tuple(SITES))
     if unknown := set(options.sites) - set(SITES):
@@ -188,12 +192,10 @@ def _plain(title: str) -> str:
     return " ".join(title.casefold().split())
 
 
-def ask(pages: Sequence[Page], items: Sequence[Item], alone: bool) -> tuple[Answers, dict[str, float]]:
+def ask(pages: Sequence[Page], items: Sequence[Item], root: Path, alone: bool) -> tuple[Answers, dict[str, float]]:
     """Everybody's answers, and the median milliseconds of those that are fit for it."""
     answers, milliseconds = {}, {}
-    with tempfile.TemporaryDirectory(prefix="known-") as folder:
-        index(Path(folder), pages)
-        answers[OURS], milliseconds[OURS] = _answers(ours(Path(folder)), items)
+    answers[OURS], milliseconds[OURS] = _answers(ours(root), items)
     if not alone:
         answers[FTS5], milliseconds[FTS5] = _answers(fts5(pages), items)
         lucene = LuceneRanker([Doc(page.url, page.title, page.text) for page in pages], "en")
@@ -212,8 +214,25 @@ def _answers(ranker: Ranker, items: Sequence[Item]) -> tuple[list[Answer], float
     return answers, median(took)
 
 
+def indexed(pages: Sequence[Page], cache: Path, fresh: bool) -> Path:
+    """An index of all pages, the one of an earlier run if neither they nor what writes indexes have changed."""
+    about = hashlib.sha256(code((*READ_BY, *_INDEXED_BY)).encode())
+    for page in pages:
+        about.update(msgspec.msgpack.encode(page))
+    root = cache / "known-items" / f"index-{about.hexdigest()[:16]}"
+    if fresh or not root.exists():
+        root.parent.mkdir(exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix="making-", dir=root.parent))
+        index(scratch, pages)
+        shutil.rmtree(root, ignore_errors=True)
+        scratch.rename(root)
+        for old in older(root.parent, "index-*"):
+            shutil.rmtree(old)
+    return root
+
+
 def index(root: Path, pages: Sequence[Page]) -> None:
-    """An index of all pages, as the indexer leaves it."""
+    """Writes an index as the indexer leaves it."""
     folder = IndexFolder(root)
     generation = folder.create()
     folder.switch(generation)

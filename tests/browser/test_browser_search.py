@@ -118,6 +118,31 @@ def test_near_copies_are_a_link_without_scripts(open_page: OpenPage) -> None:
     expect(titles(page)).to_have_count(8)
 
 
+# -- results while typing -------------------------------------------------------------------------
+
+
+def test_results_follow_what_is_typed_and_so_does_the_address(open_page: OpenPage) -> None:
+    page = open_page("/search?q=rocket&lang=en")
+    expect(titles(page)).to_have_count(6)
+    box(page).fill("garden")
+    expect(titles(page)).to_have_text(["A garden in November"])
+    expect(page).to_have_title("garden – Gossamer")
+    expect(page.locator(".chips")).to_contain_text("English")
+    assert page.url.endswith("/search?q=garden&lang=en")
+    box(page).fill("rocket")
+    page.locator("summary", has_text="2 similar").click()
+    expect(page.locator("details.similar li")).to_have_count(2)
+    page.reload()
+    expect(titles(page)).to_have_count(6)
+
+
+def test_the_start_page_waits_until_a_query_is_sent(open_page: OpenPage) -> None:
+    page = open_page("/")
+    box(page).press_sequentially("bulletin")
+    expect(page.get_by_role("listbox", name="Suggestions")).to_be_hidden()
+    expect(page).to_have_title("Gossamer")
+
+
 # -- suggestions ----------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from gossamer.tables.clock_back import latest_written, turn_back
 AHEAD = 30 * 86_400.0
 THEN = NOW + AHEAD
 KEPT = {"partitions", "mirrors", "rules", "filters", "seeds", "removals", "accounts", "alerts", "audit", "evaluations",
-        "schedule_pauses"}  # fmt: skip
+        "schedule_pauses", "desk"}  # fmt: skip
 """Tables whose times are only shown."""
 
 

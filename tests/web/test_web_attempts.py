@@ -91,6 +91,12 @@ def test_the_api_tells_the_attempt_the_reason_and_takes_literal(http: httpx.Clie
     assert b'"literal"' in described and b'"attempt"' in described
 
 
+def test_what_is_only_typed_is_shown_and_leaves_no_trace_in_links(http: httpx.Client) -> None:
+    tree = show(http, "/search?q=rokcet&typing=1")
+    assert tree.select(".hits li")
+    assert not [a for a in tree.select("a") if "typing" in str(a.attr("href"))]
+
+
 def test_a_feed_says_what_it_holds(http: httpx.Client) -> None:
     feed = http.get("/feed.atom?q=rokcet").text
     assert "These are results for “rocket”." in feed and "/rockets" in feed

@@ -72,7 +72,8 @@ def test_searches_and_those_in_vain_are_counted_by_page_and_api() -> None:
     with server() as http:
         before = samples(http)
         for path in ("/search?q=rocket", "/search?q=xyzzy", "/api/v1/search?q=rocket", "/api/v1/search?q=xyzzy",
-                     "/api/v1/search?q=plugh", "/feed.rss?q=rocket", "/search?q=", "/suggest?q=ro"):  # fmt: skip
+                     "/api/v1/search?q=plugh", "/feed.rss?q=rocket", "/search?q=", "/suggest?q=ro",
+                     "/search?q=rocket&typing=1"):  # fmt: skip
             assert http.get(path).status_code == 200
         found = samples(http)
     assert before["gossamer_searches_total{via=page}"] == 0, "a series without its first 0 has no rate for it"

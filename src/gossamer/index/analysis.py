@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
@@ -28,8 +28,8 @@ from gossamer.index.spelling import PAIRED_RUN, fold, is_spaceless
 from gossamer.index.stemmers import Stems, languages_for, stems_in
 
 __all__ = [
-    "PAIRED_RUN", "Languages", "address_words", "both", "count_words", "encodable", "fold", "forms", "in_index",
-    "is_spaceless", "joined", "pieces", "query_stems", "stem_of", "stems", "surface", "surface_words", "words",
+    "PAIRED_RUN", "Languages", "address_words", "both", "count_words", "cuts", "encodable", "fold", "forms", "in_index",
+    "is_spaceless", "joined", "part_stems", "query_stems", "stem_of", "stems", "surface", "surface_words", "words",
 ]  # fmt: skip
 
 _ASCII_WORDS = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
@@ -53,7 +53,7 @@ class Languages(msgspec.Struct, frozen=True):
 
 def surface(text: str) -> str:
     """The words of a text as written, lower case, with a space between; characters of spaceless writing apart."""
-    return _plain(text) if text.isascii() else " ".join(_written(_clean(text)))
+    return _plain(text) if text.isascii() else spelling.apart(_clean(text))
 
 
 def surface_words(text: str) -> list[str]:
@@ -86,8 +86,8 @@ def both(text: str, lang: str | None = None, using: Collection[str] = ()) -> tup
         return plain, " ".join([*map(known.__getitem__, plain.split()), *signs(text)])
     names, text = signs(text), _clean(text)
     if PAIRED_RUN.search(text):
-        return " ".join(_written(text)), " ".join([*_terms(text, known, lang, using), *names])
-    found = _written(text)
+        return spelling.apart(text), " ".join([*_terms(text, known, lang, using), *names])
+    found = spelling.words(text)
     return " ".join(found), " ".join([*map(known.__getitem__, found), *names])
 
 
@@ -121,6 +121,13 @@ def stem_of(word: str, lang: str | None, using: Collection[str] = ()) -> str:
     return stems_in(lang or "", "lemmas" in using)[word].partition(" ")[0]
 
 
+def part_stems(word: str, languages: Languages) -> list[str]:
+    """The stems of the parts of a compound; none for another word."""
+    if "lemmas" not in languages.extras or "de" not in languages.codes:
+        return []
+    return stems_in("de", True)[word].split()[1:]
+
+
 def forms(word: str, languages: Languages) -> Callable[[str], bool]:
     """What tells whether a lower-case word of a text is a form of a query's word."""
     plain, known = fold(word), frozenset(query_stems(word, languages))
@@ -132,10 +139,9 @@ def forms(word: str, languages: Languages) -> Callable[[str], bool]:
     return is_form
 
 
-def pieces(part: str, languages: Languages) -> list[spaceless.Piece]:
-    """A part of a run of writing without spaces, `in_index`, cut into words: what stands there, and the word in the
-    index."""
-    return spaceless.pieces(part, languages.japanese, languages.extras)
+def cuts(part: str, languages: Languages) -> Iterator[tuple[str, spaceless.Cutter | None]]:
+    """A part of a run of writing without spaces, `in_index`, by writing, and what cuts each piece into words."""
+    return spaceless.cuts(part, languages.japanese, languages.extras)
 
 
 def in_index(run: str, languages: Languages) -> str:
@@ -156,16 +162,8 @@ def _plain(text: str) -> str:
 
 def _clean(text: str) -> str:
     """One spelling, lower case; composed once more, since some letters are composed in lower case only."""
-    return unicodedata.normalize("NFC", spelling.respelled(text).lower())
-
-
-def _written(text: str) -> list[str]:
-    """The words of a clean text, every character of spaceless writing by itself."""
-    if spelling.SPACELESS_RUN.search(text):
-        text = spelling.SPACELESS_RUN.sub(lambda run: f" {' '.join(spelling.CLUSTER.findall(run[0]))} ", text)
-    if "ё" in text:
-        text = unicodedata.normalize("NFC", _YO.sub("е", text))
-    return spelling.words(text)
+    text = unicodedata.normalize("NFC", spelling.respelled(text).lower())
+    return unicodedata.normalize("NFC", _YO.sub("е", text)) if "ё" in text else text
 
 
 def _terms(text: str, known: Stems, lang: str | None, using: Collection[str]) -> list[str]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from importlib.util import find_spec
+from threading import local
 from typing import Any
 
 MODULES = {
@@ -27,6 +28,13 @@ _JAPANESE_WORDS = ("名詞", "動詞", "形容詞", "形状詞", "副詞", "代�
 """Parts of speech that tell something; the rest are particles, endings and signs."""
 _MOST_BYTES = 40_000
 """What Sudachi takes at once is less than 49,150 bytes."""
+
+_mine = local()
+_LEAST_PART = 4
+"""Letters of each part of a compound: shorter ones are found in most words by accident."""
+_LINKS = ("", "s", "es", "n", "en", "er", "e")
+"""Sounds between the parts of German compounds."""
+_SUFFIXES = frozenset(("schaft", "schaften", "weise", "nehmen", "haft", "heit", "keit"))
 
 Piece = tuple[str, str]
 
@@ -102,12 +110,46 @@ def lemma(word: str, lang: str) -> str:
     return found.lower()
 
 
-@cache
-def _sudachi() -> Callable[[str], Any]:
-    from sudachipy import Dictionary, SplitMode
+def german_parts(word: str) -> list[str]:
+    """The two nouns that a German word is made of, the more even the better; none if it is no compound."""
+    best: list[str] = []
+    for at in range(_LEAST_PART, len(word) - _LEAST_PART + 1):
+        head = word[at:]
+        if head in _SUFFIXES or not _is_noun(head):
+            continue
+        for link in _LINKS:
+            first = word[:at].removesuffix(link)
+            if len(first) + len(link) != at or len(first) < _LEAST_PART or not _is_noun(first):
+                continue
+            if not best or min(len(first), len(head)) > min(map(len, best)):
+                best = [first, head]
+            break
+    return best
 
-    tokenize: Callable[[str], Any] = Dictionary(dict="core").create(mode=SplitMode.A).tokenize
+
+@lru_cache(maxsize=_KNOWN_WORDS)
+def _is_noun(word: str) -> bool:
+    import simplemma
+
+    known: bool = simplemma.is_known(word.capitalize(), "de", low_memory=True)
+    return known
+
+
+def _sudachi() -> Callable[[str], Any]:
+    """The thread's own: a tokenizer that two threads use at once is an error. They share the dictionary."""
+    tokenize: Callable[[str], Any] | None = getattr(_mine, "sudachi", None)
+    if tokenize is None:
+        from sudachipy import SplitMode
+
+        tokenize = _mine.sudachi = _sudachi_dictionary().tokenizer(mode=SplitMode.A).tokenize
     return tokenize
+
+
+@cache
+def _sudachi_dictionary() -> Any:
+    from sudachipy import Dictionary
+
+    return Dictionary(dict="core")
 
 
 @cache

@@ -25,6 +25,7 @@ _KINDS = frozenset(
 _NUMBER = re.compile(r"\s*(?:(?:chapter|section|appendix|part|annex|глава|раздел|kapitel)\s+)?(?:\d+|[A-Z](?=[.\d]))"
                      r"(?:\.\d+)*[.:)]*\s+", re.IGNORECASE)  # fmt: skip
 _SEPARATOR = re.compile(r"\s+[-–—|·:»/<>]+\s+|[:–—|]\s+|\s+(?:in|of|for)\s+(?=\S+::)|\s*[(\[<{]")
+_BREAK = re.compile(r"\s+[-–—|·»:]+\s+|:\s+")
 _ENDING = re.compile(r"\.(?:x?html?|php\d?|aspx?|jsp|md|txt|pdf)$", re.IGNORECASE)
 _INDEX = frozenset(("index", "default", "readme", "home"))
 
@@ -37,7 +38,13 @@ def number_of(name: str) -> int:
 
 def numbers_asked(text: str) -> list[int]:
     """The numbers of the names that a query may be."""
-    return _numbers((text, _without_kind(text)))
+    return _numbers((text, _without_kind(text), *titles_in(text)))
+
+
+def titles_in(text: str) -> list[str]:
+    """What a query may name that was copied with the name of its site: `Sorting - Manual`, `Manual | Sorting`."""
+    breaks = [found.span() for found in _BREAK.finditer(text)]
+    return [text[: breaks[-1][0]], text[breaks[0][1] :]] if breaks else []
 
 
 def names(title: str, headings: Sequence[str], url: str) -> tuple[list[int], list[int]]:

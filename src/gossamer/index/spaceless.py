@@ -1,42 +1,51 @@
 """Terms of writing without spaces: pairs of neighbours, and words where something knows them.
 
-Pairs alone would rank poorly, words alone would miss a word inside a longer one. Neighbours are characters in Han, kana
-and Hangul, and syllables in Thai, Lao, Khmer and Burmese, whose letters say as little alone as ours. Han is cut into
-words by a dictionary that is always there; Japanese and Korean by the extras of `index/extras.py`, if the index was
-built with them.
+Neighbours are characters in Han, kana and Hangul, and syllables in Thai, Lao, Khmer and Burmese, whose letters say as
+little alone as ours. Words make exact what pairs make certain: a pair is found inside any word, and across two. Han is
+cut into words by a dictionary that is always there; Japanese and Korean by the extras of `index/extras.py`, if the
+index was built with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
 from gossamer.index import extras
-from gossamer.index.spelling import BY_WRITING, HAN_RUN, KANA, PAIRED_RUN, SYLLABLE
+from gossamer.index.spelling import BY_WRITING, HAN_RUN, KANA, PAIRED_RUN, syllables
 
 Piece = tuple[str, str]
 """What stands in the text, and the word that it is a form of; that is empty where it tells nothing (a particle)."""
+_THAI = re.compile("[\u0e00-\u17ff]")
+Cutter = Callable[[str], list[Piece]]
 
 
 def terms(text: str, japanese: bool, using: Collection[str]) -> list[str]:
     """Pairs and words of all that a text has in such writing. `japanese`: whether Han is read as Japanese."""
     found: list[str] = []
+    syllabic = _THAI.search(text) is not None
     for run in PAIRED_RUN.findall(text):
-        for part, thai in parts(run):
+        for part, thai in parts(run) if syllabic else ((run, False),):
             if thai:
-                syllables = SYLLABLE.findall(part)
-                found += pairs(syllables)
-                if len(syllables) > 1:
-                    found += syllables  # 40 % more terms; a word of one syllable is found by nothing else
-            else:
-                found += pairs(part)
-                if len(part) > 1:
+                one_by_one = syllables(part)
+                found += pairs(one_by_one)
+                if len(one_by_one) > 1:
+                    found += one_by_one  # a word of one syllable is found by nothing else
+            elif len(part) > 1:
+                found += map("".join, pairwise(part))
+                if using or HAN_RUN.search(part):
                     found += _words(part, japanese, using)
+            else:
+                found.append(part)
     return found
 
 
 def parts(run: str) -> list[tuple[str, bool]]:
     """A run cut where writing in syllables begins or ends, and whether a part is such."""
+    if not _THAI.search(run):
+        return [(run, False)]
     found: list[tuple[str, bool]] = []
     for match in BY_WRITING.finditer(run):
         thai = match.lastgroup == "thai"
@@ -52,30 +61,43 @@ def pairs(neighbours: Sequence[str]) -> list[str]:
     return ["".join(two) for two in pairwise(neighbours)] or list(neighbours)
 
 
-def pieces(part: str, japanese: bool, using: Collection[str]) -> list[Piece]:
-    """A part cut into words, in order; single characters where nothing knows words."""
-    return [piece for one in BY_WRITING.finditer(part) for piece in _cut(one[0], one.lastgroup, japanese, using)]
+def cuts(part: str, japanese: bool, using: Collection[str]) -> Iterator[tuple[str, Cutter | None]]:
+    """A part by writing, and what cuts each piece of it into words; None where nothing knows them."""
+    for match in BY_WRITING.finditer(part):
+        if match.lastgroup == "korean":
+            yield match[0], extras.korean if "korean" in using else None
+        elif japanese or KANA.search(match[0]):
+            yield match[0], extras.japanese if "japanese" in using else None
+        else:
+            yield match[0], chinese
 
 
-def _words(part: str, japanese: bool, using: Collection[str]) -> list[str]:
-    """The words that the index has of a part beside its pairs."""
-    if not using and not HAN_RUN.search(part):
-        return []
-    return [word for shown, word in pieces(part, japanese, using) if _is_term(shown, word)]
+def chinese(part: str) -> list[Piece]:
+    """Words of Chinese; all of them tell something."""
+    return [(word, word) for word in _dictionary()(part)]
 
 
-def _cut(part: str, writing: str | None, japanese: bool, using: Collection[str]) -> Iterable[Piece]:
-    if writing == "korean":
-        return extras.korean(part) if "korean" in using else zip(part, part, strict=True)
-    if "japanese" in using and (japanese or KANA.search(part)):
-        return extras.japanese(part)
+@cache
+def _dictionary() -> Callable[[str], list[str]]:
     import rjieba  # its dictionary takes a tenth of a second to load: only Chinese text pays for it
 
-    return ((word, word) for word in rjieba.cut(part))
+    cut: Callable[[str], list[str]] = rjieba.cut
+    return cut
 
 
-def _is_term(shown: str, word: str) -> bool:
+def is_term(shown: str, word: str) -> bool:
     """Whether a word adds something to the pairs: single characters are words in Han only."""
     if len(word) == 2 and word == shown:
         return False
     return len(word) > 1 or HAN_RUN.fullmatch(word) is not None
+
+
+def _words(part: str, japanese: bool, using: Collection[str]) -> list[str]:
+    """The words that the index has of a part beside its pairs."""
+    if not japanese and HAN_RUN.fullmatch(part):
+        return [word for word in _dictionary()(part) if len(word) != 2]
+    found: list[str] = []
+    for piece, cutter in cuts(part, japanese, using):
+        if cutter is not None:
+            found += [word for shown, word in cutter(piece) if is_term(shown, word)]
+    return found

@@ -52,10 +52,12 @@ _MARKED_WORD = re.compile(rf"(?:[^\W_]+[{MARKS}]*)+")
 CLUSTER = re.compile(rf"[^\W_][{MARKS}]*")
 """A character of writing without spaces, with its marks."""
 
-SYLLABLE = re.compile(
-    rf"[\u0e40-\u0e44\u0ec0-\u0ec4]?[^\W_][{MARKS}]*(?:(?<=[\u1039\u17d2])[^\W_][{MARKS}]*)*[\u0e30\u0e32\u0e33\u0eb0\u0eb2\u0eb3]?"
-)
-"""A consonant of Thai, Lao, Khmer or Burmese with the vowels around it and what is written below it."""
+_BEFORE, _AFTER = "\u0e40-\u0e44\u0ec0-\u0ec4", "\u0e30\u0e32\u0e33\u0eb0\u0eb2\u0eb3"
+"""Vowels of Thai and Lao that are written before and after their consonant and are letters of their own."""
+_SYLLABLE = re.compile(rf"[{_BEFORE}]?[^\W_][{MARKS}]*[{_AFTER}]?")
+_STACKED = re.compile(rf"[^\W_][{MARKS}]*(?:(?<=[\u1039\u17d2])[^\W_][{MARKS}]*)*")
+"""Khmer and Burmese write a consonant without its vowel below the one before."""
+_NO_WORD = re.compile(rf"[^\w\s{MARKS}]+|_+|[^\S\t\n\r ]")
 
 _DOTTED = re.compile("İ\u0307*|[iI]\u0307+")
 _NOT_COMPOSED = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i",
@@ -74,7 +76,8 @@ _SPELT = {
     "ا": "أإآٱ", "ي": "ىیېئ", "ك": "ک", "ه": "ۀہھ", "ة": "ۃ", "و": "ؤ", "ं": "ँ", "ओ": "ऑ", "ए": "ऍ", "ो": "ॉ", "े": "ॅ",
     **{str(digit): chr(0x660 + digit) + chr(0x6F0 + digit) + chr(0x966 + digit) for digit in range(10)},
 }  # fmt: skip
-_SAME_LENGTH = {ord(old): new for new, several in _SPELT.items() for old in several}
+_ONE_SPELLING = {old: new for new, several in _SPELT.items() for old in several}
+_SPELT_SEVERAL_WAYS = re.compile(f"[{''.join(_ONE_SPELLING)}]")
 
 
 def _folding() -> dict[int, str]:
@@ -111,7 +114,7 @@ def respelled(text: str) -> str:
     text = composed(text)
     if _RESPELT.search(text):
         text = _PRESENTED.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
-        text = _DROPPED.sub("", text).translate(_SAME_LENGTH)
+        text = _SPELT_SEVERAL_WAYS.sub(_one_spelling, _DROPPED.sub("", text))
         # Again: what stood apart may now be beside each other.
         text = unicodedata.normalize("NFC", _NASAL.sub("\u0902", text))
     return text
@@ -119,7 +122,26 @@ def respelled(text: str) -> str:
 
 def respelled_in_place(text: str) -> str:
     """What of that is one character for one, for places in a text that must stay places."""
-    return text.translate(_SAME_LENGTH)
+    return _SPELT_SEVERAL_WAYS.sub(_one_spelling, text)
+
+
+def _one_spelling(found: re.Match[str]) -> str:
+    return _ONE_SPELLING[found[0]]
+
+
+def syllables(text: str) -> list[str]:
+    """The syllables of Thai, Lao, Khmer or Burmese, more or less: a consonant with its vowels and what is below it."""
+    return (_STACKED if "\u1039" in text or "\u17d2" in text else _SYLLABLE).findall(text)
+
+
+def apart(text: str) -> str:
+    """A text whose words have white space between them, and every character of writing without spaces too."""
+    return SPACELESS_RUN.sub(_spread, _NO_WORD.sub(" ", text))
+
+
+def _spread(run: re.Match[str]) -> str:
+    text = run[0]
+    return f" {' '.join(CLUSTER.findall(text) if _MARK.search(text) else text)} "
 
 
 def words(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from functools import cache
 import Stemmer
 
 from gossamer.index import light
-from gossamer.index.extras import lemma
+from gossamer.index.extras import german_parts, lemma
 from gossamer.index.spelling import fold, respelled, script_of
 
 _SNOWBALL = {
@@ -44,6 +44,8 @@ _LEMMAS = frozenset("bg cs fa he is ka mk sk sl sq uk".split())
 """Languages whose words the extra `lemmas` looks up first: those without a Snowball stemmer, and two whose stemmer is
 new. In a sample of its dictionary, form and lemma meet in 99 % of the pairs with it, in 11 to 78 % without."""
 _KNOWN_WORDS = 200_000
+_LONG = 8
+"""Letters from which on a German word may be a compound."""
 _TO_PERSIAN = str.maketrans("يكى", "یکی")
 
 Stem = Callable[[str], str]
@@ -75,7 +77,8 @@ def script_of_language(lang: str) -> str:
 
 
 class Stems(dict[str, str]):
-    """word → stem on pages of a language; cleared when full. Languages have few words: nearly all are found here."""
+    """word → stem on pages of a language, with the stems of its parts behind it if it is a German compound; cleared
+    when full. Languages have few words: nearly all are found here."""
 
     def __init__(self, lang: str, lemmas: bool) -> None:
         super().__init__()
@@ -88,7 +91,10 @@ class Stems(dict[str, str]):
         lang = language_for(script_of(plain), self._lang)
         if self._lemmas and lang in _LEMMAS:
             plain = lemma(plain.translate(_TO_PERSIAN) if lang == "fa" else plain, lang)
-        stem = self[word] = _stemmer(lang)(plain) or word
+        stem = _stemmer(lang)(plain) or word
+        if self._lemmas and lang == "de" and len(plain) >= _LONG:
+            stem = " ".join(dict.fromkeys((stem, *map(_stemmer("de"), german_parts(plain)))))
+        self[word] = stem
         return stem
 
 

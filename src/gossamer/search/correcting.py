@@ -44,8 +44,8 @@ def respelled(
     query: Query, found: int, pages: Callable[[str, str], int], languages: Languages,
     vocabulary: Callable[[Sequence[str]], Spelling], documents: int = 0,
 ) -> Query | None:  # fmt: skip
-    """The query with other words; None where there is no reason to. The vocabulary is asked for only where there is,
-    and with the words that may be mistakes."""
+    """The query with other words; None where there is no reason to. `found`: pages that match all of it. The vocabulary
+    is asked for only where there is a reason, and with the words that may be mistakes."""
 
     def frequency(word: str) -> int:
         return frequency_of(word, pages, languages)
@@ -57,6 +57,8 @@ def respelled(
         return None
     pieces = {text: _cut(text) for text in doubtful if not _is_word(text)}
     parts = [piece for cut in pieces.values() for piece in cut if _is_word(piece)]
+    if not all(map(frequency, texts)) and (len(texts) > 1 or pieces):
+        found = FEW_FOUND + 1  # the unknown words explain why little was found: the others are beyond doubt
     spelling = vocabulary([text for text in texts if found <= FEW_FOUND or text in doubtful] + parts)
 
     def instead(words: list[str]) -> list[str]:
@@ -72,15 +74,6 @@ def respelled(
             better[text] = "".join(next(corrected_parts) if _is_word(piece) else piece for piece in cut)
     changed = parse(render(_with(query, better)))
     return changed if render(changed) != render(query) else None
-
-
-def corrected(
-    query: Query, found: int, pages: Callable[[str, str], int], languages: Languages,
-    vocabulary: Callable[[Sequence[str]], Spelling], documents: int = 0,
-) -> str:  # fmt: skip
-    """The query respelled, as text; empty where there is no reason to."""
-    better = respelled(query, found, pages, languages, vocabulary, documents)
-    return render(better) if better is not None else ""
 
 
 def _may_change(term: Term) -> bool:

@@ -255,31 +255,41 @@ class Searcher:
     def _climb(self, view: View, request: Request, needed: int = 0) -> _Climbed:
         """The query as it was typed, or the second attempt that finds more."""
         query, needed = parse(request.query), needed or span_of(request).needed
-        first = self._ask(view, request, query, needed)
+        is_plain = request.literal or query.is_empty
+        first = self._ask(view, request, query, needed, is_plain)
+        exact = first.built.exact
+
+        @cache
+        def whole() -> _Asked:
+            return first if is_plain or exact >= ENOUGH else self._ask(view, request, query, needed)
 
         @cache
         def spelled() -> Query | None:
-            return respelled(
-                query, first.built.by_words, view.pages, view.languages, self._spelling(view), view.documents
-            )
+            return respelled(query, exact, view.pages, view.languages, self._spelling(view), view.documents)
 
-        if not request.literal and not query.is_empty:
+        if not is_plain:
+
+            def total() -> int:
+                return whole().built.by_words
 
             def frequency(word: str) -> int:
                 return self._frequency(view, word)
 
-            def ask(step: Step) -> tuple[_Asked, Standing]:
-                other = self._ask(view, step.request(request), step.query, needed)
+            def ask(step: Step, with_loose: bool) -> tuple[_Asked, Standing]:
+                other = self._ask(view, step.request(request), step.query, needed, with_loose)
                 return other, other.standing
 
-            better = climb(steps(query, first.standing, spelled, frequency, frequency), first.standing, ask)
+            better = climb(steps(query, exact, total, spelled, frequency, frequency), exact, total, ask)
             if better is not None:
                 return _Climbed(better[0], spelled, better[1])
-        return _Climbed(first, spelled)
+        return _Climbed(whole(), spelled)
 
-    def _ask(self, view: View, request: Request, query: Query, needed: int) -> _Asked:
+    def _ask(self, view: View, request: Request, query: Query, needed: int, with_loose: bool = True) -> _Asked:
+        """Ask the index; `with_loose`: also for pages with a part of the words, where few have all of them."""
         effects = self._effects(view, query, request)
         built = self._build(view, request, effects)
+        if not with_loose:
+            built = msgspec.structs.replace(built, loose=None)
         notices: list[str] = []
         asked, matching, hits = self._find(view, built, effects.query, request, needed, notices)
         return _Asked(request, effects, built, asked, matching, hits, notices)

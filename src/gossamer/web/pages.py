@@ -30,6 +30,8 @@ SINCE_LABELS = {"": "Any time", "day": "Past day", "week": "Past week", "month":
 SORT_LABELS = {"relevance": "Relevance", "date": "Newest"}
 FIRST_COMMAND = "gossamer crawl https://www.example.org/ --contact you@example.org"
 """What fills an empty index."""
+TYPING = "typing"
+"""Parameter of a page that the script asks for while somebody types: nobody counts it as asked."""
 SHOWN_TEXT = 200_000
 """Characters of a stored text that are shown."""
 
@@ -68,7 +70,7 @@ class Pages:
         request = request_of(http.query_params)
         if not request.query:
             return await self._pool.run(self._home)
-        return await self._pool.run(self._search, request)
+        return await self._pool.run(self._search, request, http.query_params.get(TYPING) == "1")
 
     async def collection(self, http: HttpRequest) -> Response:
         """The start page of a collection."""
@@ -108,7 +110,7 @@ class Pages:
         if http.url.path.endswith("/search"):
             request = request_of(http.query_params)
             if request.query:
-                return self._search(msgspec.structs.replace(request, collection=name))
+                return self._search(msgspec.structs.replace(request, collection=name), False)
         try:
             documents = self._service.state().documents
         except GossamerError as error:
@@ -132,8 +134,8 @@ class Pages:
             sites=[(site, self._links.search(Request(query=f"site:{site.value}"))) for site in overview.sites],
         )
 
-    def _search(self, request: Request) -> Response:
-        results = self._services.answer(request, "page")
+    def _search(self, request: Request, is_typing: bool) -> Response:
+        results = self._service.search(request) if is_typing else self._services.answer(request, "page")
         marked = results.attempt.query if results.attempt else request.query
         page = self._renderer.page(
             "results.html",

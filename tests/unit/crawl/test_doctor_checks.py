@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import orjson
 import pytest
 
@@ -22,6 +23,8 @@ from gossamer.data.locks import worker_lock
 from gossamer.data.opening import open_frontier
 from gossamer.data.recovery import check_clock
 from gossamer.frontier.contract import Place, SiteReport, Visit
+from gossamer.index import commits, extras
+from gossamer.index.folder import IndexFolder
 from gossamer.indexer.indexer_process import catch_up
 from gossamer.indexer.indexing import Indexer
 from gossamer.model.outcome import Outcome
@@ -406,3 +409,14 @@ def test_the_verb_says_what_to_do_and_fails_where_something_is_bad(
     loaded = orjson.loads(capsys.readouterr().out)
     assert loaded["ok"] is False
     assert {one["state"] for one in loaded["findings"] if one["check"] == "segments"} == {"bad"}
+
+
+def test_analysers_that_the_index_needs_or_could_use_are_told(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = IndexFolder(data / "index").require()
+    old = commits.read(folder)
+    payload = msgspec.structs.replace(old.payload, extras=("japanese",))
+    commits.write(folder, commits.Commit(old.segments, old.opstamp, payload, old.settings, old.fields))
+    monkeypatch.setattr(extras, "installed", lambda: ("korean",))
+    _, missing, idle = findings(data, doctor_crawl.index)
+    assert missing.state == "warn" and "gossamer[japanese]" in missing.advice
+    assert idle.state == "warn" and "gossamer[korean]" in idle.sentence and "--rebuild" in idle.advice

@@ -17,6 +17,7 @@ alike. Each step costs a search, so there are `MOST` at most.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
@@ -64,23 +65,30 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def climb(
-    steps: Iterable[Step], found: Standing, ask: Callable[[Step], tuple[T, Standing]]
+    steps: Iterable[Step], exact: int, total: Callable[[], int], ask: Callable[[Step, bool], tuple[T, Standing]]
 ) -> tuple[T, Attempt] | None:
-    """What the first step found that finds more than the query itself; where nothing was found at all, what the first
-    step found that finds at least pages with some of its words."""
-    some: tuple[T, Attempt] | None = None
+    """What the first step found that finds more than the query itself; where not even some of its words were found,
+    what the first step found that finds pages with some.
+
+    `exact` and `total`: what the query itself found, as in `Standing`. `ask`: takes a step; its total counts only if it
+    is asked to look for pages with a part of the words, too, which takes longer."""
+    taken = []
     for step in steps:
-        answer, mine = ask(step)
-        if mine.exact > found.exact:
+        answer, mine = ask(step, False)
+        if mine.exact > exact:
+            return answer if mine.exact >= ENOUGH else ask(step, True)[0], step.attempt
+        taken.append(step)
+    for step in taken if taken and not total() else ():
+        answer, mine = ask(step, True)
+        if mine.total:
             return answer, step.attempt
-        if mine.total and not found.total and some is None:
-            some = answer, step.attempt
-    return some
+    return None
 
 
 def steps(
     query: Query,
-    found: Standing,
+    exact: int,
+    total: Callable[[], int],
     respelled: Callable[[], Query | None],
     frequency: Callable[[str], int],
     compound: Callable[[str], int],
@@ -89,19 +97,21 @@ def steps(
 
     `respelled`: the query as `correcting` spells it. `frequency`: on how many pages a word of the query is;
     `compound`: the same for a word of another writing of it."""
-    return islice(_steps(query, found, respelled, frequency, compound), MOST)
+    if exact >= ENOUGH:
+        return iter(())
+    widened = _widened(query, exact, compound)
+    others = _others(query, total, respelled, frequency) if not exact else ()
+    return islice(itertools.chain(widened, others), MOST)
 
 
-def _steps(
-    query: Query, found: Standing, respelled: Callable[[], Query | None], frequency: Callable[[str], int],
-    compound: Callable[[str], int],
-) -> Iterator[Step]:  # fmt: skip
-    if found.exact >= ENOUGH:
-        return
+def _widened(query: Query, exact: int, compound: Callable[[str], int]) -> Iterator[Step]:
     if _has_forms(query) or variants(query, compound):
-        yield Step(query, Attempt(render(query), _wider_sentence(query, found), adds=bool(found.exact)), wider=True)
-    if found.exact:
-        return
+        yield Step(query, Attempt(render(query), _wider_sentence(query, exact), adds=bool(exact)), wider=True)
+
+
+def _others(
+    query: Query, total: Callable[[], int], respelled: Callable[[], Query | None], frequency: Callable[[str], int]
+) -> Iterator[Step]:
     why = _why(query, frequency)
     spelled = respelled()
     bare = unquoted(query)
@@ -111,7 +121,7 @@ def _steps(
         yield _step(bare, why, "These pages have them in any order." if why.endswith(_IN_ORDER) else "")
     if spelled is not None and bare is not None:
         yield _step(unquoted(spelled) or spelled, why)
-    if not found.total:
+    if not total():
         for other in _without_rarest(bare or query, frequency):
             yield _step(other, why)
 
@@ -173,14 +183,14 @@ def _why(query: Query, frequency: Callable[[str], int]) -> str:
     return f"No page matches {quoted(render(query))}."
 
 
-def _wider_sentence(query: Query, found: Standing) -> str:
+def _wider_sentence(query: Query, exact: int) -> str:
     phrases = [term.text for group in query.groups for term in group if term.phrase]
     if not phrases:
         what = quoted(render(query))
-        if found.exact:
+        if exact:
             return f"Few pages have {what}. Pages that write it together or apart are shown, too."
         return f"No page has {what} as you wrote it. These pages write it together or apart."
     what = these(phrases, "and")
-    if found.exact:
+    if exact:
         return f"Few pages have {what}. Pages with other forms of the words follow them."
     return f"No page has {what} exactly so. These pages have other forms of the words."

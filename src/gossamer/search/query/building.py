@@ -11,7 +11,7 @@ import msgspec
 import tantivy
 
 from gossamer.index import analysis, schema
-from gossamer.index.names import numbers_asked
+from gossamer.index.names import numbers_asked, titles_in
 from gossamer.search.corpus import Corpus, Place, narrowed, rarity
 from gossamer.search.desk.effects import Alternative
 from gossamer.search.matching import Needle, Phrase
@@ -125,12 +125,10 @@ class Builder:
         if not groups:
             built.strict = _all([(_MUST, self._everything()), *filters])
             return built
-        self._join(built, groups, [*self._named(query, built), *self._near(query, built)], filters)
+        self._join(built, query, groups, filters)
         return built
 
-    def _join(
-        self, built: Built, groups: Sequence[_Group], named: Sequence[tantivy.Query], filters: Sequence[_Clause]
-    ) -> None:
+    def _join(self, built: Built, query: Query, groups: Sequence[_Group], filters: Sequence[_Clause]) -> None:
         """The two queries that groups make."""
         firm = [(_MUST, _any(one.clauses)) for one in groups if one.firm]
         plain = [one for one in groups if not one.firm]
@@ -139,11 +137,16 @@ class Builder:
         is_long = len(required) + len(self._slight) > self._config.all_of
         full = [(_MUST, _any(one.clauses)) for one in required] if not is_long else []
         helpful = [clause for one in plain if one not in required for clause in one.clauses] if full else any_word
-        extra = _should([*named, *self._complete([*full, *firm], built)])
+        named = self._named(query, built)
+        extra = _should([*named, *self._near(query, built), *self._complete([*full, *firm], built)])
         if not firm:
             built.given = [*_should(any_word), *extra, *filters]
             built.filtered = _all([(_MUST, self._everything()), *filters]) if filters else None
-        if full or firm:
+        if len(full) > 1 and named and not firm and titles_in(query.typed):
+            # A title that was copied with the name of its site: the page need not say that name.
+            either = _any([Q.const_score_query(one, 0.0) for one in (_all(full), *named)])
+            built.strict = _all([(_MUST, either), *_should(any_word), *extra, *filters])
+        elif full or firm:
             built.strict = _all([*full, *firm, *_should(helpful), *extra, *filters])
         else:
             built.strict = _all([(_MUST, _any(any_word)), *extra, *filters])
@@ -162,7 +165,8 @@ class Builder:
         """Pages whose name is the query."""
         if any(len(group) > 1 or group[0].field != "any" for group in query.groups):
             return []
-        numbers = numbers_asked(" ".join(group[0].text for group in query.groups))
+        is_bare = not query.filters and not query.excluded
+        numbers = numbers_asked(query.typed if is_bare else " ".join(group[0].text for group in query.groups))
         weights = ((schema.NAME, self._config.name), (schema.PART_NAME, self._config.part_name))
         return [
             self._bonus(_NAMES[field], Q.term_set_query(self._schema, field, numbers), weight, built)

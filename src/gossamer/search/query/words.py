@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
 import msgspec
 
-from gossamer.index import analysis, schema
+from gossamer.index import analysis, schema, spaceless
 from gossamer.index.analysis import Languages
-from gossamer.index.spaceless import pairs, parts
-from gossamer.index.spelling import SYLLABLE
+from gossamer.index.spelling import syllables
 from gossamer.search.matching import Needle
 
 _RUNS = re.compile(f"{analysis.PAIRED_RUN.pattern}|[^{analysis.PAIRED_RUN.pattern[1:-2]}]+")
@@ -58,6 +56,7 @@ def units(text: str, languages: Languages, weights: Mapping[str, float]) -> Iter
             for word in analysis.words(run):
                 for written in analysis.surface_words(word):
                     yield _word_unit(word, written, languages, weights)
+                    yield from _part_units(word, languages, weights)
 
 
 def _word_unit(typed: str, written: str, languages: Languages, weights: Mapping[str, float]) -> Unit:
@@ -66,6 +65,14 @@ def _word_unit(typed: str, written: str, languages: Languages, weights: Mapping[
     clauses = [Clause(field, written, weights.get(field, 0.0)) for field in _SURFACE_FIELDS]
     clauses += [Clause(field, stem, weights.get(field, 0.0)) for field in _STEM_FIELDS for stem in stems]
     return Unit(written, tuple(clause for clause in clauses if clause.weight), needle_of(typed, stems, languages))
+
+
+def _part_units(typed: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
+    """The parts of a compound, which only help the order: `Weltkrieg` is about neither every world nor every war."""
+    for stem in analysis.part_stems(typed, languages):
+        clauses = (Clause(field, stem, weights.get(field, 0.0)) for field in _STEM_FIELDS)
+        needle = Needle(prefix=stem, word=stem, forms=analysis.forms(stem, languages))
+        yield Unit(stem, tuple(clause for clause in clauses if clause.weight), needle, optional=True)
 
 
 def needle_of(typed: str, stems: Sequence[str], languages: Languages) -> Needle:
@@ -92,33 +99,47 @@ def before_nasals(start: str) -> str:
 
 
 def _spaceless_units(text: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
-    for run, in_syllables in parts(text):
+    for run, in_syllables in spaceless.parts(text):
+        held = analysis.in_index(run, languages)
         if in_syllables:
-            syllables = SYLLABLE.findall(run)
-            for pair in pairs(syllables):
-                yield _spaceless_unit(pair, pair, [pair], weights)
+            yield from _pair_units(syllables(run), weights)
+        elif len(run) <= 2:
+            yield _spaceless_unit(run, held, [held], weights)
         else:
-            yield from _character_units(run, languages, weights)
+            start = 0
+            for piece, cutter in analysis.cuts(held, languages):
+                end = start + len(piece)
+                if cutter is spaceless.chinese:
+                    yield from _chinese_units(run[start:end], piece, weights)
+                else:
+                    found = list(_known_units(piece, cutter, weights)) if cutter else []
+                    yield from found or _pair_units(piece, weights)
+                start = end
 
 
-def _character_units(run: str, languages: Languages, weights: Mapping[str, float]) -> Iterator[Unit]:
-    held = analysis.in_index(run, languages)
-    if len(run) <= 2:
-        yield _spaceless_unit(run, held, [held], weights)
-        return
+def _pair_units(neighbours: Sequence[str], weights: Mapping[str, float]) -> Iterator[Unit]:
+    for pair in spaceless.pairs(neighbours):
+        yield _spaceless_unit(pair, pair, [pair], weights)
+
+
+def _known_units(piece: str, cutter: spaceless.Cutter, weights: Mapping[str, float]) -> Iterator[Unit]:
+    """Words that an analyser knows, without particles and endings."""
+    for shown, word in cutter(piece):
+        if word and (spaceless.is_term(shown, word) or len(word) == 2):
+            yield _spaceless_unit(shown, shown, [word], weights)
+
+
+def _chinese_units(run: str, held: str, weights: Mapping[str, float]) -> Iterator[Unit]:
     start = 0
-    for word, term in analysis.pieces(held, languages):
-        start = held.find(word, start)
+    for word, _ in spaceless.chinese(held):
         end = start + len(word)
-        if not term:  # a particle
-            continue
         typed = run[start:end]
-        if len(word) == 1 and term == word:
+        if len(word) == 1:
             around = [held[at : at + 2] for at in (start - 1, start) if 0 <= at < len(run) - 1]
             yield _spaceless_unit(typed, word, around, weights, optional=True)
         else:
-            terms = [term] if len(term) > 2 or term != word else []
-            yield _spaceless_unit(typed, word, [*terms, *map("".join, pairwise(word))], weights)
+            terms = [word] if len(word) > 2 else []
+            yield _spaceless_unit(typed, word, [*terms, *spaceless.pairs(word)], weights)
             if end < len(run):
                 across = slice(end - 1, end + 1)
                 yield _spaceless_unit(run[across], held[across], [held[across]], weights, optional=True)

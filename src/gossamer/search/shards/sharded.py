@@ -167,13 +167,17 @@ class ShardedSearcher:
         """The search of the query as it was typed, or of the second attempt that finds more."""
         first = self._begin(request, query, rounds)
         if not request.literal and not query.is_empty:
+            searches: dict[Attempt, _Search] = {}
 
-            def ask(step: Step) -> tuple[_Search, Standing]:
-                other = self._begin(step.request(request), step.query, rounds)
-                return other, other.standing()
+            def ask(step: Step, with_loose: bool) -> tuple[_Search, Standing]:
+                # A shard tells both at once.
+                if step.attempt not in searches:
+                    searches[step.attempt] = self._begin(step.request(request), step.query, rounds)
+                return searches[step.attempt], searches[step.attempt].standing()
 
             found, compounds = first.standing(), self._compounds(query, rounds)
-            better = climb(steps(query, found, first.respelled, first.frequency, compounds), found, ask)
+            tried = steps(query, found.exact, lambda: found.total, first.respelled, first.frequency, compounds)
+            better = climb(tried, found.exact, lambda: found.total, ask)
             if better is not None:
                 return _Climbed(first, *better)
         return _Climbed(first, first)
@@ -397,7 +401,7 @@ class _Search:
         """The query respelled; asked for once."""
         if self._spelled is _UNKNOWN:
             self._spelled = respelled(
-                self._query, self.standing().total, self._pages, self._whole.languages, self._spelling,
+                self._query, self.standing().exact, self._pages, self._whole.languages, self._spelling,
                 self._whole.documents,
             )  # fmt: skip
         return self._spelled

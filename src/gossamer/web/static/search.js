@@ -1,5 +1,5 @@
-// Suggestions while typing, "/" to focus the box, near-duplicates in place, and counting of clicks if it is on. Every page
-// works without this script.
+// Suggestions and results while typing, "/" to focus the box, near-duplicates in place, and counting of clicks if it is
+// on. Every page works without this script.
 "use strict";
 
 // ---- suggestions: an editable combobox with a listbox, as ARIA 1.2 describes it ----
@@ -132,6 +132,58 @@ function combobox(form) {
   form.addEventListener("submit", close);
 }
 
+// ---- results while typing: the page of results follows the box, and so does its address, which can be shared ----
+
+function follower(form) {
+  const input = form.querySelector("input[type=search]");
+  const main = document.getElementById("main");
+  const said = document.createElement("p");
+  let timer = 0;
+  let waiting = null;
+
+  said.className = "hidden";
+  said.setAttribute("role", "status");
+  form.append(said);
+
+  function stop() {
+    clearTimeout(timer);
+    waiting?.abort();
+  }
+
+  // The browser reads the page as a document: no text becomes markup here, which our policy would not allow.
+  function ask() {
+    const address = `${form.action}?${new URLSearchParams(new FormData(form))}`;
+    waiting = new XMLHttpRequest();
+    waiting.responseType = "document";
+    waiting.addEventListener("load", (event) => show(event.target, address));
+    // The server does not count what is only typed as asked.
+    waiting.open("GET", `${address}&typing=1`);
+    waiting.send();
+  }
+
+  function show(answer, address) {
+    const page = answer.status === 200 ? answer.response : null;
+    const fresh = page?.getElementById("main");
+    if (!fresh || document.activeElement !== input) {
+      return; // out of reach, or somebody went on: the results stay as they were
+    }
+    main.replaceChildren(...fresh.childNodes);
+    document.querySelector("footer")?.replaceChildren(...page.querySelector("footer").childNodes);
+    document.title = page.title;
+    history.replaceState(null, "", address);
+    said.textContent = main.querySelector("h1")?.textContent ?? "";
+    enhance(main);
+  }
+
+  input.addEventListener("input", (event) => {
+    stop();
+    if (!event.isComposing && input.value.trim()) {
+      timer = setTimeout(ask, 350);
+    }
+  });
+  form.addEventListener("submit", stop);
+}
+
 // ---- near-duplicates: the link becomes a list that opens in place ----
 
 function expander(link) {
@@ -187,18 +239,27 @@ function tell(list, event) {
 
 // ---- start ----
 
+function enhance(part) {
+  for (const link of part.querySelectorAll("a.similar")) {
+    expander(link);
+  }
+  if (navigator.doNotTrack !== "1" && !navigator.globalPrivacyControl) {
+    for (const list of part.querySelectorAll("[data-clicks]")) {
+      list.addEventListener("click", (event) => tell(list, event));
+      list.addEventListener("auxclick", (event) => tell(list, event));
+    }
+  }
+}
+
 for (const form of document.querySelectorAll("form[data-suggest]")) {
   combobox(form);
 }
-for (const link of document.querySelectorAll("a.similar")) {
-  expander(link);
-}
-if (navigator.doNotTrack !== "1" && !navigator.globalPrivacyControl) {
-  for (const list of document.querySelectorAll("[data-clicks]")) {
-    list.addEventListener("click", (event) => tell(list, event));
-    list.addEventListener("auxclick", (event) => tell(list, event));
+if (document.body.classList.contains("found") && !navigator.connection?.saveData) {
+  for (const form of document.querySelectorAll("form[data-suggest]")) {
+    follower(form);
   }
 }
+enhance(document);
 document.addEventListener("keydown", (event) => {
   const busy = event.target.closest("input, textarea, select, [contenteditable]");
   if (event.key === "/" && !busy && !event.ctrlKey && !event.metaKey && !event.altKey) {
