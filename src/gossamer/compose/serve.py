@@ -20,6 +20,7 @@ from gossamer.database.meta import check_readable
 from gossamer.errors import UsageError
 from gossamer.index.folder import IndexFolder
 from gossamer.operate.metrics import CrawlCollector
+from gossamer.search.searcher import meaning_of
 from gossamer.search.shards.shard import ShardSearcher
 from gossamer.serving.asked import StoredAsked
 from gossamer.serving.desk import StoredDesk
@@ -61,8 +62,6 @@ def open_server(data: Path, settings: Settings, make_account: bool, warn: Warn) 
         raise UsageError("the settings name both shards.shard and shards.nodes: choose with --shard or --shards")
     if settings.serve.clicks or settings.push.callback:
         warn("A front end has no crawl: serve.clicks and push.callback have no effect here.")
-    if settings.search.semantic:
-        warn("A front end searches by words alone: search.semantic has no effect here.")
     desk = file_desk(settings)
     searcher, nodes = open_front_end(settings, desk)
     services = Services(searcher, RemoteStories(nodes, settings.shards.deadline), desk=desk)
@@ -132,6 +131,7 @@ def _open_shard(data: Path, settings: Settings) -> OpenServer:
     require_crawl(folder.database)
     place = index_place(folder, settings.shards)
     ranks = stored_ranks(data, settings)
-    node = ShardSearcher(IndexFolder(place.root), place.cut, ranks, leaders=StoredLeaders(folder))
+    index = IndexFolder(place.root)
+    node = ShardSearcher(index, place.cut, ranks, StoredLeaders(folder), meaning_of(index, settings.search))
     app = create_shard_app(node, settings.serve, settings.shards.secret, StoredStories(folder, settings=settings))
     return OpenServer(app, settings.serve, shard=str(place.cut))

@@ -118,7 +118,7 @@ class Searcher:
         """`meaning`: by default the one that the settings ask for."""
         self._views = Views(folder)
         self._config = config or RankingConfig()
-        self._meaning = meaning or _meaning_of(folder, self._config)
+        self._meaning = meaning or meaning_of(folder, self._config)
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
         self._desk = desk
@@ -390,7 +390,8 @@ class Searcher:
         return request.ranking or self._config.ranking
 
 
-def _meaning_of(folder: IndexFolder, config: RankingConfig) -> Meaning | None:
+def meaning_of(folder: IndexFolder, config: RankingConfig) -> Meaning | None:
+    """What searches an index by meaning, if the settings ask for it."""
     if not config.semantic:
         return None
     from gossamer.search.semantic.mixing import Meaning  # NumPy: who searches by words alone goes without

@@ -10,6 +10,8 @@ from searcher_kit import NOW, SmallIndex, page
 
 from gossamer.index.document import IndexPage
 from gossamer.indexer.vector_making import VectorMaker
+from gossamer.search.desk.acting import Rules
+from gossamer.search.desk.reading import read_desk
 from gossamer.search.query.language import parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
@@ -184,6 +186,28 @@ def test_a_page_that_somebody_put_first_stays_first(tmp_path: Path, monkeypatch:
     after = index.searcher.search(Request(query="automobile tyres")).hits
     assert after[0].url.endswith("/f7") and after[0].score == 100_000
     assert [(hit.url, hit.score) for hit in after[1:]] == [(hit.url, hit.score) for hit in before]
+
+
+class Desk:
+    """Rules that are published."""
+
+    def __init__(self, text: str) -> None:
+        self._rules = Rules(read_desk(text, "test"))
+
+    def current(self) -> Rules:
+        return self._rules
+
+
+def test_rules_of_the_desk_hold_for_pages_found_by_meaning(tmp_path: Path) -> None:
+    more = english("http://b.test/car", "my car and its tyres")
+    index = MeaningIndex(tmp_path, english("/car", CAR), english("/auto", AUTOMOBILE), more, *filler())
+    asked = Request(query="automobile")
+    assert len(index.searcher.search(asked).hits) == 3
+    hidden = index.searcher.under(Desk('[[hidden]]\nurl = "http://site.test/car"\n')).search(asked)
+    assert hidden.total == 2 and {hit.url for hit in hidden.hits} == {"http://site.test/auto", "http://b.test/car"}
+    best = '[[best_bet]]\nqueries = "automobile"\nurl = "http://site.test/f3"\n'
+    found = index.searcher.under(Desk(best)).search(asked).hits
+    assert found[0].url == "http://site.test/f3" and [hit.recommended for hit in found] == [True, False, False, False]
 
 
 def test_damaged_vectors_leave_the_words(tmp_path: Path) -> None:

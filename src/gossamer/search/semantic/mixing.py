@@ -152,6 +152,14 @@ class Meaning:
         near |= zip(found, vectors.alike(vector, list(found)).tolist(), strict=True)
         return Looked(near, found)
 
+    def matching(self, view: View, asked: tantivy.Query, keys: Sequence[int]) -> list[int]:
+        """Those of some pages that a query finds."""
+        if not keys:
+            return []
+        both = Q.const_score_query(Q.boolean_query([(_MUST, asked), (_MUST, _pages(view, keys))]), 0.0)
+        hits = view.searcher.search(both, len(keys), count=False).hits
+        return view.numbers(schema.KEY, [address for _, address in hits])
+
     def _found(
         self, view: View, built: Built, vectors: VectorView, vector: Floats, known: frozenset[int]
     ) -> dict[int, Candidate]:

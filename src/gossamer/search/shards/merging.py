@@ -15,7 +15,8 @@ import msgspec
 
 from gossamer.search.limits import WINDOW, Span
 from gossamer.search.ordering import clustered
-from gossamer.search.shards.values import Showing, Sighting, Spellings, Suggested
+from gossamer.search.semantic.fusing import CANDIDATES, FIRST, Meaning, can_tell, fused
+from gossamer.search.shards.values import Meant, Showing, Sighting, Spellings, Suggested
 from gossamer.search.suggest import complete
 
 PRECISE = 4
@@ -39,6 +40,43 @@ def merged(several: Sequence[Sequence[Sighting]], ranking: str, by_date: bool) -
     best = _ordered(found[:WINDOW], lambda one: one.score, tie)
     # What comes after the best has no priors.
     return best + [msgspec.structs.replace(one, score=one.order) for one in found[WINDOW:]]
+
+
+class Mixed(msgspec.Struct, frozen=True):
+    """The best of all shards by words and meaning."""
+
+    found: list[Sighting]
+    added: int
+    """Pages that match by meaning only."""
+    meanings: dict[int, Meaning]
+    """What meaning adds to the score of a candidate, by key."""
+
+
+def mixed(found: Sequence[Sighting], told: Sequence[Meant], weight: float) -> Mixed | None:
+    """The best by words, with what the vectors of the shards say; None where words stay alone."""
+    near = {key: one for meant in told for key, one in meant.near.items()}
+    first = [one for one in found if one.score >= FIRST]
+    best, rest = found[len(first) : len(first) + CANDIDATES], found[len(first) + CANDIDATES :]
+    if not near or not can_tell([near.get(one.key) for one in best]):
+        return None
+    known = {one.key for one in (*first, *best)}
+    new = {one.key: one for meant in told for one in meant.found if one.key not in known}
+    nearest = sorted({*(one.key for one in best), *new} & near.keys(), key=lambda key: (-near[key], key))
+    taken = [new[key] for key in nearest[:CANDIDATES] if key in new]
+    candidates = [*best, *taken]
+    meanings = fused([one.score for one in candidates], [near.get(one.key) for one in candidates], weight)
+    kept = 1 - weight
+    scored = [_scored(one, kept * one.score + meaning.value) for one, meaning in zip(candidates, meanings, strict=True)]
+    there = {one.key for one in taken}
+    later = [_scored(one, kept * one.score) for one in rest if one.key not in there]
+    matching = {key for meant in told for key in meant.matching}
+    by_key = {one.key: meaning for one, meaning in zip(candidates, meanings, strict=True)}
+    ordered = _ordered(scored, lambda one: one.score, len(told) > 1)
+    return Mixed([*first, *ordered, *later], len(there - matching), by_key)
+
+
+def _scored(one: Sighting, score: float) -> Sighting:
+    return msgspec.structs.replace(one, score=score)
 
 
 def _ordered(found: list[Sighting], value: Callable[[Sighting], float], tie: bool) -> list[Sighting]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import msgspec
 import tantivy
@@ -42,6 +43,8 @@ from gossamer.search.shards.values import (
     HeldAsk,
     Identity,
     LeadersAsk,
+    MeaningAsk,
+    Meant,
     OverviewAsk,
     Question,
     ShowAsk,
@@ -57,6 +60,9 @@ from gossamer.search.shards.values import (
     UrlAsk,
 )
 from gossamer.search.view import View, Views
+
+if TYPE_CHECKING:
+    from gossamer.search.semantic.mixing import Meaning
 
 _READING = 0.5
 """Seconds that a front end waits for the vocabulary of an index that was opened just now."""
@@ -74,6 +80,7 @@ OPERATIONS: dict[str, type[msgspec.Struct]] = {
     "leaders": LeadersAsk,
     "overview": OverviewAsk,
     "held": HeldAsk,
+    "meaning": MeaningAsk,
 }
 """What a shard can be asked: a method of `ShardSearcher` each, and what it takes."""
 
@@ -82,11 +89,12 @@ class ShardSearcher:
     """One shard; safe to share between threads."""
 
     def __init__(
-        self, folder: IndexFolder, cut: Cut, ranks: Ranks | None = None, leaders: Leaders | None = None
-    ) -> None:
+        self, folder: IndexFolder, cut: Cut, ranks: Ranks | None = None, leaders: Leaders | None = None,
+        meaning: Meaning | None = None,
+    ) -> None:  # fmt: skip
         self.cut = cut
         self._views = Views(folder, cut)
-        self._ranks, self._leaders = ranks, leaders
+        self._ranks, self._leaders, self._meaning = ranks, leaders, meaning
 
     def identity(self) -> Identity:
         """Who answers; an error where the index cannot be used."""
@@ -129,7 +137,9 @@ class ShardSearcher:
             asking = _Asking(view, ask.question)
             lengths = None if self.cut.is_whole else asking.lengths
             config = ask.question.config
-            why = explain(view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths)
+            why = explain(
+                view, ask.url, address, asking.built, config, self._ranks, asking.wish, lengths, is_found=ask.is_found
+            )
             return told(why, ask.question.effects) if ask.question.effects is not None else why
 
     def suggest(self, ask: SuggestAsk) -> Suggested:
@@ -175,6 +185,24 @@ class ShardSearcher:
         """Those of some keys whose pages are here."""
         with self._view() as view:
             return view.held(ask.keys)
+
+    def meaning(self, ask: MeaningAsk) -> Meant:
+        """How near the best pages by words are, and the pages here that only meaning finds."""
+        with self._view() as view:
+            asking = _Asking(view, ask.question)
+            query = asking.loose if ask.loose and asking.loose is not None else asking.strict
+            looked = None
+            if self._meaning is not None and asking.ranking == "web" and not asking.by_date:
+                query_asked, request = ask.question.query, ask.question.request
+                looked = self._meaning.looked(view, asking.built, query_asked, request, ask.keys)
+            if looked is None:
+                return Meant()
+            hits = list(looked.found.values())
+            addresses = [address for _, address in hits]
+            added = ordering.priors(view, addresses, ask.question.config, self._ranks, asking.wish)
+            scores = list(map(sum, zip((score for score, _ in hits), *added.values(), strict=True)))
+            matching = self._meaning.matching(view, query, list(looked.found)) if self._meaning is not None else ()
+            return Meant(looked.near, _sightings(view, addresses, scores, scores), tuple(matching))
 
     @contextmanager
     def _view(self) -> Iterator[View]:

@@ -49,8 +49,10 @@ from gossamer.search.results import (
     ScoreExplanation,
     StoredPage,
 )
+from gossamer.search.semantic import fusing
+from gossamer.search.semantic.fusing import CANDIDATES
 from gossamer.search.shards import merging
-from gossamer.search.shards.merging import Line, MergedSpelling
+from gossamer.search.shards.merging import Line, MergedSpelling, Mixed
 from gossamer.search.shards.rounds import Nodes, Rounds
 from gossamer.search.shards.tallies import Tallies
 from gossamer.search.shards.values import (
@@ -60,6 +62,8 @@ from gossamer.search.shards.values import (
     Found,
     HeldAsk,
     LeadersAsk,
+    MeaningAsk,
+    Meant,
     OverviewAsk,
     Question,
     ShowAsk,
@@ -136,8 +140,13 @@ class ShardedSearcher:
     def explain(self, request: Request, url: str) -> ScoreExplanation:
         """Why a page has the score it has for a request."""
         rounds = self._rounds()
-        question = self._climb(request, parse(request.query), rounds).search.question
-        return self._ask_holder(url, "explain", ExplainAsk(question, url), ScoreExplanation, rounds)
+        search = self._climb(request, parse(request.query), rounds).search
+        mixed, key = search.mixed(), key64(url)
+        ask = ExplainAsk(search.question, url, mixed is not None and key in mixed.meanings)
+        why = self._ask_holder(url, "explain", ask, ScoreExplanation, rounds)
+        if mixed is None:
+            return why
+        return fusing.explained(why, mixed.meanings.get(key), 1 - self._config.semantic)
 
     def state(self) -> IndexState:
         """How the index stands, all shards together; as far back as the last of them."""
@@ -280,11 +289,14 @@ class _Search:
         matching = self.standing().total
         assert self._found is not None
         findings, found = self._found
+        found, added = self._with_meaning(found)
         line = self._line(found)
-        if not line.is_full and len(found) < min(matching, DEPTH):  # copies took the places of others
+        if not line.is_full and len(found) < min(matching + added, DEPTH):  # copies took the places of others
             findings, found = self._find(DEPTH)
+            found, added = self._with_meaning(found)
             line = self._line(found)
             matching = sum(one.pages for one in findings.values())
+        matching += added
         joined = self._joined(findings, found, matching)
         hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets)
         tally = counting.total(matching, joined, counted, self._request.facets)
@@ -302,14 +314,15 @@ class _Search:
 
     def similar(self, key: int) -> tuple[Hit, ...]:
         """The hits under the hit with a key."""
-        _, found = self._find(DEPTH)
+        found, _ = self._with_meaning(self._find(DEPTH)[1])
         copies = merging.copies_of(found, key)[:MAX_SIZE]
         hits, _ = self._show([Showing(one.key, one.score, 0) for one in copies], [], False)
         return hits
 
     def _find(self, needed: int) -> tuple[dict[int, Finding], list[Sighting]]:
         """What each shard found with the query that was asked in the end, and the best of all in order."""
-        ask = FindAsk(self.question, needed, depth_for(needed))
+        depth = max(depth_for(needed), CANDIDATES if self.question.config.semantic else 0)
+        ask = FindAsk(self.question, needed, depth)
         answers = self.rounds.ask_all("find", ask, Found)
         self._tallies.note({shard: found.position for shard, found in answers.items()})
         findings = {shard: found.strict for shard, found in answers.items()}
@@ -323,6 +336,24 @@ class _Search:
                 self._notices.append(relaxed_notice(strict))
         found = merging.merged([one.sightings for one in findings.values()], self._ranking, self._by_date)
         return findings, found[:DEPTH]
+
+    def mixed(self) -> Mixed | None:
+        """The results by words mixed with those by meaning, where that is asked for."""
+        self.standing()
+        assert self._found is not None
+        return self._mixed(self._found[1])
+
+    def _with_meaning(self, found: list[Sighting]) -> tuple[list[Sighting], int]:
+        """The best by words and meaning, and how many pages only meaning finds."""
+        mixed = self._mixed(found)
+        return (mixed.found[:DEPTH], mixed.added) if mixed is not None else (found, 0)
+
+    def _mixed(self, found: Sequence[Sighting]) -> Mixed | None:
+        weight = self.question.config.semantic
+        if not weight or self._ranking != "web" or self._by_date:
+            return None
+        ask = MeaningAsk(self.question, self._loose, tuple(one.key for one in found[:CANDIDATES]))
+        return merging.mixed(found, self.rounds.ask_willing("meaning", ask, Meant), weight)
 
     def _line(self, found: Sequence[Sighting]) -> Line:
         if self._collapses and self._whole.has_copies:

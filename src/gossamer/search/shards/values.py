@@ -105,6 +105,27 @@ class Found(msgspec.Struct, frozen=True):
     """Pages with some of the words; told where few have them all."""
 
 
+class MeaningAsk(msgspec.Struct, frozen=True):
+    """What a shard's vectors say is wanted."""
+
+    question: Question
+    loose: bool
+    """Which of the two queries."""
+    keys: tuple[int, ...] = ()
+    """The best pages of all shards by words."""
+
+
+class Meant(msgspec.Struct, frozen=True):
+    """What a shard's vectors say."""
+
+    near: dict[int, float] = {}
+    """How near pages are, by key: those of the best by words that are here, and those that only meaning finds."""
+    found: tuple[Sighting, ...] = ()
+    """Pages that only meaning finds, with their scores by words."""
+    matching: tuple[int, ...] = ()
+    """Those of them that have the words, too, but not enough to be among the best."""
+
+
 class Showing(msgspec.Struct, frozen=True, array_like=True):
     """A page to be shown, with what only the front end knows."""
 
@@ -138,6 +159,8 @@ class ExplainAsk(msgspec.Struct, frozen=True):
 
     question: Question
     url: str
+    is_found: bool = False
+    """Whether the page is among the results even without the words."""
 
 
 class SuggestAsk(msgspec.Struct, frozen=True):
