@@ -11,7 +11,7 @@ import tantivy
 from indexing_kit import Batch, contents, documents, expected, model_at, open_writer, page
 
 from gossamer.errors import StorageError
-from gossamer.index import commits, schema
+from gossamer.index import commits, extras, schema
 from gossamer.index.folder import IndexFolder, IndexMissingError
 from gossamer.index.writer import IndexWriter
 from gossamer.search.results import Request
@@ -46,7 +46,7 @@ def test_a_new_generation_is_not_searched_before_the_switch(folder):
 
 def test_a_new_generation_is_empty_and_knows_its_crawl(folder):
     name = folder.create("crawl 7")
-    assert commits.read(folder.tantivy(name)).payload == commits.Payload(crawl="crawl 7")
+    assert commits.read(folder.tantivy(name)).payload == commits.Payload(crawl="crawl 7", extras=extras.installed())
     assert contents(folder.tantivy(name)) == []
 
 

@@ -24,7 +24,7 @@ from indexing_kit import (
     page,
 )
 
-from gossamer.index import commits
+from gossamer.index import commits, extras
 from gossamer.index import writer as writer_module
 from gossamer.index.merging import plan
 
@@ -114,7 +114,8 @@ def test_a_batch_replaces_adds_and_removes_in_one_commit(tmp_path):
     model = {page(n).url: page(n).text for n in range(30)} | {replaced.url: replaced.text, added.url: added.text}
     del model[gone[0].url], model[gone[1].url]
     assert contents(folder) == expected(model)
-    assert commits.read(folder).payload == commits.Payload(position=50, committed_at=2.0, crawl="a crawl")
+    wanted = commits.Payload(position=50, committed_at=2.0, crawl="a crawl", extras=extras.installed())
+    assert commits.read(folder).payload == wanted
     writer.close()
 
 
