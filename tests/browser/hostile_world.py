@@ -31,9 +31,11 @@ from gossamer.frontier.steering.filters import ACTIVE, OFF, PROPOSED, SHADOW, WI
 from gossamer.frontier.views.inspect import all_urls
 from gossamer.model.site import key64
 from gossamer.notify.message import Item, Message
+from gossamer.operate import desk
 from gossamer.parse.rules import DocumentRule
 from gossamer.scope.automatic import Evidence
 from gossamer.scope.statistics import Counts
+from gossamer.search.desk.rules import BestBet, Collection, Desk, Synonym
 from gossamer.search.results import Request
 from gossamer.tables import alarms, alerts, asked, audit, evaluations, outbox, rulebook, schedules
 from gossamer.tables.alarms import Sign
@@ -169,6 +171,7 @@ def fill(db: Database, data: Path, site: str) -> str:
     subscribe(db, site, now)
     evaluate(db, now)
     filter_and_rule(db, site, now)
+    publish_rules(db, now)
     run_and_rest(db, data, site, now)
     return save_queries(db, site, now)
 
@@ -217,6 +220,18 @@ def evaluate(db: Database, now: float) -> None:
         ranking = RankingResult(SHORT, measures, dict.fromkeys(PAYLOADS, 0.1 * step), worst)
         other = RankingResult(PAYLOADS[1], measures)
         evaluations.note(db, now - 60 * step, ALL, EvaluationResult(5, 0, (ranking, other), 3, version=ALL))
+
+
+def publish_rules(db: Database, now: float) -> None:
+    """The rules of the search desk: a version that counts, and a draft."""
+    typed = tuple(payload for payload in PAYLOADS if payload.isprintable())
+    rules = Desk(
+        synonym=(Synonym((PAYLOADS[0], "nobody")),),
+        best_bet=tuple(BestBet((payload,), f"http://evil.test/{n}") for n, payload in enumerate(typed)),
+        collection=(Collection("evil", SHORT.replace("\u202e", ""), filter="lang:en", colour="#0f6b62"),),
+    )
+    desk.publish(db, PAYLOADS[1], now, ALL, rules)
+    desk.edit(db, PAYLOADS[2], now, lambda one: msgspec.structs.replace(one, stop_words=(PAYLOADS[0], "silk")))
 
 
 def filter_and_rule(db: Database, site: str, now: float) -> None:

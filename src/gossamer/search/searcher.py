@@ -270,7 +270,8 @@ class Searcher:
         def spelled() -> Query | None:
             return respelled(query, exact, view.pages, view.languages, self._spelling(view), view.documents)
 
-        if not is_plain:
+        # Whoever made rules for a query that finds something has said what it means.
+        if not is_plain and not (exact and first.effects.rules):
 
             def total() -> int:
                 return whole().built.by_words

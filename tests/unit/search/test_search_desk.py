@@ -147,6 +147,17 @@ def test_there_are_only_so_many_words_in_all_rules() -> None:
         read_desk(write_desk(many), "desk.toml")
 
 
+def test_a_query_that_a_rule_answers_is_not_searched_another_way(tmp_path: Path) -> None:
+    index = SmallIndex(
+        tmp_path / "index", page("/bicycle", "Where to leave a bicycle.", "Bicycle"),
+        *(page(f"/bake/{n}", f"How to bake bread number {n}.", f"Bake {n}") for n in range(30)),
+    )  # fmt: skip
+    found = under(index, BIKE).search(Request(query="bike"))
+    assert [hit.url for hit in found.hits] == ["http://site.test/bicycle"]
+    assert found.attempt is None and not found.did_you_mean
+    index.writer.close()
+
+
 # -- best bets ------------------------------------------------------------------------------------
 
 HOURS = '[[best_bet]]\nqueries = ["opening hours", "parking"]\nurl = "http://site.test/visit"\n'

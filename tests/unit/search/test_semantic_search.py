@@ -243,3 +243,47 @@ def test_damaged_vectors_leave_the_words(tmp_path: Path) -> None:
 )
 def test_which_queries_are_asked_by_meaning(query: str, text: str) -> None:
     assert asked_for(parse(query), Request(query=query)) == text
+
+
+class Ruled:
+    """Rules of the search desk."""
+
+    def __init__(self, text: str) -> None:
+        self._rules = Rules(read_desk(text, "test"))
+
+    def current(self) -> Rules:
+        return self._rules
+
+
+@pytest.mark.parametrize(
+    ("rules", "chosen"),
+    [
+        ('[[hidden]]\nurl = "http://site.test/car"\n', {}),
+        ('[[hidden]]\nurl = "http://site.test/*"\n', {}),
+        ('[[collection]]\nname = "b"\nsites = "b.test"\n', {"collection": "b"}),
+    ],
+)
+def test_rules_of_the_search_desk_hold_for_pages_found_by_meaning(
+    tmp_path: Path, rules: str, chosen: dict[str, Any]
+) -> None:
+    index = MeaningIndex(
+        tmp_path, english("/car", CAR), english("/auto", AUTOMOBILE), english("http://b.test/car", "a car"), *filler()
+    )
+    assert {"/car", "http://b.test/car"} <= index.found("automobile")
+    ruled = index.searcher.under(Ruled(rules))
+    found = {hit.url for hit in ruled.search(Request(query="automobile", size=100, **chosen)).hits}
+    assert "http://b.test/car" in found and "http://site.test/car" not in found
+
+
+def test_a_best_bet_stays_first_beside_meaning_and_a_boost_explains_itself(tmp_path: Path) -> None:
+    index = MeaningIndex(tmp_path, english("/car", CAR), english("/auto", AUTOMOBILE), english("/x", "x"), *filler())
+    ruled = index.searcher.under(
+        Ruled(
+            '[[best_bet]]\nqueries = "automobile"\nurl = "http://site.test/x"\n[[boost]]\nsite = "site.test"\ntimes = 3'
+        )
+    )
+    found = ruled.search(Request(query="automobile")).hits
+    assert found[0].url == "http://site.test/x" and found[0].recommended and len(found) == 3
+    for hit in found[1:]:
+        why = ruled.explain(Request(query="automobile"), hit.url)
+        assert why.score == pytest.approx(hit.score, rel=1e-3)

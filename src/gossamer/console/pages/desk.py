@@ -298,7 +298,7 @@ class _Page:
         stop = time.monotonic() + _LOOKING
         told = []
         for row in rows:
-            request, now_by = Request(query=row.query, facets=False), ""
+            request, now_by = Request(query=row.query, facets=False, literal=True), ""
             for name, one in rules.items():
                 if not now_by and time.monotonic() < stop and search.under(Published(one)).urls(request, 1):
                     now_by = name

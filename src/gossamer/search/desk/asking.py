@@ -50,10 +50,11 @@ def with_rules(view: View, builder: Builder, built: Built, effects: Effects) -> 
     asked = [built.strict] if built.loose is None else [built.strict, built.loose]
     changed = [_changed(query, sets, [one.query for one in first], narrowing) for query in asked]
     built.strict, built.loose = changed[0], changed[1] if len(changed) > 1 else None
-    if built.given is not None and narrowing:  # pages that are found by their meaning
-        everything = Q.const_score_query(Q.all_query(), 0.0)
-        built.given = [*built.given, *narrowing]
-        built.filtered = _all([(_MUST, built.filtered or everything), *narrowing])
+    if built.given is not None:  # pages that are found by their meaning
+        built.given = _given(built.given, sets) + narrowing
+        if narrowing:
+            everything = Q.const_score_query(Q.all_query(), 0.0)
+            built.filtered = _all([(_MUST, built.filtered or everything), *narrowing])
 
 
 def told(why: ScoreExplanation, effects: Effects) -> ScoreExplanation:
@@ -82,6 +83,15 @@ def _changed(
     if first:
         query = Q.boolean_query([(_SHOULD, query), *((_SHOULD, one) for one in first)])
     return _all([(_MUST, query), *narrowing])
+
+
+def _given(given: Sequence[_Clause], sets: Sequence[tuple[list[_Clause], Boosted]]) -> list[_Clause]:
+    """What scores pages that were found otherwise, with the same boosts."""
+    words = [query for occur, query in given if occur == _SHOULD]
+    if not sets or not words:
+        return list(given)
+    boosted = _boosted(Q.boolean_query([(_SHOULD, query) for query in words]), sets)
+    return [(_SHOULD, boosted), *((occur, query) for occur, query in given if occur != _SHOULD)]
 
 
 def _boosted(query: tantivy.Query, sets: Sequence[tuple[list[_Clause], Boosted]]) -> tantivy.Query:

@@ -221,9 +221,10 @@ class Builder:
         """The same groups, which synonyms satisfy as well."""
         for one in self._others.get(number, ()):
             scratch = Built(Q.empty_query(), None, [], [], [])
-            typed, self._readings = self._readings, Readings()  # what was typed keeps all of its readings
+            kept = self._readings, self._told
+            self._readings = Readings()  # what was typed keeps all of its readings
             found = self._term(Term(one.text, one.phrase), scratch)
-            self._readings = typed
+            self._readings, self._told = kept  # and is worth what it is worth without synonyms
             if found is None:
                 continue
             if one.lang:

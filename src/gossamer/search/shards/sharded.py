@@ -170,7 +170,8 @@ class ShardedSearcher:
     def _climb(self, request: Request, query: Query, rounds: Rounds) -> _Climbed:
         """The search of the query as it was typed, or of the second attempt that finds more."""
         first = self._begin(request, query, rounds)
-        if not request.literal and not query.is_empty:
+        # Whoever made rules for a query that finds something has said what it means.
+        if not request.literal and not query.is_empty and not (first.ruled and first.standing().exact):
             searches: dict[Attempt, _Search] = {}
 
             def ask(step: Step, with_loose: bool) -> tuple[_Search, Standing]:
