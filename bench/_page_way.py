@@ -237,7 +237,10 @@ class Shape(msgspec.Struct, frozen=True):
     """Bytes of a comment: read, and of no use."""
 
 
-def made_up(count: int, shape: Shape = Shape(), host: str = "journal.example") -> Iterator[Page]:  # noqa: B008
+_USUAL = Shape()
+
+
+def made_up(count: int, shape: Shape = _USUAL, host: str = "journal.example") -> Iterator[Page]:
     """Pages of a site; text, title and a few links are each page's own. No page knows of the pages after it, so those
     that one shape adds change nothing else."""
     menu = "".join(f'<li><a href="/section/{n}/">Section {n}</a></li>' for n in range(shape.menu))

@@ -29,10 +29,10 @@ BEST = 100
 class ClassicSearcher(Searcher):
     """Finds what the live searcher finds, and orders it by the classic score."""
 
-    def _find(
+    def _by_words(
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
-        asked, total, hits = super()._find(view, built, query, request, DEPTH, notices)
+        asked, total, hits = super()._by_words(view, built, query, request, DEPTH, notices)
         return asked, total, classic(view, hits[:BEST], built.words, self._ranks)
 
 

@@ -26,8 +26,8 @@ REFUSED = {
 }
 """Verbs that do not belong into a plan, with the reason."""
 VERBS = frozenset({
-    "alerts", "audit", "backup", "categories", "clusters", "config", "crawl", "doctor", "evaluate", "explain",
-    "export", "feeds", "filters", "history", "index", "inject", "jobs", "lab", "limit", "mirrors", "page",
+    "alerts", "audit", "backup", "categories", "clusters", "config", "crawl", "desk", "doctor", "evaluate",
+    "explain", "export", "feeds", "filters", "history", "index", "inject", "jobs", "lab", "limit", "mirrors", "page",
     "partition", "pause", "qrank", "rank", "recrawl", "remove", "resume", "rules", "search", "serve", "stats", "status",
     "work",
 })  # fmt: skip

@@ -29,6 +29,7 @@ _ADDED = {
         ),
     ),
     6: (("urls.site_version",), ("site_pages", "site_facts")),
+    7: ((), ("desk",)),
 }  # fmt: skip
 """Columns and tables that the version after this one brought."""
 

@@ -64,7 +64,7 @@ def under(index: SmallIndex, text: str) -> Searcher:
 
 
 def paths(searcher: Searcher, query: str, **more: object) -> list[str]:
-    hits = searcher.search(Request(query=query, **more)).hits  # type: ignore[arg-type]
+    hits = searcher.search(Request(query=query, **more)).hits  # type: ignore[arg-type]  # values of several types
     return [hit.url.removeprefix("http://site.test") for hit in hits]
 
 
