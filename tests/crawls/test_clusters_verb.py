@@ -132,7 +132,7 @@ def test_what_cannot_be_compared_is_refused(crawled: Crawled) -> None:
 
 
 def test_the_server_shows_story_and_versions_of_a_real_crawl(crawled: Crawled) -> None:
-    service, stories, _ = crawl_services(crawled.data, load(crawled.data, {}))
+    service, stories, *_ = crawl_services(crawled.data, load(crawled.data, {}))
     with serving(service, stories=stories) as address, httpx.Client(base_url=address, trust_env=False) as http:
         assert ">1 similar page<" in http.get("/cached", params={"url": crawled.copy}).text
         story = http.get("/api/v1/story", params={"url": crawled.copy}).json()
@@ -192,7 +192,7 @@ def test_on_a_terminal_changes_are_coloured_and_cannot_steer_it() -> None:
 
 def test_the_past_of_a_removed_page_is_not_shown(crawled: Crawled) -> None:
     """Last: it changes what the others read."""
-    service, stories, _ = crawl_services(crawled.data, load(crawled.data, {}))
+    service, stories, *_ = crawl_services(crawled.data, load(crawled.data, {}))
     with serving(service, stories=stories) as address, httpx.Client(base_url=address, trust_env=False) as http:
         assert http.get("/history", params={"url": crawled.changing}).status_code == 200
         assert gossamer("remove", crawled.changing, data=crawled.data).code == 0
