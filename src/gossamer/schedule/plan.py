@@ -23,6 +23,7 @@ REFUSED = {
     "init": "it is done once, by hand",
     "restore": "it is done once, by hand",
     "accounts": "it asks for a password",
+    "completion": "it is for a shell that somebody types in",
 }
 """Verbs that do not belong into a plan, with the reason."""
 VERBS = frozenset({
