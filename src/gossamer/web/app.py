@@ -24,6 +24,7 @@ from gossamer.web import api
 from gossamer.web.assets import Assets
 from gossamer.web.clicks import PATH as CLICK_PATH
 from gossamer.web.clicks import ClickPages, ClickService
+from gossamer.web.doors.google import GoogleDoor
 from gossamer.web.gate.clients import Clients
 from gossamer.web.gate.guard import Guard
 from gossamer.web.links import Links
@@ -97,6 +98,7 @@ def create_app(
             *MachinePages(service, pool, links, settings.title, origin, added.checks).routes(),
             *MetricsPage(metrics, settings, figures_pool, renderer.refuse).routes(),
             *api.routes(services, pool),
+            *GoogleDoor(services, pool, clock, settings.title).routes(),
             *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
             *_static(assets, renderer),
             *(ClickPages(clicks, clients, clock, settings.base_url).routes() if clicks is not None else []),

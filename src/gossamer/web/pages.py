@@ -16,6 +16,7 @@ from gossamer.search.query.operators import CHOSEN
 from gossamer.search.results import Marked, Overview, Request
 from gossamer.web.collections import PATH as COLLECTIONS
 from gossamer.web.collections import Collections
+from gossamer.web.doors import searxng
 from gossamer.web.links import Links, kept
 from gossamer.web.marking import marker
 from gossamer.web.overviews import Overviews
@@ -62,11 +63,15 @@ class Pages:
         ]
 
     async def home(self, http: HttpRequest) -> Response:
-        """The start page."""
+        """The start page; clients of SearXNG search at this address, too."""
+        if searxng.is_asked(http.query_params):
+            return await self._pool.run(searxng.respond, self._services, http.query_params)
         return await self._pool.run(self._home)
 
     async def search(self, http: HttpRequest) -> Response:
         """Results; the start page where nothing is asked."""
+        if searxng.is_asked(http.query_params):
+            return await self._pool.run(searxng.respond, self._services, http.query_params)
         request = request_of(http.query_params)
         if not request.query:
             return await self._pool.run(self._home)
@@ -78,6 +83,9 @@ class Pages:
 
     async def collection_search(self, http: HttpRequest) -> Response:
         """Results of a collection; its start page where nothing is asked."""
+        if searxng.is_asked(http.query_params):
+            name = http.path_params["name"]
+            return await self._pool.run(searxng.respond, self._services, http.query_params, name)
         return await self._pool.run(self._collection, http)
 
     async def collection_colours(self, http: HttpRequest) -> Response:
