@@ -66,6 +66,18 @@ def test_with_one_shard_nothing_at_all_differs(tmp_path: Path) -> None:
         assert index.single.suggest(query[:3]) == index.divided.suggest(query[:3])
 
 
+@pytest.mark.parametrize("query", ['"burn fuel"', '"fuel" OR moon', '"burn fuel" OR "silk thread"'])
+def test_a_phrase_counts_alike_in_shards_that_know_no_other_forms_of_its_words(tmp_path: Path, query: str) -> None:
+    """Few pages match, so other forms are looked for: only one shard has some."""
+    exact = [page(f"/exact{n}", f"rockets burn fuel and {n} moon", "burn fuel" * (n % 2)) for n in range(6)]
+    other = page("/other", "it burned fuels of all kinds", "burned fuels")
+    index = DividedIndex(tmp_path, 4, *exact, other)
+    request = Request(query=query, size=100)
+    one, many = (searcher.search(request) for searcher in (index.single, index.divided))
+    assert other.url in {hit.url for hit in one.hits} and one.attempt is not None
+    same(one, many)
+
+
 @settings(max_examples=15)
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), min_size=1, max_size=25),
