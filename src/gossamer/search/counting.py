@@ -95,9 +95,9 @@ def joined(view: View, query: tantivy.Query, all_hits: Sequence[Candidate] = ())
     known and few."""
     if 0 < len(all_hits) <= EXACT:
         addresses = [address for _, address in all_hits]
-        flags, clusters = view.numbers(schema.JOINED, addresses), view.numbers(schema.CLUSTER, addresses)
-        found = [cluster for cluster, flag in zip(clusters, flags, strict=True) if flag]
-        return Joined(len(found), tuple(sorted(set(found))))
+        flags, numbers = view.numbers(schema.JOINED, addresses), view.numbers(schema.CLUSTER, addresses)
+        theirs = [number for number, flag in zip(numbers, flags, strict=True) if flag]
+        return Joined(len(theirs), tuple(sorted(set(theirs))))
     copies = Q.const_score_query(Q.term_query(view.schema, schema.JOINED, 1), 0.0)
     found = view.searcher.search(Q.boolean_query([(_MUST, _unordered(query)), (_MUST, copies)]), EXACT)
     clusters = set(view.numbers(schema.CLUSTER, [address for _, address in found.hits]))
