@@ -90,8 +90,14 @@ def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
     return len(set(view.numbers(schema.CLUSTER, [address for _, address in hits]))) == len(hits)
 
 
-def joined(view: View, query: tantivy.Query) -> Joined:
-    """The clusters of the matching pages that are near copies of earlier ones."""
+def joined(view: View, query: tantivy.Query, all_hits: Sequence[Candidate] = ()) -> Joined:
+    """The clusters of the matching pages that are near copies of earlier ones; `all_hits`: those pages, if they are
+    known and few."""
+    if 0 < len(all_hits) <= EXACT:
+        addresses = [address for _, address in all_hits]
+        flags, numbers = view.numbers(schema.JOINED, addresses), view.numbers(schema.CLUSTER, addresses)
+        theirs = [number for number, flag in zip(numbers, flags, strict=True) if flag]
+        return Joined(len(theirs), tuple(sorted(set(theirs))))
     copies = Q.const_score_query(Q.term_query(view.schema, schema.JOINED, 1), 0.0)
     found = view.searcher.search(Q.boolean_query([(_MUST, _unordered(query)), (_MUST, copies)]), EXACT)
     clusters = set(view.numbers(schema.CLUSTER, [address for _, address in found.hits]))
