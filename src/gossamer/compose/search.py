@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.search.desk.acting import DeskRules
-from gossamer.search.remembered import RememberingSearcher
+from gossamer.search.remembered import MEBIBYTE, RememberingSearcher
 from gossamer.search.searcher import Searcher
 from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
@@ -34,7 +36,8 @@ def open_searcher(data: Path) -> Searcher:
 def open_service(data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
     """The searcher of a server, whose crawl may not have an index yet; `desk`: the rules that count."""
     require_crawl(DataFolder(data).database)
-    return _searcher(RememberingSearcher, data, settings, desk)
+    memory = settings.serve.remembered * MEBIBYTE
+    return _searcher(partial(RememberingSearcher, most_bytes=memory), data, settings, desk)
 
 
 def open_front_end(settings: Settings, desk: DeskRules | None = None) -> tuple[ShardedSearcher, RemoteNodes]:
@@ -52,7 +55,7 @@ def file_desk(settings: Settings) -> FileDesk | None:
     return FileDesk(Path(settings.shards.desk)) if settings.shards.desk else None
 
 
-def _searcher(kind: type[Searcher], data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
+def _searcher(kind: Callable[..., Searcher], data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
     folder = DataFolder(data)
     index = IndexFolder(index_place(folder, settings.shards).root)
     desk = desk or StoredDesk(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +52,7 @@ class OpenServer(NamedTuple):
 
     def run(self, ready: Callable[[str], None]) -> None:
         """Serve until SIGTERM or SIGINT; `ready` gets the address as soon as requests are answered."""
+        gc.freeze()  # what was loaded stays: no search for cycles has to look at it while somebody waits
         run(self.app, self.settings, ready)
 
 

@@ -230,9 +230,11 @@ class Searcher:
         found, span = climbed.asked, span_of(request)
         page = self._page(view, request, found.hits[:DEPTH], span)
         if not page.is_full and len(found.hits) < min(found.matching, DEPTH):  # copies took the places of others
-            found = self._ask(view, found.request, parse(found.request.query), DEPTH)
+            found = self._deeper(view, found)
             page = self._page(view, request, found.hits[:DEPTH], span)
-        counted = tally(view, found.asked, found.matching, found.hits, request.facets, self._collapses(request))
+        counted = tally(
+            view, found.built.bare(found.asked), found.matching, found.hits, request.facets, self._collapses(request)
+        )
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(found.built.needles)
@@ -264,7 +266,7 @@ class Searcher:
 
         @cache
         def whole() -> _Asked:
-            return first if is_plain or exact >= ENOUGH else self._ask(view, request, query, needed)
+            return first if is_plain else self._with_loose(view, first, needed)
 
         @cache
         def spelled() -> Query | None:
@@ -279,8 +281,12 @@ class Searcher:
             def frequency(word: str) -> int:
                 return self._frequency(view, word)
 
+            @cache
+            def taken(step: Step) -> _Asked:
+                return self._ask(view, step.request(request), step.query, needed, with_loose=False)
+
             def ask(step: Step, with_loose: bool) -> tuple[_Asked, Standing]:
-                other = self._ask(view, step.request(request), step.query, needed, with_loose)
+                other = self._with_loose(view, taken(step), needed) if with_loose else taken(step)
                 return other, other.standing
 
             better = climb(steps(query, exact, total, spelled, frequency, frequency), exact, total, ask)
@@ -292,16 +298,29 @@ class Searcher:
         """Ask the index; `with_loose`: also for pages with a part of the words, where few have all of them."""
         effects = self._effects(view, query, request)
         built = self._build(view, request, effects)
-        if not with_loose:
-            built = msgspec.structs.replace(built, loose=None)
         notices: list[str] = []
-        if with_loose:
-            asked, matching, hits = self._find(view, built, effects.query, request, needed, notices)
-        else:
-            asked, matching, hits = self._by_words(view, built, effects.query, request, needed, notices)
-            if built.exact >= ENOUGH:  # then it is the answer
-                asked, matching, hits = self._mixed(view, built, effects.query, request, (asked, matching, hits))
-        return _Asked(request, effects, built, asked, matching, hits, notices)
+        found = self._by_words(view, built, effects.query, request, needed, notices, with_loose)
+        if with_loose or built.exact >= ENOUGH:  # then it is the answer
+            found = self._mixed(view, built, effects.query, request, found)
+        return _Asked(request, effects, built, *found, notices)
+
+    def _with_loose(self, view: View, one: _Asked, needed: int) -> _Asked:
+        """The same, with pages that have a part of the words, where few have all of them: only these are looked for."""
+        built = msgspec.structs.replace(one.built)
+        if built.exact >= ENOUGH:
+            return one
+        notices: list[str] = []
+        found = one.asked, one.matching, one.hits
+        found = self._loosened(view, built, one.query, one.request, needed, notices, found)
+        built.by_words = found[1]
+        found = self._mixed(view, built, one.query, one.request, found)
+        return one._replace(built=built, asked=found[0], matching=found[1], hits=found[2], notices=notices)
+
+    def _deeper(self, view: View, one: _Asked) -> _Asked:
+        """The same, with as many hits as anybody may see."""
+        notices: list[str] = []
+        found = self._find(view, one.built, one.query, one.request, DEPTH, notices)
+        return one._replace(asked=found[0], matching=found[1], hits=found[2], notices=notices)
 
     def _spelling(self, view: View) -> Callable[[Sequence[str]], Spelling]:
         return lambda words: self._views.vocabulary(view)
@@ -358,21 +377,42 @@ class Searcher:
         return self._meaning.mixed(view, built, query, request, asked, hits, priors)
 
     def _by_words(
-        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
-    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str],
+        with_loose: bool = True,
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:  # fmt: skip
         """The same by words alone; enough hits to be mixed with others."""
+        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
+        found = self._best(view, built, query, request, asked, needed)
+        built.exact = found[1]
+        if with_loose:
+            found = self._loosened(view, built, query, request, needed, notices, found)
+        built.by_words = found[1]
+        return found
+
+    def _loosened(
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str],
+        found: tuple[tantivy.Query, int, list[Candidate]],
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:  # fmt: skip
+        """What was found, or pages with a part of the words, where few have all of them."""
+        asked, total, _ = found
+        if total >= ENOUGH or built.loose is None or asked is not built.strict:
+            return found
+        looser = self._best(view, built, query, request, built.loose, needed, more_than=total)
+        if looser[1] <= total:
+            return found
+        notices.append(relaxed_notice(total))
+        return looser
+
+    def _best(
+        self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, needed: int,
+        more_than: int = 0,
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:  # fmt: skip
+        """How many pages match a query, and the best of them with their priors; these only if it matches `more_than` so
+        many."""
         by_date = request.sort == "date" or query.newest
         depth = max(depth_for(needed), self._meaning.candidates if self._meaning is not None else 0)
-        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
         total, hits = ask_index(view, asked, depth, by_date)
-        built.exact = total
-        if total < ENOUGH and built.loose is not None and asked is built.strict:
-            looser, more = ask_index(view, built.loose, depth, by_date)
-            if looser > total:
-                notices.append(relaxed_notice(total))
-                asked, total, hits = built.loose, looser, more
-        built.by_words = total
-        if not by_date and self._ranking(request) == "web":
+        if total > more_than and not by_date and self._ranking(request) == "web":
             wish = ordering.wish_of(query, request, built, self._clock.now())
             best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, wish)
             hits = best + hits[WINDOW:]

@@ -94,10 +94,10 @@ def create_app(
     app = Starlette(
         routes=[
             *Pages(services, pool, renderer, links, clock).routes(),
+            *api.routes(services, pool),
             *StoryPages(services, pool, renderer, links).routes(),
             *MachinePages(service, pool, links, settings.title, origin, added.checks).routes(),
             *MetricsPage(metrics, settings, figures_pool, renderer.refuse).routes(),
-            *api.routes(services, pool),
             *GoogleDoor(services, pool, clock, settings.title).routes(),
             *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
             *_static(assets, renderer),
