@@ -1,6 +1,7 @@
 """Answers that are given again while the index stays as it is: readers ask for the same things, and turn pages back.
 
-An answer depends on more than the index: on the time (fresh pages), on link ranks, on the representatives of clusters.
+An answer depends on more than the index: on the time (fresh pages), on link ranks, on the representatives of clusters,
+on clicks of readers.
 So it is given again for `KEPT` seconds at most, and only while the index has the same commit and the search desk the
 same rules.
 """
@@ -15,6 +16,7 @@ import msgspec
 
 from gossamer.clock import Clock
 from gossamer.index.folder import IndexFolder
+from gossamer.search.clicks.evidence import Choices
 from gossamer.search.desk.acting import NO_RULES, DeskRules, Rules
 from gossamer.search.ordering import Leaders, Ranks
 from gossamer.search.ranking import RankingConfig
@@ -43,9 +45,9 @@ class RememberingSearcher(Searcher):
     def __init__(
         self, folder: IndexFolder, config: RankingConfig | None = None, ranks: Ranks | None = None,
         clock: Clock | None = None, leaders: Leaders | None = None, desk: DeskRules | None = None,
-        most_hits: int = MOST_HITS,
+        most_hits: int = MOST_HITS, choices: Choices | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(folder, config, ranks, clock, leaders, desk=desk)
+        super().__init__(folder, config, ranks, clock, leaders, desk=desk, choices=choices)
         self._most = most_hits
         self._lock = Lock()
         self._answers: OrderedDict[Request, _Answer] = OrderedDict()
