@@ -44,6 +44,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     wider: bool = False
     """Whether phrases match other forms of their words, and compounds match when written apart or together; set by the
     searcher itself where the query as typed finds little."""
+    trial: int = 0
+    """Not 0: the order with clicks of readers and the one without them are compared, with these coins."""
 
 
 class Marked(msgspec.Struct, frozen=True, gc=False):
@@ -100,6 +102,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The page in other languages, as far as they are in the index."""
     recommended: bool = False
     """Whether a best bet of the search desk put it first."""
+    team: Literal["", "with", "without"] = ""
+    """In a trial: the order, with clicks of readers or without them, that brought it to its place."""
 
 
 class Count(msgspec.Struct, frozen=True, gc=False):
