@@ -25,7 +25,7 @@ from gossamer.index import schema
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.operators import FACETS, Facet
 from gossamer.search.results import Count, Facets
-from gossamer.search.view import View, any_number, count_of
+from gossamer.search.view import View, any_of, count_of
 
 EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
@@ -111,7 +111,7 @@ def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets
     facets = _facets(view, query, shards) if with_facets else {}
     if not clusters:
         return Counted(facets)
-    theirs = any_number(view.schema, schema.CLUSTER, clusters)
+    theirs = any_of(view.schema, schema.CLUSTER, clusters)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
     found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters)))

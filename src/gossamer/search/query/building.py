@@ -23,7 +23,7 @@ from gossamer.search.query.signs import with_signs
 from gossamer.search.query.words import Clause, Unit, before_nasals, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
-from gossamer.search.view import View, any_number
+from gossamer.search.view import View, any_of
 from gossamer.search.weights import field_weights
 
 Q = tantivy.Query
@@ -187,7 +187,7 @@ class Builder:
         numbers = numbers_asked(query.typed if is_bare else " ".join(group[0].text for group in query.groups))
         weights = ((schema.NAME, self._config.name), (schema.PART_NAME, self._config.part_name))
         return [
-            self._bonus(_NAMES[field], any_number(self._schema, field, numbers), weight, built)
+            self._bonus(_NAMES[field], any_of(self._schema, field, numbers), weight, built)
             for field, weight in weights
             if weight and numbers
         ]
@@ -415,8 +415,7 @@ class Builder:
         return filters
 
     def _one_of(self, operator: Operator, values: Iterable[str]) -> tantivy.Query:
-        spelled = list(map(operator.spell, values))
-        return Q.const_score_query(Q.term_set_query(self._schema, operator.field, spelled), 0.0)
+        return any_of(self._schema, operator.field, list(map(operator.spell, values)))
 
     def _dated(self, start: int | None, end: int | None) -> tantivy.Query:
         kind = tantivy.FieldType.Integer
