@@ -195,10 +195,22 @@ def test_a_browser_set_to_do_not_track_sends_nothing_and_others_do(
         wait_until(page, lambda: len(posted) == (0 if wish else 1))
 
 
-def test_without_scripts_results_open_and_nothing_is_counted(
+def test_without_scripts_results_open_and_the_browser_tells_by_itself(
     results: Callable[..., Page], library: Library, watch: Any
 ) -> None:
     before, page = library.counted(HISTORY), results(java_script_enabled=False)
+    page.get_by_role("link", name=TITLE, exact=True).click()
+    expect(page).to_have_title("There")
+    left_for(watch, HISTORY)
+    wait_for_count(page, library, HISTORY, before + 1)
+
+
+@pytest.mark.parametrize("wish", ["DNT", "Sec-GPC"])
+def test_without_scripts_who_does_not_want_to_be_followed_sends_nothing(
+    results: Callable[..., Page], library: Library, watch: Any, wish: str
+) -> None:
+    before, page = library.counted(HISTORY), results(java_script_enabled=False, extra_http_headers={wish: "1"})
+    assert page.locator("a[ping]").count() == 0
     page.get_by_role("link", name=TITLE, exact=True).click()
     expect(page).to_have_title("There")
     left_for(watch, HISTORY)

@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
 
     def command() -> None:
         _check_folder(_data_folder(arguments))
-        _app(arguments)(arguments, exit_on_error=False, print_error=False)
+        command_line(all_verbs=arguments[0] in ("--help", "-h"))(arguments, exit_on_error=False, print_error=False)
 
     if not arguments:
         out.print(FIRST, markup=False)
@@ -81,20 +81,26 @@ def guarded(command: Callable[[], object], debug: bool) -> int:
     return 0
 
 
-def _app(arguments: list[str]) -> App:
+def command_line(all_verbs: bool) -> App:
     """The command line. Only the verb that is asked for is imported, which saves half a second; the overview shows
     a sentence of each, so it imports all of them."""
     app = App(
         name="gossamer",
         help=f"{WHAT_IT_IS}.",
-        version=__version__,
+        version=_versions,
+        version_format="plaintext",
         version_flags=["--version"],
     )
-    overview = arguments[0] in ("--help", "-h")
     for verb in VERBS:
         module = module_of(verb)
-        app.command(import_module(module).command if overview else f"{module}:command", name=verb)
+        app.command(import_module(module).command if all_verbs else f"{module}:command", name=verb)
     return app
+
+
+def _versions() -> str:
+    from gossamer.cli.versions import versions
+
+    return versions()
 
 
 def _failed(text: str, code: int, debug: bool) -> int:

@@ -25,7 +25,7 @@ from gossamer.index import schema
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.operators import FACETS, Facet
 from gossamer.search.results import Count, Facets
-from gossamer.search.view import View, count_of
+from gossamer.search.view import View, any_number, count_of
 
 EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
@@ -90,8 +90,14 @@ def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
     return len(set(view.numbers(schema.CLUSTER, [address for _, address in hits]))) == len(hits)
 
 
-def joined(view: View, query: tantivy.Query) -> Joined:
-    """The clusters of the matching pages that are near copies of earlier ones."""
+def joined(view: View, query: tantivy.Query, all_hits: Sequence[Candidate] = ()) -> Joined:
+    """The clusters of the matching pages that are near copies of earlier ones; `all_hits`: those pages, if they are
+    known and few."""
+    if 0 < len(all_hits) <= EXACT:
+        addresses = [address for _, address in all_hits]
+        flags, numbers = view.numbers(schema.JOINED, addresses), view.numbers(schema.CLUSTER, addresses)
+        theirs = [number for number, flag in zip(numbers, flags, strict=True) if flag]
+        return Joined(len(theirs), tuple(sorted(set(theirs))))
     copies = Q.const_score_query(Q.term_query(view.schema, schema.JOINED, 1), 0.0)
     found = view.searcher.search(Q.boolean_query([(_MUST, _unordered(query)), (_MUST, copies)]), EXACT)
     clusters = set(view.numbers(schema.CLUSTER, [address for _, address in found.hits]))
@@ -105,7 +111,7 @@ def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets
     facets = _facets(view, query, shards) if with_facets else {}
     if not clusters:
         return Counted(facets)
-    theirs = Q.const_score_query(Q.term_set_query(view.schema, schema.CLUSTER, list(clusters)), 0.0)
+    theirs = any_number(view.schema, schema.CLUSTER, clusters)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
     found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters)))

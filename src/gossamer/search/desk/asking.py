@@ -35,6 +35,7 @@ def with_rules(view: View, builder: Builder, built: Built, effects: Effects) -> 
         return
     if effects.unknown:
         built.strict, built.loose, built.given = Q.empty_query(), None, None
+        built.strict_bare = None
         return
     narrowing = _barring(view, effects.barred)
     if effects.collection is not None:
@@ -50,6 +51,7 @@ def with_rules(view: View, builder: Builder, built: Built, effects: Effects) -> 
     asked = [built.strict] if built.loose is None else [built.strict, built.loose]
     changed = [_changed(query, sets, [one.query for one in first], narrowing) for query in asked]
     built.strict, built.loose = changed[0], changed[1] if len(changed) > 1 else None
+    built.strict_bare = built.loose_bare = None
     if built.given is not None:  # pages that are found by their meaning
         built.given = _given(built.given, sets) + narrowing
         if narrowing:
