@@ -309,3 +309,5 @@ class PageRow(msgspec.Struct):
     warc_length: int | None = None
     judged: bytes | None = None
     """What was decided by what was known of its site (`site.judgement`), encoded."""
+    new: bool | None = None
+    """Whether it was no document before this visit."""
