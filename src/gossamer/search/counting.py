@@ -42,6 +42,8 @@ class Tally(msgspec.Struct, frozen=True):
     """Clusters that match."""
     estimated: bool
     facets: Facets
+    owners: dict[int, int] = {}
+    """Number of a registrable domain that was asked for → its clusters."""
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -72,16 +74,19 @@ class Counted(msgspec.Struct, frozen=True):
     joined: int = 0
     """Those of them that joined."""
     sharing: tuple[Sharing, ...] = ()
+    owners: dict[int, int] = {}
+    """Number of a registrable domain → pages."""
 
 
 def tally(
-    view: View, query: tantivy.Query, pages: int, hits: Sequence[Candidate], with_facets: bool, collapsed: bool
-) -> Tally:
+    view: View, query: tantivy.Query, pages: int, hits: Sequence[Candidate], with_facets: bool, collapsed: bool,
+    owners: Sequence[int] = (),
+) -> Tally:  # fmt: skip
     """Counts the `pages` that match a query, of which `hits` are the best, or all."""
     found = Joined()
     if collapsed and view.has_copies and not (len(hits) == pages and _are_different(view, hits)):
         found = joined(view, query)
-    counted = count(view, query, found.clusters, bool(pages) and with_facets)
+    counted = count(view, query, found.clusters, bool(pages) and with_facets, owners=owners)
     return total(pages, [found], [counted], with_facets)
 
 
@@ -98,13 +103,17 @@ def joined(view: View, query: tantivy.Query) -> Joined:
     return Joined(count_of(found), tuple(sorted(clusters)))
 
 
-def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets: bool, shards: int = 1) -> Counted:
-    """Counts the matching pages by facet, and those of the clusters.
+def count(
+    view: View, query: tantivy.Query, clusters: Sequence[int], with_facets: bool, shards: int = 1,
+    owners: Sequence[int] = (),
+) -> Counted:  # fmt: skip
+    """Counts the matching pages by facet, those of the clusters, and those of some registrable domains.
 
     A value that is rare in each of several shards may be frequent in all of them: they list more than is shown."""
     facets = _facets(view, query, shards) if with_facets else {}
+    of_owners = {owner: _pages_of(view, query, owner) for owner in owners}
     if not clusters:
-        return Counted(facets)
+        return Counted(facets, owners=of_owners)
     theirs = Q.const_score_query(Q.term_set_query(view.schema, schema.CLUSTER, list(clusters)), 0.0)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
@@ -115,7 +124,22 @@ def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets
         for name in (FACETS if with_facets else ())
         for bucket in found[name]["buckets"]
     ]
-    return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing))
+    for owner in owners:
+        theirs = Q.boolean_query([(_MUST, asked), (_MUST, _owned(view, owner))])
+        buckets = view.searcher.aggregate(theirs, _by_cluster(len(clusters)))["clusters"]["buckets"]
+        pages = sum(bucket["doc_count"] for bucket in buckets)
+        sharing.append(Sharing(schema.OWNER, str(owner), pages, _keys(buckets)))
+    return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing), of_owners)
+
+
+def _pages_of(view: View, query: tantivy.Query, owner: int) -> int:
+    asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, _owned(view, owner))])
+    return count_of(view.searcher.search(asked, 1))
+
+
+def _owned(view: View, owner: int) -> tantivy.Query:
+    """The pages of a registrable domain."""
+    return Q.const_score_query(Q.term_query(view.schema, schema.OWNER, owner), 0.0)
 
 
 def total(pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool) -> Tally:
@@ -127,7 +151,11 @@ def total(pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_
     surplus = share * (sum(one.members for one in counted) - len(clusters)) if clusters else 0.0
     by_value = _surplus_by_value([sharing for one in counted for sharing in one.sharing], share)
     facets = _shown([one.facets for one in counted], by_value) if pages and with_facets else Facets()
-    return Tally(_less(pages, surplus), estimated, facets)
+    owners: Counter[int] = Counter()
+    for one in counted:
+        owners.update(one.owners)
+    by_owner = {owner: _less(number, by_value.get((schema.OWNER, str(owner)), 0.0)) for owner, number in owners.items()}
+    return Tally(_less(pages, surplus), estimated, facets, by_owner)
 
 
 def _surplus_by_value(sharing: Iterable[Sharing], share: float) -> dict[tuple[str, str], float]:
@@ -149,11 +177,14 @@ def _keys(buckets: Iterable[dict[str, Any]]) -> tuple[int, ...]:
     return tuple(int(bucket["key"]) for bucket in buckets)
 
 
+def _by_cluster(clusters: int) -> dict[str, Any]:
+    return {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
+
+
 def _plan(with_facets: bool, clusters: int) -> dict[str, Any]:
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
     for name, facet in FACETS.items() if with_facets else ():
-        by_cluster = {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
-        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": by_cluster}
+        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": _by_cluster(clusters)}
     return plan
 
 

@@ -70,6 +70,8 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Pages need not contain a word that more than this share of all pages contain."""
     all_of: int = 5
     """Pages must contain all words of a query of up to this many words; for a longer query any word is enough."""
+    group: int = 2
+    """Results of one site on a page of results, if the best results come from five sites or more; 0: no limit."""
     semantic: float = 0.0
     """What the meaning of a page counts beside its words, from 0 to 1; 0: search by words alone. 0.5 is measured. Needs
     `pip install 'gossamer[semantic]'` (see docs/semantic.md)."""
@@ -82,6 +84,8 @@ class RankingConfig(msgspec.Struct, frozen=True):
 
     def check(self) -> None:
         """Raise a `UsageError` for what a type cannot rule out."""
+        if self.group < 0:
+            raise UsageError(f"search.group is {self.group}: it must be 0 or more")
         for name, value in (("semantic", self.semantic), ("semantic_cpu", self.semantic_cpu)):
             if value > 1:
                 raise UsageError(f"search.{name} is {value}: it must be at most 1")

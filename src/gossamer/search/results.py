@@ -44,6 +44,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     wider: bool = False
     """Whether phrases match other forms of their words, and compounds match when written apart or together; set by the
     searcher itself where the query as typed finds little."""
+    group: bool = True
+    """Whether a page has at most a few results of one site, if the answer spans many sites."""
 
 
 class Marked(msgspec.Struct, frozen=True):
@@ -77,6 +79,14 @@ class Alternate(msgspec.Struct, frozen=True):
     url: str
 
 
+class MoreFrom(msgspec.Struct, frozen=True):
+    """The other results of a site that has as many on a page as it may."""
+
+    site: str
+    """As `site:` names it."""
+    count: int
+
+
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One result."""
 
@@ -100,6 +110,12 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """The page in other languages, as far as they are in the index."""
     recommended: bool = False
     """Whether a best bet of the search desk put it first."""
+    group: str = ""
+    """The site that it was counted for, as `site:` names it; empty where sites have no limit."""
+    follows: bool = False
+    """Whether the result before it is of the same site."""
+    more_from: MoreFrom | None = None
+    """At the last result of a site on a page, if the site has more."""
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -175,6 +191,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     """Why there are no results; empty where there are any."""
     try_instead: tuple[str, ...] = ()
     """Queries that find something, where this one finds nothing."""
+    grouped: bool = False
+    """Whether each site had at most a few results on a page."""
 
     @property
     def in_vain(self) -> bool:

@@ -27,6 +27,8 @@ from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
+from gossamer.search.like.telling import sample
+from gossamer.search.like.values import Sample
 from gossamer.search.limits import ENOUGH, WINDOW
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
@@ -43,6 +45,7 @@ from gossamer.search.shards.values import (
     HeldAsk,
     Identity,
     LeadersAsk,
+    LikeAsk,
     MeaningAsk,
     Meant,
     OverviewAsk,
@@ -77,6 +80,7 @@ OPERATIONS: dict[str, type[msgspec.Struct]] = {
     "suggest": SuggestAsk,
     "spelling": SpellingAsk,
     "page": UrlAsk,
+    "sample": LikeAsk,
     "leaders": LeadersAsk,
     "overview": OverviewAsk,
     "held": HeldAsk,
@@ -126,7 +130,7 @@ class ShardSearcher:
             query = asking.loose if ask.loose and asking.loose is not None else asking.strict
             highlighter = Highlighter(asking.built.needles)
             hits = {one.key: hit for one in ask.showings if (hit := _shown(view, one, highlighter)) is not None}
-            return Shown(hits, count(view, query, ask.clusters, ask.facets, self.cut.shards))
+            return Shown(hits, count(view, query, ask.clusters, ask.facets, self.cut.shards, ask.owners))
 
     def explain(self, ask: ExplainAsk) -> ScoreExplanation:
         """Why a page here has the score it has."""
@@ -176,6 +180,11 @@ class ShardSearcher:
         """The stored text of a page here."""
         with self._view() as view:
             return stored_page(view, ask.url)
+
+    def sample(self, ask: LikeAsk) -> Sample | None:
+        """The words of a page here that others shall be like."""
+        with self._view() as view:
+            return sample(view, ask.value)
 
     def leaders(self, ask: LeadersAsk) -> dict[int, int]:
         """Cluster → key of the page that represents it."""
@@ -266,7 +275,7 @@ def _sightings(
     view: View, addresses: list[tantivy.DocAddress], orders: Sequence[float], scores: Sequence[float]
 ) -> tuple[Sighting, ...]:
     keys, clusters = view.numbers(schema.KEY, addresses), view.numbers(schema.CLUSTER, addresses)
-    return tuple(map(Sighting, orders, scores, keys, clusters))
+    return tuple(map(Sighting, orders, scores, keys, clusters, view.numbers(schema.OWNER, addresses)))
 
 
 def _shown(view: View, showing: Showing, highlighter: Highlighter) -> Hit | None:

@@ -15,7 +15,7 @@ from gossamer.search.query.language import Query, parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, Request
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -84,6 +84,8 @@ class Sighting(msgspec.Struct, frozen=True, array_like=True):
     """What decides its place among the best."""
     key: int
     cluster: int
+    owner: int = 0
+    """Number of its registrable domain."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -144,6 +146,8 @@ class ShowAsk(msgspec.Struct, frozen=True):
     clusters: tuple[int, ...] = ()
     """Clusters whose pages are to be counted."""
     facets: bool = False
+    owners: tuple[int, ...] = ()
+    """Registrable domains whose pages are to be counted, by number."""
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -202,6 +206,13 @@ class UrlAsk(msgspec.Struct, frozen=True):
     """Something about one page is wanted."""
 
     url: str
+
+
+class LikeAsk(msgspec.Struct, frozen=True):
+    """The words of a page are wanted that others shall be like."""
+
+    value: str
+    """Of `like:`, as typed."""
 
 
 class LeadersAsk(msgspec.Struct, frozen=True):
