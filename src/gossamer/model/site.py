@@ -58,6 +58,14 @@ def owner_of(site: str) -> str:
     return site if is_address or "." not in host else registrable_domain(host)
 
 
+def section_of(canonical_url: str) -> str:
+    """The part of its site that a page is in: the site with the first part of the path; empty for a start page."""
+    site = site_of(canonical_url)
+    path = canonical_url.partition("//")[2][len(site) :].partition("?")[0].partition("#")[0]
+    first = path.strip("/").partition("/")[0]
+    return f"{site}/{first}" if first else ""
+
+
 def packed_keys(keys: Sequence[int]) -> bytes:
     """Keys in 8 bytes each, little-endian."""
     return struct.pack(f"<{len(keys)}q", *keys)

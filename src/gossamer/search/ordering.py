@@ -141,30 +141,32 @@ class Collapsed(msgspec.Struct, frozen=True):
     copies: list[int]
     is_full: bool = True
     """Whether the page has as many as were asked for."""
-    sites: list[int] = []
-    """The site of each, by number; empty where sites have no limit."""
+    field: str = ""
+    """What they are grouped by; empty where groups have no limit."""
+    groups: list[int] = []
+    """The group of each."""
 
 
 def one_page(
     view: View, hits: Sequence[Candidate], span: Span, leaders: Leaders | None, collapses: bool, most: int
 ) -> Collapsed:
-    """The hits of a page of results: near copies under one of them if it `collapses`, at most so many of one site.
+    """The hits of a page of results: near copies under one of them if it `collapses`, at most so many of one group.
 
     A cluster stands where its best hit stands. Its representative is shown, where it is among the hits;
     else that best hit."""
     addresses = [address for _, address in hits]
     line = clustered(view.numbers(schema.CLUSTER, addresses) if collapses else range(len(hits)))
-    sites = view.numbers(schema.OWNER, addresses) if most else []
-    if is_limited := grouping.spreads(sites):
-        seen = [grouping.Seen(sites[places[0]], hits[places[0]][0], places[0]) for _, places in line]
+    field, groups = grouping.groups(lambda name: view.numbers(name, addresses)) if most else ("", ())
+    if field:
+        seen = [grouping.Seen(groups[places[0]], hits[places[0]][0], places[0]) for _, places in line]
         page = [line[place] for place in grouping.arranged(seen, span, most)]
     else:
         page = line[span.first : span.first + span.size]
     several = [number for number, places in page if len(places) > 1]
     named = leaders.of(several) if leaders is not None and several else {}
     shown = [_led(view, hits, places, named.get(number)) for number, places in page]
-    of_page = [sites[places[0]] for _, places in page] if is_limited else []
-    return Collapsed(shown, [len(places) - 1 for _, places in page], len(page) == span.size, of_page)
+    of_page = [groups[places[0]] for _, places in page] if field else []
+    return Collapsed(shown, [len(places) - 1 for _, places in page], len(page) == span.size, field, of_page)
 
 
 def clustered(numbers: Iterable[int]) -> list[tuple[int, list[int]]]:

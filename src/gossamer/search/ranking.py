@@ -71,7 +71,8 @@ class RankingConfig(msgspec.Struct, frozen=True):
     all_of: int = 5
     """Pages must contain all words of a query of up to this many words; for a longer query any word is enough."""
     group: int = 2
-    """Results of one site on a page of results, if the best results come from five sites or more; 0: no limit."""
+    """Results of one site on a page of results, or of one part of a site, if the best results come from five of them or
+    more; 0: no limit."""
     semantic: float = 0.0
     """What the meaning of a page counts beside its words, from 0 to 1; 0: search by words alone. 0.5 is measured. Needs
     `pip install 'gossamer[semantic]'` (see docs/semantic.md)."""

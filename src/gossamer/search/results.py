@@ -45,7 +45,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Whether phrases match other forms of their words, and compounds match when written apart or together; set by the
     searcher itself where the query as typed finds little."""
     group: bool = True
-    """Whether a page has at most a few results of one site, if the answer spans many sites."""
+    """Whether a page has at most a few results of one site, or part of a site, if the answer spans many."""
 
 
 class Marked(msgspec.Struct, frozen=True):
@@ -80,7 +80,7 @@ class Alternate(msgspec.Struct, frozen=True):
 
 
 class MoreFrom(msgspec.Struct, frozen=True):
-    """The other results of a site that has as many on a page as it may."""
+    """The other results of a site, or part of one, that has as many on a page as it may."""
 
     site: str
     """As `site:` names it."""
@@ -111,11 +111,11 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     recommended: bool = False
     """Whether a best bet of the search desk put it first."""
     group: str = ""
-    """The site that it was counted for, as `site:` names it; empty where sites have no limit."""
+    """The site, or part of one, that it was counted for, as `site:` names it; empty where there is no limit."""
     follows: bool = False
-    """Whether the result before it is of the same site."""
+    """Whether the result before it is of the same group."""
     more_from: MoreFrom | None = None
-    """At the last result of a site on a page, if the site has more."""
+    """At the last result of a group on a page, if the group has more."""
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -192,7 +192,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     try_instead: tuple[str, ...] = ()
     """Queries that find something, where this one finds nothing."""
     grouped: bool = False
-    """Whether each site had at most a few results on a page."""
+    """Whether each group had at most a few results on the page."""
 
     @property
     def in_vain(self) -> bool:

@@ -235,10 +235,8 @@ class Searcher:
         if not page.is_full and len(found.hits) < min(found.matching, DEPTH):  # copies took the places of others
             found = self._ask(view, found.request, parse(found.request.query), DEPTH)
             page = self._page(view, request, found.hits[:DEPTH], span, most)
-        crowded = grouping.crowded(page.sites, most)
-        counted = tally(
-            view, found.asked, found.matching, found.hits, request.facets, self._collapses(request), crowded
-        )
+        crowd = grouping.crowd(page.field, page.groups, most)
+        counted = tally(view, found.asked, found.matching, found.hits, request.facets, self._collapses(request), crowd)
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(found.built.needles)
@@ -253,7 +251,7 @@ class Searcher:
         return Results(
             request=request,
             total=total,
-            hits=grouping.told(translated, counted.owners) if page.sites else translated,
+            hits=grouping.told(translated, page.field, counted.groups),
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
@@ -262,7 +260,7 @@ class Searcher:
             attempt=climbed.attempt,
             reason=why.sentence,
             try_instead=why.instead,
-            grouped=bool(page.sites),
+            grouped=bool(page.field),
         )
 
     def _climb(self, view: View, request: Request, needed: int = 0) -> _Climbed:

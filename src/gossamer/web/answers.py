@@ -56,12 +56,13 @@ class ApiHit(Struct, frozen=True, kw_only=True):
     ] = ()
     recommended: Annotated[bool, Meta(description="True if a best bet of the search desk put the page first.")] = False
     group: Annotated[
-        str | None, Meta(description="The site whose results are limited on a page; null if there is no limit.")
+        str | None,
+        Meta(description="The site, or part of a site, whose results are limited on a page; null if none is."),
     ] = None
     more_from: Annotated[
         MoreFrom | None,
         Meta(
-            description="At the last result of a site on a page: the site, for the parameter site, and the number of "
+            description="At the last result of a group on a page: its name, for the operator site:, and the number of "
             "its results that are not on this page."
         ),
     ] = None
@@ -94,7 +95,8 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
         tuple[str, ...], Meta(description="Queries that find something, if this one finds nothing.")
     ] = ()
     grouped: Annotated[
-        bool, Meta(description="True if the results of one site are limited on a page. The parameter group=0 ends it.")
+        bool,
+        Meta(description="True if each site, or part of a site, has a limit on a page. The parameter group=0 ends it."),
     ] = False
     incomplete: Annotated[bool, Meta(description="True if a shard did not answer.")] = False
     shards: Annotated[

@@ -58,6 +58,12 @@ class Links:
             return ""
         return self.search(Request(query=query, collection=request.collection))
 
+    def more_from(self, request: Request, site: str) -> str:
+        """The results of a site, or of a part of one."""
+        if "/" not in site:
+            return self.search(request, site=site)
+        return self.search(request, query=f"{request.query} site:{site}")
+
     def explain(self, request: Request, url: str) -> str:
         """Why a page ranks where it does."""
         return self.to("/explain", **_parameters(request, page=False), url=url)

@@ -201,7 +201,7 @@ COLLECTION = Name(
 )
 GROUP = Flag(
     "group",
-    "Show at most two results of one site on a page, if the best results come from many sites.",
+    "Show at most two results of one site on a page, or of one part of a site, if the best results come from many.",
     True,
 )
 WORDS = Text("q", "Further words and operators that the pages must have.", "rocket")

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from searcher_kit import NOW, SmallIndex, near, page
 
 from gossamer.index.document import IndexPage
+from gossamer.model.site import owner_of, section_of
 from gossamer.search.desk.acting import Rules
 from gossamer.search.desk.reading import read_desk
-from gossamer.search.grouping import NEARLY, SITES, Seen, arranged
+from gossamer.search.grouping import GROUPS, NEARLY, Seen, arranged
 from gossamer.search.limits import Span
 from gossamer.search.results import Hit, Request
 from gossamer.search.searcher import Searcher
@@ -105,9 +106,55 @@ def test_the_setting_switches_it_off_or_allows_more(tmp_path: Path) -> None:
 
 
 def test_an_answer_of_few_sites_has_no_limit(tmp_path: Path) -> None:
-    pages = [rocket(f"site{number}.test", one, 4) for number in range(SITES - 1) for one in range(9)]
+    pages = [rocket(f"site{number}.test", one, 4) for number in range(GROUPS - 1) for one in range(9)]
     results = SmallIndex(tmp_path, *pages).search("rocket")
     assert not results.grouped
+
+
+PARTS = [
+    page(f"http://docs.test/{part}/{n}", f"{'rocket ' * 5}filling{part}{n}", f"Page {n} of {part}")
+    for part in ("library", "tutorial", "reference", "faq", "howto", "news")
+    for n in range(5)
+]
+
+
+def test_in_an_index_of_few_sites_their_parts_have_the_limit(tmp_path: Path) -> None:
+    index = SmallIndex(tmp_path, *PARTS)
+    results = index.search("rocket")
+    assert results.grouped and max(owners(results.hits).values()) == 2
+    more = next(hit.more_from for hit in results.hits if hit.more_from)
+    assert more.site.startswith("docs.test/") and more.count == 3
+    assert index.search(f"rocket site:{more.site}").total == 3 + 2
+    shown = [hit.url for number in (1, 2, 3) for hit in index.search("rocket", page=number).hits]
+    assert len(set(shown)) == 30
+
+
+def test_pages_at_the_top_of_a_site_are_no_parts(tmp_path: Path) -> None:
+    top = [page(f"http://docs.test/{n}.html", f"rocket rocket top{n}", f"Top {n}") for n in range(9)]
+    assert not SmallIndex(tmp_path, *PARTS[:20], *top).search("rocket").grouped
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://a.test/", ""), ("https://a.test/docs", "a.test/docs"), ("https://a.test/docs/", "a.test/docs"),
+        ("https://a.test/docs/x?y=1/2", "a.test/docs"), ("https://a.test:8080/docs/x", "a.test:8080/docs"),
+        ("https://a.test/?q=a/b", ""),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_site_is_the_first_part_of_the_path(url: str, name: str) -> None:
+    assert section_of(url) == name
+
+
+@pytest.mark.parametrize(
+    ("site", "name"),
+    [
+        ("www.example.co.uk", "example.co.uk"), ("www.example.org:8080", "example.org"), ("10.0.0.1:81", "10.0.0.1:81"),
+        ("localhost:8000", "localhost:8000"), ("[::1]:80", "[::1]:80"), ("alice.github.io", "alice.github.io"),
+    ],
+)  # fmt: skip
+def test_a_site_belongs_to_who_registered_it(site: str, name: str) -> None:
+    assert owner_of(site) == name
 
 
 def test_a_site_that_knows_it_best_keeps_its_place(tmp_path: Path) -> None:

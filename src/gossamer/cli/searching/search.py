@@ -67,7 +67,7 @@ def command(
     like
         Show pages that are like the page with this URL; words of the query narrow them.
     group
-        Show at most two results of one site on a page, if the best results come from many sites.
+        Show at most two results of one site on a page, or of one part of a site, if the best results come from many.
     why
         Instead of results, explain the score of the page with this URL, term by term.
     shards

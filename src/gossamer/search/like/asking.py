@@ -19,8 +19,8 @@ from gossamer.search.query.words import needle_of
 from gossamer.search.results import Request
 from gossamer.search.view import View
 
-SHARED = 0.1
-"""Share of the telling words that a page must have."""
+SHARED = 2
+"""Telling words that a page must have: with one, nearly every page is like every other (decision 39)."""
 _IN_TITLE = 0.5
 """What a word counts once more in the title of a page."""
 _REMEMBERED = 100
@@ -90,8 +90,7 @@ def clauses(form: tantivy.Schema, corpus: Corpus, like: Likeness | None) -> Iter
         return
     texts = [_clause(form, corpus, schema.BODY_STEMS, word, 1.0) for word in like.words]
     titles = [_clause(form, corpus, schema.TITLE_STEMS, word, _IN_TITLE) for word in like.words]
-    least = max(1, round(SHARED * len(texts)))
-    shared = Q.boolean_query([(_SHOULD, one) for one in texts], minimum_number_should_match=least)
+    shared = Q.boolean_query([(_SHOULD, one) for one in texts], minimum_number_should_match=min(SHARED, len(texts)))
     yield "words that it shares", (_MUST, shared)
     yield "words that it shares, in its title", (_SHOULD, Q.boolean_query([(_SHOULD, one) for one in titles]))
     yield "", (_NOT, Q.term_query(form, schema.CLUSTER, like.cluster))

@@ -30,8 +30,10 @@ class Line(msgspec.Struct, frozen=True):
     showings: list[Showing]
     is_full: bool = True
     """Whether there are as many as were asked for."""
-    sites: list[int] = []
-    """The site of each, by number; empty where sites have no limit."""
+    field: str = ""
+    """What they are grouped by; empty where groups have no limit."""
+    groups: list[int] = []
+    """The group of each."""
 
 
 def merged(several: Sequence[Sequence[Sighting]], ranking: str, by_date: bool) -> list[Sighting]:
@@ -93,13 +95,14 @@ def one_page(
     most: int,
 ) -> Line:  # fmt: skip
     """The results that a request wants to see: near copies under one of them if it `collapses`, at most so many of one
-    site.
+    group.
 
     A cluster stands where its best hit stands. Its representative is shown, where it is among the hits; else that
     best hit."""
     line = clustered((one.cluster for one in found) if collapses else range(len(found)))
-    if is_limited := most > 0 and grouping.spreads([one.owner for one in found]):
-        seen = [grouping.Seen(found[places[0]].owner, found[places[0]].score, places[0]) for _, places in line]
+    field, groups = grouping.groups(lambda name: [getattr(one, name) for one in found]) if most else ("", ())
+    if field:
+        seen = [grouping.Seen(groups[places[0]], found[places[0]].score, places[0]) for _, places in line]
         page = [line[place] for place in grouping.arranged(seen, span, most)]
     else:
         page = line[span.first : span.first + span.size]
@@ -111,8 +114,8 @@ def one_page(
         leader = named.get(number) if len(places) > 1 else None
         speaker = leader if leader is not None and leader in keys else keys[0]
         showings.append(Showing(speaker, found[places[0]].score, len(places) - 1))
-    sites = [found[places[0]].owner for _, places in page] if is_limited else []
-    return Line(showings, len(page) == span.size or not collapses, sites)
+    of_page = [groups[places[0]] for _, places in page] if field else []
+    return Line(showings, len(page) == span.size or not collapses, field, of_page)
 
 
 def copies_of(found: Sequence[Sighting], key: int) -> list[Sighting]:

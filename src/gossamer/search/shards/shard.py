@@ -130,7 +130,7 @@ class ShardSearcher:
             query = asking.loose if ask.loose and asking.loose is not None else asking.strict
             highlighter = Highlighter(asking.built.needles)
             hits = {one.key: hit for one in ask.showings if (hit := _shown(view, one, highlighter)) is not None}
-            return Shown(hits, count(view, query, ask.clusters, ask.facets, self.cut.shards, ask.owners))
+            return Shown(hits, count(view, query, ask.clusters, ask.facets, self.cut.shards, ask.crowd))
 
     def explain(self, ask: ExplainAsk) -> ScoreExplanation:
         """Why a page here has the score it has."""
@@ -274,8 +274,8 @@ class _Asking:
 def _sightings(
     view: View, addresses: list[tantivy.DocAddress], orders: Sequence[float], scores: Sequence[float]
 ) -> tuple[Sighting, ...]:
-    keys, clusters = view.numbers(schema.KEY, addresses), view.numbers(schema.CLUSTER, addresses)
-    return tuple(map(Sighting, orders, scores, keys, clusters, view.numbers(schema.OWNER, addresses)))
+    fields = (schema.KEY, schema.CLUSTER, schema.OWNER, schema.SECTION)
+    return tuple(map(Sighting, orders, scores, *(view.numbers(field, addresses) for field in fields)))
 
 
 def _shown(view: View, showing: Showing, highlighter: Highlighter) -> Hit | None:

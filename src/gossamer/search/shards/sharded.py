@@ -30,6 +30,7 @@ from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
 from gossamer.search.corpus import Place, Whole, narrowed
 from gossamer.search.correcting import frequency_of, respelled
+from gossamer.search.crowd import Crowd
 from gossamer.search.desk.acting import NO_RULES, DeskRules
 from gossamer.search.desk.asking import is_first
 from gossamer.search.desk.effects import Effects
@@ -316,15 +317,15 @@ class _Search:
             matching = sum(one.pages for one in findings.values())
         matching += added
         joined = self._joined(findings, found, matching)
-        crowded = grouping.crowded(line.sites, self._most)
-        hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets, crowded)
+        crowd = grouping.crowd(line.field, line.groups, self._most)
+        hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets, crowd)
         tally = counting.total(matching, joined, counted, self._request.facets)
         hits = linked(hits, self._held, self._collapses)
         answered = self.rounds.answered()
         return Results(
             request=self._request,
             total=tally.total,
-            hits=grouping.told(hits, tally.owners) if line.sites else hits,
+            hits=grouping.told(hits, line.field, tally.groups),
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
@@ -334,7 +335,7 @@ class _Search:
                 *self._span.notices(tally.total),
             ),
             shards=answered,
-            grouped=bool(line.sites),
+            grouped=bool(line.field),
         )
 
     def similar(self, key: int) -> tuple[Hit, ...]:
@@ -399,14 +400,20 @@ class _Search:
         return [one.joined for one in findings.values()]
 
     def _show(
-        self, showings: Sequence[Showing], joined: Sequence[counting.Joined], facets: bool, owners: Sequence[int] = ()
+        self,
+        showings: Sequence[Showing],
+        joined: Sequence[counting.Joined],
+        facets: bool,
+        crowd: Crowd = counting.NOBODY,
     ) -> tuple[tuple[Hit, ...], list[counting.Counted]]:
         clusters = tuple(sorted({cluster for one in joined for cluster in one.clusters}))
-        wanted: dict[int, list[Showing]] = {shard: [] for shard in self.rounds.present if clusters or facets or owners}
+        wanted: dict[int, list[Showing]] = {
+            shard: [] for shard in self.rounds.present if clusters or facets or crowd.numbers
+        }
         for showing in showings:
             wanted.setdefault(shard_of(showing.key, self.rounds.shards), []).append(showing)
         asks = {
-            shard: ShowAsk(self.question, self._loose, tuple(mine), clusters, facets, tuple(owners))
+            shard: ShowAsk(self.question, self._loose, tuple(mine), clusters, facets, crowd)
             for shard, mine in wanted.items()
         }
         answers = self.rounds.ask("show", asks, Shown)

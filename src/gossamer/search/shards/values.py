@@ -10,6 +10,7 @@ import msgspec
 
 from gossamer.search.corpus import Frequencies, Place, Summary, Whole
 from gossamer.search.counting import Counted, Joined
+from gossamer.search.crowd import Crowd
 from gossamer.search.desk.effects import Effects
 from gossamer.search.query.language import Query, parse
 from gossamer.search.ranking import RankingConfig
@@ -85,7 +86,7 @@ class Sighting(msgspec.Struct, frozen=True, array_like=True):
     key: int
     cluster: int
     owner: int = 0
-    """Number of its registrable domain."""
+    section: int = 0
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -146,8 +147,8 @@ class ShowAsk(msgspec.Struct, frozen=True):
     clusters: tuple[int, ...] = ()
     """Clusters whose pages are to be counted."""
     facets: bool = False
-    owners: tuple[int, ...] = ()
-    """Registrable domains whose pages are to be counted, by number."""
+    crowd: Crowd = Crowd()
+    """Groups whose pages are to be counted."""
 
 
 class Shown(msgspec.Struct, frozen=True):

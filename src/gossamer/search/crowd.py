@@ -1,0 +1,13 @@
+"""The groups of a page of results whose results are counted."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Crowd(msgspec.Struct, frozen=True):
+    """Groups by number."""
+
+    field: str = ""
+    """Of the index, whose values they are."""
+    numbers: tuple[int, ...] = ()
