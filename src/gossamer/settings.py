@@ -165,6 +165,9 @@ class ServeSettings(msgspec.Struct, frozen=True):
     """URL by which readers reach the server, such as `https://search.example.org`; empty: from the request."""
     threads: int = 4
     """Searches that run at the same time; others wait."""
+    remembered: int = 64
+    """Mebibytes of answers that the server gives again while index, rules of the search desk and link ranks stay as
+    they are; 0: it works out each answer."""
     rate: int = 120
     """Requests that one IP address may make per minute in the long run; 0: no limit."""
     burst: int = 60
@@ -292,6 +295,7 @@ class Settings(msgspec.Struct, frozen=True):
         self.push.check()
         for channel in self.alerts.operators:
             _check_operator(channel)
+        self.parse.check()
         self.engine.check()
         self.rank.check()
         self.search.check()

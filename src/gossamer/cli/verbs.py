@@ -4,9 +4,9 @@ from __future__ import annotations
 
 _FOLDERS = {
     "crawling": "init crawl demo inject recrawl run schedules work",
-    "searching": "clusters evaluate export history index jobs mirrors page rank search serve",
-    "operating": "accounts alerts audit backup categories config desk doctor explain feeds filters limit partition "
-    "pause qrank remove restore resume rules stats status",
+    "searching": "clusters evaluate export history index jobs mcp mirrors page rank search serve",
+    "operating": "accounts alerts audit backup categories completion config desk doctor explain feeds filters limit "
+    "partition pause qrank remove restore resume rules stats status",
 }
 _FOLDER = {verb: folder for folder, verbs in _FOLDERS.items() for verb in verbs.split()}
 
@@ -15,7 +15,7 @@ VERBS = (
     "inject", "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats", "filters",
     "partition", "rank", "qrank", "export", "jobs", "categories", "evaluate", "doctor", "lab", "demo", "run",
     "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
-    "desk",
+    "desk", "mcp", "completion",
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from gossamer.search.crowd import Crowd
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.operators import FACETS, Facet
 from gossamer.search.results import Count, Facets
-from gossamer.search.view import View, count_of
+from gossamer.search.view import View, any_of, count_of
 
 EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
@@ -79,6 +79,14 @@ class Counted(msgspec.Struct, frozen=True):
     sharing: tuple[Sharing, ...] = ()
     groups: dict[int, int] = {}
     """Number of a group → pages."""
+    grouped_by: str = ""
+    """The field, if these are the largest groups of it."""
+
+    def knows(self, crowd: Crowd) -> bool:
+        """Whether it has counted some groups."""
+        is_whole = len(self.groups) < _VALUES  # what is not among these has no page
+        known = is_whole or all(one in self.groups for one in crowd.numbers)
+        return not crowd.numbers or (self.grouped_by == crowd.field and known)
 
 
 def tally(
@@ -98,8 +106,14 @@ def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
     return len(set(view.numbers(schema.CLUSTER, [address for _, address in hits]))) == len(hits)
 
 
-def joined(view: View, query: tantivy.Query) -> Joined:
-    """The clusters of the matching pages that are near copies of earlier ones."""
+def joined(view: View, query: tantivy.Query, all_hits: Sequence[Candidate] = ()) -> Joined:
+    """The clusters of the matching pages that are near copies of earlier ones; `all_hits`: those pages, if they are
+    known and few."""
+    if 0 < len(all_hits) <= EXACT:
+        addresses = [address for _, address in all_hits]
+        flags, numbers = view.numbers(schema.JOINED, addresses), view.numbers(schema.CLUSTER, addresses)
+        theirs = [number for number, flag in zip(numbers, flags, strict=True) if flag]
+        return Joined(len(theirs), tuple(sorted(set(theirs))))
     copies = Q.const_score_query(Q.term_query(view.schema, schema.JOINED, 1), 0.0)
     found = view.searcher.search(Q.boolean_query([(_MUST, _unordered(query)), (_MUST, copies)]), EXACT)
     clusters = set(view.numbers(schema.CLUSTER, [address for _, address in found.hits]))
@@ -116,8 +130,8 @@ def count(
     facets, groups = _facets(view, query, shards, crowd) if with_facets else ({}, {})
     groups |= {one: _pages_of(view, query, crowd.field, one) for one in crowd.numbers if one not in groups}
     if not clusters:
-        return Counted(facets, groups=groups)
-    theirs = Q.const_score_query(Q.term_set_query(view.schema, schema.CLUSTER, list(clusters)), 0.0)
+        return Counted(facets, groups=groups, grouped_by=crowd.field if crowd.largest and with_facets else "")
+    theirs = any_of(view.schema, schema.CLUSTER, clusters)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
     found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters)))
@@ -199,12 +213,12 @@ def _facets(
         name: {"terms": {"field": facet.field, "size": facet.most if shards == 1 else _VALUES}}
         for name, facet in FACETS.items()
     }
-    if crowd.numbers:
+    if crowd.field:
         plan[_GROUP] = {"terms": {"field": crowd.field, "size": _VALUES}}
     found = view.searcher.aggregate(query, plan)
     counts = {name: {bucket["key"]: bucket["doc_count"] for bucket in found[name]["buckets"]} for name in plan}
     largest = counts.get(_GROUP, {})
-    groups = {one: largest[one] for one in crowd.numbers if one in largest}
+    groups = largest if crowd.largest else {one: largest[one] for one in crowd.numbers if one in largest}
     facets = {name: {str(value): count for value, count in counts[name].items()} for name in FACETS}
     return facets, groups
 

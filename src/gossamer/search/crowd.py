@@ -11,3 +11,5 @@ class Crowd(msgspec.Struct, frozen=True):
     field: str = ""
     """Of the index, whose values they are."""
     numbers: tuple[int, ...] = ()
+    largest: bool = False
+    """Whether the largest groups are wanted, since nobody knows yet which are shown."""

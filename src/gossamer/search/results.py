@@ -46,9 +46,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     searcher itself where the query as typed finds little."""
     group: bool = True
     """Whether a page has at most a few results of one site, or part of a site, if the answer spans many."""
+    trial: int = 0
+    """Not 0: the order with clicks of readers and the one without them are compared, with these coins."""
 
 
-class Marked(msgspec.Struct, frozen=True):
+class Marked(msgspec.Struct, frozen=True, gc=False):
     """Plain text (never HTML) and the ranges of it that answer the query: start and end in characters, in order,
     not overlapping."""
 
@@ -71,7 +73,7 @@ class Marked(msgspec.Struct, frozen=True):
         return "".join(f"<mark>{escape(piece)}</mark>" if hit else escape(piece) for piece, hit in self.pieces())
 
 
-class Alternate(msgspec.Struct, frozen=True):
+class Alternate(msgspec.Struct, frozen=True, gc=False):
     """The same page in another language."""
 
     lang: str
@@ -79,7 +81,7 @@ class Alternate(msgspec.Struct, frozen=True):
     url: str
 
 
-class MoreFrom(msgspec.Struct, frozen=True):
+class MoreFrom(msgspec.Struct, frozen=True, gc=False):
     """The other results of a site, or part of one, that has as many on a page as it may."""
 
     site: str
@@ -87,7 +89,7 @@ class MoreFrom(msgspec.Struct, frozen=True):
     count: int
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
+class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One result."""
 
     url: str
@@ -116,9 +118,11 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the result before it is of the same group."""
     more_from: MoreFrom | None = None
     """At the last result of a group on a page, if the group has more."""
+    team: Literal["", "with", "without"] = ""
+    """In a trial: the order, with clicks of readers or without them, that brought it to its place."""
 
 
-class Count(msgspec.Struct, frozen=True):
+class Count(msgspec.Struct, frozen=True, gc=False):
     """One value of a facet and how many results have it."""
 
     value: str
@@ -183,6 +187,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
     """Sentences for the reader: words left out, relaxed, too deep."""
     seconds: float = 0.0
+    remembered: bool = False
+    """Whether it was worked out for an earlier request."""
     shards: ShardsAnswered | None = None
     """Who took part, where the index is divided."""
     attempt: Attempt | None = None

@@ -27,14 +27,14 @@ from gossamer.search.results import (
 Range = tuple[int, int]
 
 
-class Highlights(Struct, frozen=True):
+class Highlights(Struct, frozen=True, gc=False):
     """Ranges of the text that match the query: start and end, in Unicode characters."""
 
     title: tuple[Range, ...]
     excerpt: tuple[Range, ...]
 
 
-class ApiHit(Struct, frozen=True, kw_only=True):
+class ApiHit(Struct, frozen=True, kw_only=True, gc=False):
     """One result. Title and excerpt are plain text, never HTML."""
 
     url: str

@@ -2,7 +2,8 @@
 
 The declarations make the routes, the checks of parameters, the OpenAPI document
 and its page. An operation runs on a search thread and returns a value of
-`answers`; a wrong parameter is 400, an index that cannot be used 503.
+`answers`; a search whose answer is at hand needs no thread. A wrong parameter
+is 400, an index that cannot be used 503.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class Operation(msgspec.Struct, frozen=True):
     call: Callable[[Services, Mapping[str, str]], msgspec.Struct]
     may_miss: bool = False
     """Whether it can answer 404."""
+    at_hand: Callable[[Services, Mapping[str, str]], msgspec.Struct | None] | None = None
+    """What answers without waiting, if it can."""
 
     @property
     def path(self) -> str:
@@ -76,6 +79,14 @@ class Operation(msgspec.Struct, frozen=True):
 
 def _search(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     return answers.search_answer(services.answer(_asked(services, given), "api"))
+
+
+def _search_at_hand(services: Services, given: Mapping[str, str]) -> msgspec.Struct | None:
+    request = request_of(given, strictly=True)
+    if request.collection:  # whether it exists may have to be read
+        return None
+    results = services.at_hand(request, "api")
+    return answers.search_answer(results) if results is not None else None
 
 
 def _similar(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
@@ -143,7 +154,7 @@ def _status(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
 
 
 OPERATIONS = (
-    Operation("search", "Search the index.", SEARCH, answers.SearchAnswer, _search),
+    Operation("search", "Search the index.", SEARCH, answers.SearchAnswer, _search, at_hand=_search_at_hand),
     Operation(
         "similar", "List the near-duplicates collapsed under one result.", (*_ONE_PAGE, ADDRESS),
         answers.SimilarAnswer, _similar,
@@ -191,10 +202,12 @@ def routes(services: Services, pool: SearchPool) -> list[Route]:
 
 def _endpoint(operation: Operation, services: Services, pool: SearchPool) -> Callable[[HttpRequest], Any]:
     def answer(given: Mapping[str, str]) -> Response:
-        _check_names(operation, given)
         return json_response(operation.call(services, given))
 
     async def endpoint(request: HttpRequest) -> Response:
-        return await pool.run(answer, request.query_params)
+        given = request.query_params
+        _check_names(operation, given)
+        found = operation.at_hand(services, given) if operation.at_hand is not None else None
+        return json_response(found) if found is not None else await pool.run(answer, given)
 
     return endpoint

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from unicodedata import category, normalize
 
@@ -120,6 +121,7 @@ class _Item(msgspec.Struct, frozen=True):
         return self.value.operator if isinstance(self.value, Filter) else ""
 
 
+@lru_cache(maxsize=2_000)
 def parse(text: str) -> Query:
     """The query in a text, whatever the text is."""
     typed, cut = _clean(text)

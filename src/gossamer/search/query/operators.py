@@ -17,6 +17,7 @@ import url as whatwg
 
 from gossamer.index import schema
 from gossamer.index.document import place
+from gossamer.parse.document_types import of_ending
 
 Kind = Literal["words", "value", "page", "from", "until", "order"]
 """What an operator does: looks for words in one field, keeps pages that have a value or are like a page, sets an end to
@@ -91,7 +92,6 @@ _ADDRESS = re.compile(r"[0-9.]+")
 _NAME = re.compile(r"\w[\w-]{0,60}")
 _CATEGORY = re.compile(r"\w[^\"|()]{0,60}")
 _TYPE = re.compile(r"\.?([a-z0-9]{1,10})")
-_TYPES = {"htm": "html", "xhtml": "html"}
 _YEAR_FIRST = re.compile(r"(\d{4})(?:[-/.](\d\d?)(?:[-/.](\d\d?))?)?", re.ASCII)
 _DAY_FIRST = re.compile(r"(?:(\d\d?)\.)?(\d\d?)\.(\d{4})", re.ASCII)
 _CHINESE_DATE = str.maketrans("年月", "--", "日")
@@ -134,7 +134,8 @@ def _language(value: str) -> str | None:
 
 def _file_type(value: str) -> str | None:
     match = _TYPE.fullmatch(value.lower())
-    return _TYPES.get(match[1], match[1]) if match else None
+    known = of_ending(match[1]) if match else None
+    return known.name if known is not None else match[1] if match else None
 
 
 def _name(value: str) -> str | None:

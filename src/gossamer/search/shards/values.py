@@ -74,6 +74,10 @@ class FindAsk(msgspec.Struct, frozen=True):
     """Results up to the last that will be shown."""
     depth: int
     """Hits wanted."""
+    ahead: int = 0
+    """Results that are wanted as readers see them, since they are likely to be shown."""
+    facets: bool = False
+    """Whether counts are wanted with those."""
 
 
 class Sighting(msgspec.Struct, frozen=True, array_like=True):
@@ -98,6 +102,14 @@ class Finding(msgspec.Struct, frozen=True):
     joined: Joined = Joined()
 
 
+class Shown(msgspec.Struct, frozen=True):
+    """Results for a reader."""
+
+    hits: dict[int, Hit]
+    """By key; a page that left meanwhile is missing."""
+    counted: Counted
+
+
 class Found(msgspec.Struct, frozen=True):
     """What a shard found."""
 
@@ -106,6 +118,10 @@ class Found(msgspec.Struct, frozen=True):
     strict: Finding
     loose: Finding | None = None
     """Pages with some of the words; told where few have them all."""
+    ahead: Shown | None = None
+    """The best results as readers see them, if they were wanted."""
+    is_loose: bool = False
+    """Which of the two queries those are of."""
 
 
 class MeaningAsk(msgspec.Struct, frozen=True):
@@ -149,14 +165,6 @@ class ShowAsk(msgspec.Struct, frozen=True):
     facets: bool = False
     crowd: Crowd = Crowd()
     """Groups whose pages are to be counted."""
-
-
-class Shown(msgspec.Struct, frozen=True):
-    """Results for a reader."""
-
-    hits: dict[int, Hit]
-    """By key; a page that left meanwhile is missing."""
-    counted: Counted
 
 
 class ExplainAsk(msgspec.Struct, frozen=True):
