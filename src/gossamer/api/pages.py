@@ -62,9 +62,11 @@ class Page:
     updated: str = ""
     """When it was last changed, as the page says."""
     author: str = ""
+    """Who wrote it, as the page says."""
     description: str = ""
     """Its meta description."""
     headings: tuple[str, ...] = ()
+    """Its headings, in order."""
     type: str = ""
     """Kind of page: `article`, `listing`, `forum`, …"""
     category: str = ""
