@@ -38,7 +38,7 @@ from gossamer.notify.channel import check_channel
 from gossamer.notify.config import AlertConfig
 from gossamer.parse.limits import ParseLimits
 from gossamer.partition.config import PartitionConfig
-from gossamer.plugins import RULES, STRATEGIES
+from gossamer.plugins import HOOKS, RULES, STRATEGIES
 from gossamer.priority.config import PriorityConfig
 from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.robots.verdict import RobotsConfig
@@ -295,6 +295,7 @@ class Settings(msgspec.Struct, frozen=True):
         self.push.check()
         for channel in self.alerts.operators:
             _check_operator(channel)
+        self.parse.check()
         self.engine.check()
         self.rank.check()
         self.search.check()
@@ -303,6 +304,8 @@ class Settings(msgspec.Struct, frozen=True):
         check_schedules(self.schedules)
         for rule in self.scope.rules:
             RULES.get(rule)
+        for hook in self.parse.hooks:
+            HOOKS.get(hook)
         # Built here to be thrown away: a worker must not be the first to find out.
         AddressPolicy(self.network.allow, self.crawl.contact)
         fetch = msgspec.structs.replace(self.fetch, user_agent="Gossamer", access=self.sites)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gossamer.clock import SystemClock
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import index_place
@@ -18,6 +19,7 @@ from gossamer.search.remembered import MEBIBYTE, RememberingSearcher
 from gossamer.search.searcher import Searcher
 from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
+from gossamer.serving.choices import StoredEvidence
 from gossamer.serving.desk import FileDesk, StoredDesk
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.settings import Settings
@@ -59,4 +61,7 @@ def _searcher(kind: Callable[..., Searcher], data: Path, settings: Settings, des
     folder = DataFolder(data)
     index = IndexFolder(index_place(folder, settings.shards).root)
     desk = desk or StoredDesk(folder)
-    return kind(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder), desk=desk)
+    ranks, leaders = stored_ranks(data, settings), StoredLeaders(folder)
+    counts = settings.serve.clicks and settings.search.clicks > 0
+    choices = StoredEvidence(folder, settings.search, SystemClock()) if counts else None
+    return kind(index, settings.search, ranks, leaders=leaders, desk=desk, choices=choices)

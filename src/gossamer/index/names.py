@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from gossamer.index.analysis import encodable, surface_words
 from gossamer.model.site import key64
+from gossamer.parse.document_types import endings
 
 _MOST = 40
 """Words of a name; a longer title is no name that anybody types."""
@@ -27,7 +28,7 @@ _NUMBER = re.compile(r"\s*(?:(?:chapter|section|appendix|part|annex|глава|�
                      r"(?:\.\d+)*[.:)]*\s+", re.IGNORECASE)  # fmt: skip
 _SEPARATOR = re.compile(r"\s+[-–—|·:»/<>]+\s+|[:–—|]\s+|\s+(?:in|of|for)\s+(?=\S+::)|\s*[(\[<{]")
 _BREAK = re.compile(r"\s+[-–—|·»:]+\s+|:\s+")
-_ENDING = re.compile(r"\.(?:x?html?|php\d?|aspx?|jsp|md|txt|pdf)$", re.IGNORECASE)
+_ENDING = re.compile(rf"\.(?:{'|'.join(endings())}|php\d?|aspx?|jsp)$", re.IGNORECASE)
 _INDEX = frozenset(("index", "default", "readme", "home"))
 
 

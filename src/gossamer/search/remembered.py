@@ -3,8 +3,8 @@
 An answer is true for one state: the commit of the index, the published rules of the search desk, the link ranks, the
 vectors, and the day (best bets have dates). When any of them changes, all answers are forgotten. Everything else that
 an answer depends on is its request, with two exceptions. If a reader asks for news, the age of pages counts by the
-clock, so such an answer is given again for a minute only. And the crawl says which page represents a cluster: so every
-answer is worked out again after an hour.
+clock, so such an answer is given again for a minute only; so is every answer where clicks of readers count. And the
+crawl says which page represents a cluster: so every answer is worked out again after an hour.
 
 Nobody has rights of their own in a search: whoever sends the same request may see the same answer. The console tries
 drafts of rules with a searcher that remembers nothing (`Searcher.under`).
@@ -22,6 +22,7 @@ import msgspec
 
 from gossamer.clock import Clock
 from gossamer.index.folder import IndexFolder
+from gossamer.search.clicks.evidence import Choices
 from gossamer.search.desk.acting import NO_RULES, DeskRules, Rules
 from gossamer.search.ordering import Leaders, Ranks, asks_for_news
 from gossamer.search.query.language import parse
@@ -104,9 +105,9 @@ class RememberingSearcher(Searcher):
     def __init__(
         self, folder: IndexFolder, config: RankingConfig | None = None, ranks: Ranks | None = None,
         clock: Clock | None = None, leaders: Leaders | None = None, desk: DeskRules | None = None,
-        most_bytes: int = MEBIBYTES * MEBIBYTE,
+        most_bytes: int = MEBIBYTES * MEBIBYTE, choices: Choices | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(folder, config, ranks, clock, leaders, desk=desk)
+        super().__init__(folder, config, ranks, clock, leaders, desk=desk, choices=choices)
         self._answers = Answers(most_bytes)
 
     def search(self, request: Request) -> Results:
@@ -118,7 +119,7 @@ class RememberingSearcher(Searcher):
             return msgspec.structs.replace(found, seconds=self._clock.now() - started, remembered=True)
         results = super().search(request)
         self._views.read_ahead(state.view)
-        kept = KEPT_NEWS if _is_of_the_moment(results) else KEPT
+        kept = KEPT_NEWS if self._choices is not None or _is_of_the_moment(results) else KEPT
         self._answers.put(state, request, results, size_of(results), started, kept)
         return results
 
