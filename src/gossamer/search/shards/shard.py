@@ -240,7 +240,8 @@ class ShardSearcher:
         """Results as readers see them."""
         highlighter = Highlighter(asking.built.needles)
         hits = {one.key: hit for one in showings if (hit := _shown(asking.view, one, highlighter)) is not None}
-        return Shown(hits, count(asking.view, query, clusters, facets, self.cut.shards, crowd))
+        bare = asking.built.bare(query)
+        return Shown(hits, count(asking.view, bare, clusters, facets, self.cut.shards, crowd))
 
     @contextmanager
     def _view(self) -> Iterator[View]:
@@ -259,7 +260,8 @@ class ShardSearcher:
         pages, hits = ask_index(view, query, ask.depth, asking.by_date)
         sightings = self._by_date(view, hits) if asking.by_date else self._by_score(asking, query, hits, ask.needed)
         known = hits if len(hits) == pages else ()
-        copies = joined(view, query, known) if pages and asking.collapses and view.has_copies else Joined()
+        has_copies = pages and asking.collapses and view.has_copies
+        copies = joined(view, asking.built.bare(query), known) if has_copies else Joined()
         return Finding(pages, sightings, copies)
 
     def _by_date(self, view: View, hits: Sequence[Candidate]) -> tuple[Sighting, ...]:
