@@ -295,6 +295,7 @@ class Settings(msgspec.Struct, frozen=True):
         self.push.check()
         for channel in self.alerts.operators:
             _check_operator(channel)
+        self.parse.check()
         self.engine.check()
         self.rank.check()
         self.search.check()

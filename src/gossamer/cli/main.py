@@ -56,6 +56,11 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         out.print(FIRST, markup=False)
         return 0
+    if arguments == ["--version"]:
+        from gossamer.cli.versions import versions
+
+        print(versions())
+        return 0
     return guarded(command, debug="--debug" in arguments)
 
 
@@ -87,20 +92,13 @@ def command_line(all_verbs: bool) -> App:
     app = App(
         name="gossamer",
         help=f"{WHAT_IT_IS}.",
-        version=_versions,
-        version_format="plaintext",
+        version=__version__,
         version_flags=["--version"],
     )
     for verb in VERBS:
         module = module_of(verb)
         app.command(import_module(module).command if all_verbs else f"{module}:command", name=verb)
     return app
-
-
-def _versions() -> str:
-    from gossamer.cli.versions import versions
-
-    return versions()
 
 
 def _failed(text: str, code: int, debug: bool) -> int:

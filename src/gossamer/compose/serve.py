@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.compose.console import Login, console_of
@@ -45,7 +45,7 @@ Warn = Callable[[str], None]
 class OpenServer(NamedTuple):
     """A server that does not listen yet."""
 
-    app: Starlette
+    app: ASGIApp
     settings: ServeSettings
     shard: str = ""
     """Which part of a divided index it serves; empty: it shows the search page."""

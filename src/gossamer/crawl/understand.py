@@ -97,7 +97,8 @@ def of_page(place: Place, task: Task, response: Response, parsed: Parsed, rules:
     row = _row(place.site, task, response, rules.worker)
     result = Result(visit, row, response)
     if parsed.unsupported or not parsed.ok:
-        visit.outcome = Outcome.UNSUPPORTED_TYPE if parsed.unsupported else Outcome.PARSE_FAILED
+        failed = Outcome.BOMB if parsed.bomb else Outcome.PARSE_FAILED
+        visit.outcome = Outcome.UNSUPPORTED_TYPE if parsed.unsupported else failed
         visit.reason = parsed.problem
     elif parsed.method in ("sitemap", "feed"):
         visit.outcome = Outcome.RESOURCE

@@ -55,10 +55,10 @@ class Name(NamedTuple):
     site: str
 
 
-def any_number(form: tantivy.Schema, field: str, numbers: Sequence[int]) -> tantivy.Query:
-    """Pages that have any of some numbers in a field. A set of terms is looked for by an automaton over all terms of
-    the field, which takes three times as long as to look up each."""
-    terms = [(tantivy.Occur.Should, tantivy.Query.term_query(form, field, number)) for number in numbers]
+def any_of(form: tantivy.Schema, field: str, values: Sequence[int | str]) -> tantivy.Query:
+    """Pages that have any of some values in a field. A set of terms is looked for by an automaton over all terms of
+    the field, which takes three to five times as long as to look up each."""
+    terms = [(tantivy.Occur.Should, tantivy.Query.term_query(form, field, value, "basic")) for value in values]
     return tantivy.Query.const_score_query(tantivy.Query.boolean_query(terms), 0.0)
 
 
@@ -182,7 +182,7 @@ class View:
         """Those of some keys whose pages are here."""
         if not keys:
             return []
-        query = any_number(self.schema, schema.KEY, keys)
+        query = any_of(self.schema, schema.KEY, keys)
         hits = self.searcher.search(query, len(keys), count=False).hits
         return self.numbers(schema.KEY, [address for _, address in hits])
 

@@ -14,6 +14,7 @@ from gossamer.index import analysis, schema
 from gossamer.index.names import numbers_asked, titles_in
 from gossamer.search.corpus import Corpus, Place, narrowed, rarity
 from gossamer.search.desk.effects import Alternative
+from gossamer.search.like import asking as like_asking
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
@@ -23,7 +24,7 @@ from gossamer.search.query.signs import with_signs
 from gossamer.search.query.words import Clause, Unit, before_nasals, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
-from gossamer.search.view import View, any_number
+from gossamer.search.view import View, any_of
 from gossamer.search.weights import field_weights
 
 Q = tantivy.Query
@@ -125,16 +126,21 @@ class Builder:
         """The whole query: words, exclusions, filters."""
         built = Built(Q.empty_query(), None, [], [], [])
         self._languages = narrowed(self._corpus.languages, chosen_languages(query, request))
+        built.needles += like_asking.needles(query.like, self._languages)
         groups: list[_Group] = []
         self._slight = self._function_words(query)
         for number, alternatives in enumerate(query.groups):
             groups += self._widened(self._group(alternatives, built), number, built)
-        filters = [*self.filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
+        filters = [
+            *self.filters(query, built.parts),
+            *self._chosen(request, now, query.newest or request.sort == "date"),
+        ]
         filters += [(_NOT, self._excluded(term)) for term in query.excluded]
         if not groups and query.groups:
             return built  # only words that the index leaves out, such as one of 120 letters: no page has them
         if not groups:
-            built.strict = _all([(_MUST, self._everything()), *filters])
+            scored = query.values("like")
+            built.strict = _all([*([] if scored else [(_MUST, self._everything())]), *filters])
             return built
         self._join(built, query, groups, filters)
         return built
@@ -187,7 +193,7 @@ class Builder:
         numbers = numbers_asked(query.typed if is_bare else " ".join(group[0].text for group in query.groups))
         weights = ((schema.NAME, self._config.name), (schema.PART_NAME, self._config.part_name))
         return [
-            self._bonus(_NAMES[field], any_number(self._schema, field, numbers), weight, built)
+            self._bonus(_NAMES[field], any_of(self._schema, field, numbers), weight, built)
             for field, weight in weights
             if weight and numbers
         ]
@@ -384,8 +390,8 @@ class Builder:
     def _excluded(self, term: Term) -> tantivy.Query:
         return self._phrase(term.field, phrase_words(term, excluded=True) or (), None) or Q.empty_query()
 
-    def filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
-        """What a query keeps and leaves out by operators."""
+    def filters(self, query: Query, parts: list[Part] | None = None) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        """What a query keeps and leaves out by operators; `parts` gets those that score."""
         filters = [
             (occur, self._one_of(operator, values))
             for operator in OPERATORS
@@ -396,6 +402,11 @@ class Builder:
         after, before = (next(map(date.fromisoformat, query.values(name)), None) for name in ("after", "before"))
         if after or before:
             filters.append((_MUST, self._dated(_midnight(after), _midnight(before))))
+        if query.values("like"):
+            for name, clause in like_asking.clauses(self._schema, self._corpus, query.like):
+                filters.append(clause)
+                if name and parts is not None:
+                    parts.append(Part(name, clause[1]))
         return filters
 
     def _chosen(self, request: Request, now: float, newest: bool) -> list[tuple[tantivy.Occur, tantivy.Query]]:
@@ -415,8 +426,7 @@ class Builder:
         return filters
 
     def _one_of(self, operator: Operator, values: Iterable[str]) -> tantivy.Query:
-        spelled = list(map(operator.spell, values))
-        return Q.const_score_query(Q.term_set_query(self._schema, operator.field, spelled), 0.0)
+        return any_of(self._schema, operator.field, list(map(operator.spell, values)))
 
     def _dated(self, start: int | None, end: int | None) -> tantivy.Query:
         kind = tantivy.FieldType.Integer

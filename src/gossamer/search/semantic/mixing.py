@@ -39,7 +39,7 @@ from gossamer.search.results import Request, ScoreExplanation
 from gossamer.search.semantic import fusing
 from gossamer.search.semantic.encoder import RUNTIME, Encoder, OnnxEncoder, check_installed, find_prepared
 from gossamer.search.semantic.fusing import CANDIDATES, FIRST, FLOOR, can_tell, explained, fused
-from gossamer.search.view import View, any_number, count_of
+from gossamer.search.view import View, any_of, count_of
 
 log = logging.getLogger(__name__)
 
@@ -256,7 +256,7 @@ def _all_fitting(view: View, built: Built) -> list[int] | None:
 
 def _pages(view: View, keys: Sequence[int]) -> tantivy.Query:
     """Finds some pages."""
-    return any_number(view.schema, schema.KEY, keys)
+    return any_of(view.schema, schema.KEY, keys)
 
 
 def _with(view: View, asked: tantivy.Query, keys: Sequence[int]) -> tuple[tantivy.Query, int]:
