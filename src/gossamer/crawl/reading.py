@@ -31,7 +31,7 @@ from gossamer.parse.document import ParseContext, complete, parse_document
 from gossamer.parse.links import ReferenceMemory
 from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
-from gossamer.plugins import MISSING, PARSERS, BuiltInParser, readable_types
+from gossamer.plugins import HOOKS, MISSING, PARSERS, BuiltInParser, readable_types
 from gossamer.site.facts import Facts
 from gossamer.site.judgement import KnownSite
 from gossamer.site.sketch import Seen
@@ -64,6 +64,7 @@ class PageParser:
         self._canonicalizer = Canonicalizer(config.urls, config.mirrors)
         self._own = set(readable_types(config.limits.skip_types))
         self._limits = config.limits
+        self._hooks = [HOOKS.get(name) for name in config.limits.hooks]
         self._near = near_method(config.near) if config.near != "none" else None
         self._simhash = simhash if config.near == "simhash" else None
         self._rules = RuleBook(config.documents)
@@ -111,6 +112,7 @@ class PageParser:
         parsed = complete(self._own_parser(media)(job), job, context) if own else parse_document(job, context)
         if not parsed.ok and media in MISSING:
             parsed.problem, parsed.media_type = f"no parser for {media}: {MISSING[media]}", media
+        self._apply_hooks(job, parsed)
         if parsed.ok and not parsed.content_hash:
             is_html = "html" in parsed.media_type
             parsed.content_hash = page_hash(parsed.title, parsed.text, job.body, parsed.charset, is_html)
@@ -130,6 +132,15 @@ class PageParser:
         """The parser of a media type; what is built in keeps to the limits of the settings."""
         parser = PARSERS.get(media)
         return partial(parser, limits=self._limits) if isinstance(parser, BuiltInParser) else parser
+
+    def _apply_hooks(self, job: ParseJob, parsed: Parsed) -> None:
+        if self._hooks and parsed.ok:
+            text = parsed.text
+            for hook in self._hooks:
+                hook(job, parsed)
+            if parsed.text != text:
+                parsed.content_hash = content_hash(parsed.text)
+                parsed.simhash = self._simhash(parsed.text) if self._simhash is not None else 0
 
     def _read_feed(self, job: ParseJob, now: float) -> Parsed:
         feed = parse_feed(job.body)

@@ -302,7 +302,7 @@ def _row(site: str, task: Task, response: Response, worker: str) -> PageRow:
         outcome=response.outcome.value, status=response.status, reason=response.reason, depth=task.depth,
         size=len(response.body), duration=response.finished_at - response.started_at, address=response.address,
         etag=response.header("etag")[:512] or None, last_modified=response.header("last-modified")[:128] or None,
-        worker=worker,
+        worker=worker, new=task.previous != Outcome.DOCUMENT.value,
     )  # fmt: skip
 
 

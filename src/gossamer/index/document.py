@@ -15,7 +15,7 @@ from gossamer.index import analysis, schema
 from gossamer.index.names import names
 from gossamer.index.schema import StoredDocument
 from gossamer.model.page_types import LISTS
-from gossamer.model.site import host_of, key64, site_of
+from gossamer.model.site import host_of, key64, owner_of, section_of, site_of
 from gossamer.parse.document_types import of_media
 from gossamer.parse.language import page_language
 
@@ -121,6 +121,9 @@ def _build(page: IndexPage, key: int, using: Collection[str]) -> tantivy.Documen
         if value:
             text(name, value)
     document.add_integer(schema.KEY, key)
+    document.add_integer(schema.OWNER, key64(owner_of(site)))
+    if section := section_of(page.url):
+        document.add_integer(schema.SECTION, key64(section))
     for field, numbers in zip((schema.NAME, schema.PART_NAME), names(page.title, page.headings, page.url), strict=True):
         for number in numbers:
             document.add_integer(field, number)

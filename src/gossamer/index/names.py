@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from gossamer.index.analysis import encodable, surface_words
@@ -37,9 +38,10 @@ def number_of(name: str) -> int:
     return key64("\n".join(words)) if 0 < len(words) <= _MOST else 0
 
 
-def numbers_asked(text: str) -> list[int]:
-    """The numbers of the names that a query may be."""
-    return _numbers((text, _without_kind(text), *titles_in(text)))
+@lru_cache(maxsize=2_000)
+def numbers_asked(text: str) -> tuple[int, ...]:
+    """The numbers of the names that a query may be; kept, since a search asks several times."""
+    return tuple(_numbers((text, _without_kind(text), *titles_in(text))))
 
 
 def titles_in(text: str) -> list[str]:

@@ -38,6 +38,7 @@ class Via(Enum):
     CANONICAL = "canonical"
     REFRESH = "refresh"
     ROBOTS = "robots"
+    ARCHIVE = "archive"
 
 
 class Discovered(msgspec.Struct, frozen=True, gc=False):
@@ -309,3 +310,5 @@ class PageRow(msgspec.Struct):
     warc_length: int | None = None
     judged: bytes | None = None
     """What was decided by what was known of its site (`site.judgement`), encoded."""
+    new: bool | None = None
+    """Whether it was no document before this visit."""
