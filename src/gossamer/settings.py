@@ -38,7 +38,7 @@ from gossamer.notify.channel import check_channel
 from gossamer.notify.config import AlertConfig
 from gossamer.parse.limits import ParseLimits
 from gossamer.partition.config import PartitionConfig
-from gossamer.plugins import RULES, STRATEGIES
+from gossamer.plugins import HOOKS, RULES, STRATEGIES
 from gossamer.priority.config import PriorityConfig
 from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.robots.verdict import RobotsConfig
@@ -165,6 +165,9 @@ class ServeSettings(msgspec.Struct, frozen=True):
     """URL by which readers reach the server, such as `https://search.example.org`; empty: from the request."""
     threads: int = 4
     """Searches that run at the same time; others wait."""
+    remembered: int = 64
+    """Mebibytes of answers that the server gives again while index, rules of the search desk and link ranks stay as
+    they are; 0: it works out each answer."""
     rate: int = 120
     """Requests that one IP address may make per minute in the long run; 0: no limit."""
     burst: int = 60
@@ -172,8 +175,8 @@ class ServeSettings(msgspec.Struct, frozen=True):
     proxies: tuple[str, ...] = ()
     """Networks (CIDR) of reverse proxies whose X-Forwarded-For the server trusts."""
     clicks: bool = False
-    """Whether to count which results readers open, and to visit those pages more often. Gossamer stores nothing about
-    the reader."""
+    """Whether to count which results readers open, to visit those pages more often, and to move them up a little (see
+    docs/clicks.md). Gossamer stores nothing about the reader."""
     metrics: Literal["off", "local", "all"] = "local"
     """Who may read /metrics. off: nobody; local: clients on this machine; all: everybody who reaches the server."""
 
@@ -292,6 +295,7 @@ class Settings(msgspec.Struct, frozen=True):
         self.push.check()
         for channel in self.alerts.operators:
             _check_operator(channel)
+        self.parse.check()
         self.engine.check()
         self.rank.check()
         self.search.check()
@@ -300,6 +304,8 @@ class Settings(msgspec.Struct, frozen=True):
         check_schedules(self.schedules)
         for rule in self.scope.rules:
             RULES.get(rule)
+        for hook in self.parse.hooks:
+            HOOKS.get(hook)
         # Built here to be thrown away: a worker must not be the first to find out.
         AddressPolicy(self.network.allow, self.crawl.contact)
         fetch = msgspec.structs.replace(self.fetch, user_agent="Gossamer", access=self.sites)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from unicodedata import category, normalize
 
@@ -22,6 +23,7 @@ import msgspec
 from gossamer.index import analysis
 from gossamer.index.signs import OPERATORS as SIGNS
 from gossamer.parse.clean import clean_line
+from gossamer.search.like.values import Likeness
 from gossamer.search.query.operators import BY_NAME, OPERATORS, Field, Kind
 from gossamer.search.query.phrases import Readings
 
@@ -34,6 +36,7 @@ _OPERATOR = re.compile(rf"({'|'.join(BY_NAME)}):", re.IGNORECASE | re.ASCII)
 _WORDS_IN = {operator.words_in: f"{operator.name}:" for operator in OPERATORS if operator.kind == "words"}
 _KEPT: dict[Kind, Callable[[list[str]], Iterable[str]]] = {
     "value": dict.fromkeys,
+    "page": lambda values: values[:1],
     "from": lambda values: sorted(values)[-1:],
     "until": lambda values: sorted(values)[:1],
     "order": lambda values: {"date"} & set(values),  # the other order is that of every query
@@ -84,6 +87,8 @@ class Query(msgspec.Struct, frozen=True):
     """In the order of `OPERATORS`, excluded ones after the others; those of one operator are alternatives."""
     notices: tuple[str, ...] = ()
     """Sentences for the reader: what was left out or taken differently."""
+    like: Likeness | None = None
+    """What the page of `like:` shares with those that are found; None until it was looked up in the index."""
 
     @property
     def is_empty(self) -> bool:
@@ -116,6 +121,7 @@ class _Item(msgspec.Struct, frozen=True):
         return self.value.operator if isinstance(self.value, Filter) else ""
 
 
+@lru_cache(maxsize=2_000)
 def parse(text: str) -> Query:
     """The query in a text, whatever the text is."""
     typed, cut = _clean(text)

@@ -61,6 +61,7 @@ def _wider(
     return msgspec.structs.replace(
         built,
         strict=Q.boolean_query([(_SHOULD, one) for one in every]),
+        strict_bare=None,
         loose=None,
         parts=[*built.parts, *as_typed, *(part for other in others for part in other.parts)],
         needles=[*built.needles, *(needle for other in others for needle in other.needles)],
@@ -72,7 +73,6 @@ class _WideBuilder(Builder):
 
     def __init__(self, view: View, config: RankingConfig, corpus: Corpus) -> None:
         super().__init__(view, config, corpus)
-        self._view = view
         self._left = _MOST
 
     def _phrase(self, where: Field, words: Sequence[str], built: Built | None) -> tantivy.Query | None:
