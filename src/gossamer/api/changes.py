@@ -55,6 +55,7 @@ class Change:
     """`new`: it was no page of the crawl before; `changed`: it was stored anew, because a visit got it once more or the
     crawl knows its site better by now; `removed`: it is no page of the crawl any more."""
     url: str
+    """In canonical form."""
     page: Page | None
     """The page as it is now; None if it was removed."""
     position: str

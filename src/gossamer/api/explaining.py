@@ -19,6 +19,7 @@ class Explanation:
     state: str
     """`fetched`, `duplicate`, `redirect`, `failed`, `waiting`, `scheduled`, `refused`, `removed` or `unknown`."""
     reason: str
+    """Why, in a sentence."""
     found: bool
     """Whether a search can find it."""
     verdict: str

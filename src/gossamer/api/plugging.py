@@ -50,8 +50,8 @@ class Plugin:
             raise UsageError(f"{function!r} is no function: write the decorator above one")
         self.function = function
         self.__doc__, self.__module__ = function.__doc__, function.__module__
+        self.__name__ = self.name = getattr(function, "__name__", type(function).__name__)
         self.__qualname__ = getattr(function, "__qualname__", "")
-        self.name: str = getattr(function, "__name__", type(function).__name__)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.name}>"

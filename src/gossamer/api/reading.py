@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from gossamer.api.pages import Link, More, Page
+from gossamer.dedup.exact import content_hash
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import UsageError
 from gossamer.model.decision import Decision
@@ -38,7 +39,7 @@ def read_page(html: str | bytes, url: str, *, content_type: str = "") -> Page:
     else:
         body = html
     job = ParseJob(address, Kind.PAGE, content_type, body)
-    parsed = _read(job, ParseContext(canonicalizer, _decide_nothing, time.time()))
+    parsed = _read(job, ParseContext(canonicalizer, _decide_nothing, time.time(), content_hash=content_hash))
     if not parsed.ok:
         raise UsageError(f"cannot read {address}: {parsed.problem}")
     return page_of(parsed, job, canonicalizer)
@@ -63,6 +64,7 @@ def page_of(parsed: Parsed, job: ParseJob, canonicalizer: Canonicalizer) -> Page
         image=parsed.image,
         canonical=parsed.canonical,
         media_type=parsed.media_type,
+        text_hash=parsed.content_hash,
         more=_more(parsed, job, canonicalizer),
     )
 

@@ -28,19 +28,27 @@ class Result:
     """One result of a search."""
 
     url: str
+    """In canonical form."""
     title: str
+    """Its own title."""
     excerpt: str
     """The passage of its text that answers the query."""
     score: float
+    """How well it answers the query; `why` has its parts."""
     site: str
+    """Host, with the port if it is not the default one."""
     language: str
+    """ISO 639-1, such as `en`."""
     date: str
     """When it was published: ISO 8601, as precise as it is known."""
     author: str
+    """Who wrote it, as the page says."""
     type: str
     """Kind of page: `article`, `listing`, `forum`, …"""
     category: str
+    """By your rules, your classifier or your hooks."""
     fetched_at: datetime
+    """When the page was fetched."""
     similar: int
     """Near-duplicates that this result stands for."""
     marks: tuple[tuple[int, int], ...]
@@ -58,11 +66,13 @@ class Results:
     """The answer to a query: iterate it, or index it."""
 
     query: str
+    """The query as you gave it."""
     total: int
     """Pages that match; near-duplicates count as one."""
     estimated: bool
     """Whether the total is an estimate."""
     results: tuple[Result, ...]
+    """The results themselves."""
     notices: tuple[str, ...]
     """What the search did with the query, or why it finds nothing: sentences for a person."""
     did_you_mean: str

@@ -15,11 +15,10 @@ from gossamer.index import analysis, schema
 from gossamer.index.names import names
 from gossamer.index.schema import StoredDocument
 from gossamer.model.page_types import LISTS
-from gossamer.model.site import host_of, key64, site_of
+from gossamer.model.site import host_of, key64, owner_of, section_of, site_of
 from gossamer.parse.document_types import of_media
 from gossamer.parse.language import page_language
 
-_encode = msgspec.msgpack.Encoder().encode
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
 MAX_STORED = 100_000
 """Characters of a text that are kept in the index, for excerpts; all of it is searched, and is in the segments."""
@@ -121,6 +120,9 @@ def _build(page: IndexPage, key: int, using: Collection[str]) -> tantivy.Documen
         if value:
             text(name, value)
     document.add_integer(schema.KEY, key)
+    document.add_integer(schema.OWNER, key64(owner_of(site)))
+    if section := section_of(page.url):
+        document.add_integer(schema.SECTION, key64(section))
     for field, numbers in zip((schema.NAME, schema.PART_NAME), names(page.title, page.headings, page.url), strict=True):
         for number in numbers:
             document.add_integer(field, number)
@@ -130,7 +132,7 @@ def _build(page: IndexPage, key: int, using: Collection[str]) -> tantivy.Documen
         page.url, page.title, shown, site, page.lang, page.date, page.fetched_at, kind, page.page_type, page.category,
         page.author, alternates_of(page),
     )  # fmt: skip
-    document.add_bytes(schema.PAGE, _encode(stored))
+    document.add_bytes(schema.PAGE, schema.encode(stored))
     return document
 
 

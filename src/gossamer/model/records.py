@@ -38,6 +38,7 @@ class Via(Enum):
     CANONICAL = "canonical"
     REFRESH = "refresh"
     ROBOTS = "robots"
+    ARCHIVE = "archive"
 
 
 class Discovered(msgspec.Struct, frozen=True, gc=False):

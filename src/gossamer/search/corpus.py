@@ -86,6 +86,10 @@ class Whole(msgspec.Struct, frozen=True):
     has_copies: bool
     frequencies: Frequencies
 
+    def pages(self, field: str, term: str) -> int:
+        """How many pages have a term that was asked for."""
+        return self.frequencies.get(field, {}).get(term, 0)
+
 
 def whole_of(summaries: Sequence[Summary], frequencies: Iterable[Frequencies]) -> Whole:
     """The sums of what shards tell."""

@@ -22,6 +22,7 @@ import msgspec
 import tantivy
 
 from gossamer.index import schema
+from gossamer.search.crowd import Crowd
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.operators import FACETS, Facet
 from gossamer.search.results import Count, Facets
@@ -31,6 +32,8 @@ EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
 _VALUES = 500
 """Values of a facet that copies may have."""
+_GROUP = "group"
+NOBODY = Crowd()
 _MUST = tantivy.Occur.Must
 Q = tantivy.Query
 
@@ -42,6 +45,8 @@ class Tally(msgspec.Struct, frozen=True):
     """Clusters that match."""
     estimated: bool
     facets: Facets
+    groups: dict[int, int] = {}
+    """Number of a group that was asked for → its clusters."""
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -72,16 +77,27 @@ class Counted(msgspec.Struct, frozen=True):
     joined: int = 0
     """Those of them that joined."""
     sharing: tuple[Sharing, ...] = ()
+    groups: dict[int, int] = {}
+    """Number of a group → pages."""
+    grouped_by: str = ""
+    """The field, if these are the largest groups of it."""
+
+    def knows(self, crowd: Crowd) -> bool:
+        """Whether it has counted some groups."""
+        is_whole = len(self.groups) < _VALUES  # what is not among these has no page
+        known = is_whole or all(one in self.groups for one in crowd.numbers)
+        return not crowd.numbers or (self.grouped_by == crowd.field and known)
 
 
 def tally(
-    view: View, query: tantivy.Query, pages: int, hits: Sequence[Candidate], with_facets: bool, collapsed: bool
-) -> Tally:
+    view: View, query: tantivy.Query, pages: int, hits: Sequence[Candidate], with_facets: bool, collapsed: bool,
+    crowd: Crowd = NOBODY,
+) -> Tally:  # fmt: skip
     """Counts the `pages` that match a query, of which `hits` are the best, or all."""
     found = Joined()
     if collapsed and view.has_copies and not (len(hits) == pages and _are_different(view, hits)):
         found = joined(view, query)
-    counted = count(view, query, found.clusters, bool(pages) and with_facets)
+    counted = count(view, query, found.clusters, bool(pages) and with_facets, crowd=crowd)
     return total(pages, [found], [counted], with_facets)
 
 
@@ -104,13 +120,17 @@ def joined(view: View, query: tantivy.Query, all_hits: Sequence[Candidate] = ())
     return Joined(count_of(found), tuple(sorted(clusters)))
 
 
-def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets: bool, shards: int = 1) -> Counted:
-    """Counts the matching pages by facet, and those of the clusters.
+def count(
+    view: View, query: tantivy.Query, clusters: Sequence[int], with_facets: bool, shards: int = 1,
+    crowd: Crowd = NOBODY,
+) -> Counted:  # fmt: skip
+    """Counts the matching pages by facet, those of the clusters, and those of some groups.
 
     A value that is rare in each of several shards may be frequent in all of them: they list more than is shown."""
-    facets = _facets(view, query, shards) if with_facets else {}
+    facets, groups = _facets(view, query, shards, crowd) if with_facets else ({}, {})
+    groups |= {one: _pages_of(view, query, crowd.field, one) for one in crowd.numbers if one not in groups}
     if not clusters:
-        return Counted(facets)
+        return Counted(facets, groups=groups, grouped_by=crowd.field if crowd.largest and with_facets else "")
     theirs = any_of(view.schema, schema.CLUSTER, clusters)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
@@ -121,7 +141,21 @@ def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets
         for name in (FACETS if with_facets else ())
         for bucket in found[name]["buckets"]
     ]
-    return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing))
+    for number in crowd.numbers:
+        theirs = Q.boolean_query([(_MUST, asked), (_MUST, _in_group(view, crowd.field, number))])
+        buckets = view.searcher.aggregate(theirs, _by_cluster(len(clusters)))["clusters"]["buckets"]
+        pages = sum(bucket["doc_count"] for bucket in buckets)
+        sharing.append(Sharing(_GROUP, str(number), pages, _keys(buckets)))
+    return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing), groups)
+
+
+def _pages_of(view: View, query: tantivy.Query, field: str, number: int) -> int:
+    asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, _in_group(view, field, number))])
+    return count_of(view.searcher.search(asked, 1))
+
+
+def _in_group(view: View, field: str, number: int) -> tantivy.Query:
+    return Q.const_score_query(Q.term_query(view.schema, field, number), 0.0)
 
 
 def total(pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool) -> Tally:
@@ -133,7 +167,11 @@ def total(pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_
     surplus = share * (sum(one.members for one in counted) - len(clusters)) if clusters else 0.0
     by_value = _surplus_by_value([sharing for one in counted for sharing in one.sharing], share)
     facets = _shown([one.facets for one in counted], by_value) if pages and with_facets else Facets()
-    return Tally(_less(pages, surplus), estimated, facets)
+    groups: Counter[int] = Counter()
+    for one in counted:
+        groups.update(one.groups)
+    by_group = {number: _less(count, by_value.get((_GROUP, str(number)), 0.0)) for number, count in groups.items()}
+    return Tally(_less(pages, surplus), estimated, facets, by_group)
 
 
 def _surplus_by_value(sharing: Iterable[Sharing], share: float) -> dict[tuple[str, str], float]:
@@ -155,21 +193,34 @@ def _keys(buckets: Iterable[dict[str, Any]]) -> tuple[int, ...]:
     return tuple(int(bucket["key"]) for bucket in buckets)
 
 
+def _by_cluster(clusters: int) -> dict[str, Any]:
+    return {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
+
+
 def _plan(with_facets: bool, clusters: int) -> dict[str, Any]:
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
     for name, facet in FACETS.items() if with_facets else ():
-        by_cluster = {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
-        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": by_cluster}
+        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": _by_cluster(clusters)}
     return plan
 
 
-def _facets(view: View, query: tantivy.Query, shards: int) -> dict[str, dict[str, int]]:
+def _facets(
+    view: View, query: tantivy.Query, shards: int, crowd: Crowd
+) -> tuple[dict[str, dict[str, int]], dict[int, int]]:
+    """Facet → value → pages; and groups of the crowd by number, as far as they are among the largest: to count them
+    beside the rest takes a fifth of the time of a search for each."""
     plan = {
         name: {"terms": {"field": facet.field, "size": facet.most if shards == 1 else _VALUES}}
         for name, facet in FACETS.items()
     }
+    if crowd.field:
+        plan[_GROUP] = {"terms": {"field": crowd.field, "size": _VALUES}}
     found = view.searcher.aggregate(query, plan)
-    return {name: {str(bucket["key"]): bucket["doc_count"] for bucket in found[name]["buckets"]} for name in FACETS}
+    counts = {name: {bucket["key"]: bucket["doc_count"] for bucket in found[name]["buckets"]} for name in plan}
+    largest = counts.get(_GROUP, {})
+    groups = largest if crowd.largest else {one: largest[one] for one in crowd.numbers if one in largest}
+    facets = {name: {str(value): count for value, count in counts[name].items()} for name in FACETS}
+    return facets, groups
 
 
 def _shown(several: Sequence[dict[str, dict[str, int]]], surplus: dict[tuple[str, str], float]) -> Facets:

@@ -15,6 +15,8 @@ from gossamer.index import schema
 from gossamer.index.analysis import address_words, surface_words
 from gossamer.model.page_types import LISTS
 from gossamer.model.site import key64
+from gossamer.search import grouping
+from gossamer.search.limits import Span
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.building import Built, plain_words
 from gossamer.search.query.language import Query
@@ -149,19 +151,32 @@ class Collapsed(msgspec.Struct, frozen=True):
     copies: list[int]
     is_full: bool = True
     """Whether the page has as many as were asked for."""
+    field: str = ""
+    """What they are grouped by; empty where groups have no limit."""
+    groups: list[int] = []
+    """The group of each."""
 
 
-def collapse(view: View, hits: Sequence[Candidate], first: int, size: int, leaders: Leaders | None) -> Collapsed:
-    """The hits `first` … `first + size` once near copies are put under one of them.
+def one_page(
+    view: View, hits: Sequence[Candidate], span: Span, leaders: Leaders | None, collapses: bool, most: int
+) -> Collapsed:
+    """The hits of a page of results: near copies under one of them if it `collapses`, at most so many of one group.
 
     A cluster stands where its best hit stands. Its representative is shown, where it is among the hits;
     else that best hit."""
-    numbers = view.numbers(schema.CLUSTER, [address for _, address in hits])
-    page = clustered(numbers)[first : first + size]
+    addresses = [address for _, address in hits]
+    line = clustered(view.numbers(schema.CLUSTER, addresses) if collapses else range(len(hits)))
+    field, groups = grouping.groups(lambda name: view.numbers(name, addresses)) if most else ("", ())
+    if field:
+        seen = [grouping.Seen(groups[places[0]], hits[places[0]][0], places[0]) for _, places in line]
+        page = [line[place] for place in grouping.arranged(seen, span, most)]
+    else:
+        page = line[span.first : span.first + span.size]
     several = [number for number, places in page if len(places) > 1]
     named = leaders.of(several) if leaders is not None and several else {}
     shown = [_led(view, hits, places, named.get(number)) for number, places in page]
-    return Collapsed(shown, [len(places) - 1 for _, places in page], len(page) == size)
+    of_page = [groups[places[0]] for _, places in page] if field else []
+    return Collapsed(shown, [len(places) - 1 for _, places in page], len(page) == span.size, field, of_page)
 
 
 def clustered(numbers: Iterable[int]) -> list[tuple[int, list[int]]]:

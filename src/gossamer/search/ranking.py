@@ -70,6 +70,9 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Pages need not contain a word that more than this share of all pages contain."""
     all_of: int = 5
     """Pages must contain all words of a query of up to this many words; for a longer query any word is enough."""
+    group: int = 2
+    """Results of one site on a page of results, or of one part of a site, if the best results come from five of them or
+    more; 0: no limit."""
     clicks: float = 0.1
     """Most that clicks of readers can add to the score of a page, as a share of it; 0: clicks change no order. Needs
     `serve.clicks` (see docs/clicks.md)."""
@@ -94,6 +97,8 @@ class RankingConfig(msgspec.Struct, frozen=True):
 
     def check(self) -> None:
         """Raise a `UsageError` for what a type cannot rule out."""
+        if self.group < 0:
+            raise UsageError(f"search.group is {self.group}: it must be 0 or more")
         for name in ("semantic", "semantic_cpu", "clicks", "clicks_trial"):
             value = getattr(self, name)
             if value > 1:

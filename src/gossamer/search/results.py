@@ -44,6 +44,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     wider: bool = False
     """Whether phrases match other forms of their words, and compounds match when written apart or together; set by the
     searcher itself where the query as typed finds little."""
+    group: bool = True
+    """Whether a page has at most a few results of one site, or part of a site, if the answer spans many."""
     trial: int = 0
     """Not 0: the order with clicks of readers and the one without them are compared, with these coins."""
 
@@ -79,6 +81,14 @@ class Alternate(msgspec.Struct, frozen=True, gc=False):
     url: str
 
 
+class MoreFrom(msgspec.Struct, frozen=True, gc=False):
+    """The other results of a site, or part of one, that has as many on a page as it may."""
+
+    site: str
+    """As `site:` names it."""
+    count: int
+
+
 class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One result."""
 
@@ -102,6 +112,12 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The page in other languages, as far as they are in the index."""
     recommended: bool = False
     """Whether a best bet of the search desk put it first."""
+    group: str = ""
+    """The site, or part of one, that it was counted for, as `site:` names it; empty where there is no limit."""
+    follows: bool = False
+    """Whether the result before it is of the same group."""
+    more_from: MoreFrom | None = None
+    """At the last result of a group on a page, if the group has more."""
     team: Literal["", "with", "without"] = ""
     """In a trial: the order, with clicks of readers or without them, that brought it to its place."""
 
@@ -181,6 +197,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     """Why there are no results; empty where there are any."""
     try_instead: tuple[str, ...] = ()
     """Queries that find something, where this one finds nothing."""
+    grouped: bool = False
+    """Whether each group had at most a few results on the page."""
 
     @property
     def in_vain(self) -> bool:

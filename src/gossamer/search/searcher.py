@@ -15,7 +15,7 @@ from gossamer.index import commits, schema
 from gossamer.index.analysis import surface_words
 from gossamer.index.folder import IndexFolder
 from gossamer.model.site import key64
-from gossamer.search import ordering
+from gossamer.search import grouping, ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
@@ -31,6 +31,7 @@ from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
+from gossamer.search.like.asking import Likenesses
 from gossamer.search.limits import (
     DEPTH,
     ENOUGH,
@@ -127,13 +128,14 @@ class Searcher:
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
         self._desk, self._choices = desk, choices
+        self._likes = Likenesses()
 
     def under(self, desk: DeskRules) -> Searcher:
         """A searcher of the same index under other rules of the desk, which remembers nothing."""
         other = Searcher.__new__(Searcher)
         other._views, other._config, other._clock = self._views, self._config, self._clock
         other._ranks, other._leaders, other._desk = self._ranks, self._leaders, desk
-        other._meaning, other._choices = self._meaning, self._choices
+        other._meaning, other._choices, other._likes = self._meaning, self._choices, self._likes
         return other
 
     @classmethod
@@ -238,13 +240,13 @@ class Searcher:
             )
         climbed = self._climb(view, request)
         found, span = self._with_clicks(view, climbed.asked), span_of(request)
-        page = self._page(view, request, found.hits[:DEPTH], span)
+        most = grouping.limit(request, found.query, self._config)
+        page = self._page(view, request, found.hits[:DEPTH], span, most)
         if not page.is_full and len(found.hits) < min(found.matching, DEPTH):  # copies took the places of others
             found = self._with_clicks(view, self._deeper(view, found))
-            page = self._page(view, request, found.hits[:DEPTH], span)
-        counted = tally(
-            view, found.built.bare(found.asked), found.matching, found.hits, request.facets, self._collapses(request)
-        )
+            page = self._page(view, request, found.hits[:DEPTH], span, most)
+        crowd, bare = grouping.crowd(page.field, page.groups, most), found.built.bare(found.asked)
+        counted = tally(view, bare, found.matching, found.hits, request.facets, self._collapses(request), crowd)
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(found.built.needles)
@@ -254,12 +256,15 @@ class Searcher:
         if found.teams:
             keys = view.numbers(schema.KEY, [address for _, address in page.shown])
             hits = by_clicks.in_teams(hits, keys, found.teams)
+        translated = linked(hits, view.held, self._collapses(request))
         why = Reason() if total else self._reason(view, query, request)
-        notices = explained(found.notices, found.effects.query, lambda word: self._frequency(view, word))
+        notices = [*explained(found.notices, found.query, lambda word: self._frequency(view, word))]
+        if total and found.query.like is not None:
+            notices.append(found.query.like.sentence)
         return Results(
             request=request,
             total=total,
-            hits=linked(hits, view.held, self._collapses(request)),
+            hits=grouping.told(translated, page.field, counted.groups),
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
@@ -268,6 +273,7 @@ class Searcher:
             attempt=climbed.attempt,
             reason=why.sentence,
             try_instead=why.instead,
+            grouped=bool(page.field),
         )
 
     def _climb(self, view: View, request: Request, needed: int = 0) -> _Climbed:
@@ -366,7 +372,7 @@ class Searcher:
     def _effects(self, view: View, query: Query, request: Request) -> Effects:
         """What a reader typed, as the rules of the desk leave it, and what else they do."""
         rules = self._desk.current() if self._desk is not None else NO_RULES
-        return rules.effects(query, request, view.languages, self._clock.now())
+        return self._likes.into(rules.effects(query, request, view.languages, self._clock.now()), request, view)
 
     def _build(self, view: View, request: Request, effects: Effects) -> Built:
         return build(view, self._config, view, effects, request, self._clock.now())
@@ -442,11 +448,10 @@ class Searcher:
             hits = best + hits[WINDOW:]
         return asked, total, hits
 
-    def _page(self, view: View, request: Request, hits: Sequence[Candidate], span: Span) -> Collapsed:
-        if self._collapses(request) and view.has_copies:
-            return ordering.collapse(view, hits, span.first, span.size, self._leaders)
-        shown = list(hits[span.first : span.first + span.size])
-        return Collapsed(shown, [0] * len(shown))
+    def _page(self, view: View, request: Request, hits: Sequence[Candidate], span: Span, most: int) -> Collapsed:
+        collapses = self._collapses(request) and view.has_copies
+        page = ordering.one_page(view, hits, span, self._leaders, collapses, most)
+        return page if collapses else msgspec.structs.replace(page, is_full=True)
 
     def _collapses(self, request: Request) -> bool:
         return not request.similar and self._ranking(request) == "web"

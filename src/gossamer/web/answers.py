@@ -17,6 +17,7 @@ from gossamer.search.results import (
     Factor,
     Hit,
     IndexState,
+    MoreFrom,
     Results,
     ScoreExplanation,
     ShardsAnswered,
@@ -54,6 +55,17 @@ class ApiHit(Struct, frozen=True, kw_only=True, gc=False):
         tuple[Alternate, ...], Meta(description="The same page in other languages, as far as it is in the index.")
     ] = ()
     recommended: Annotated[bool, Meta(description="True if a best bet of the search desk put the page first.")] = False
+    group: Annotated[
+        str | None,
+        Meta(description="The site, or part of a site, whose results are limited on a page; null if none is."),
+    ] = None
+    more_from: Annotated[
+        MoreFrom | None,
+        Meta(
+            description="At the last result of a group on a page: its name, for the operator site:, and the number of "
+            "its results that are not on this page."
+        ),
+    ] = None
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
@@ -82,6 +94,10 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
     try_instead: Annotated[
         tuple[str, ...], Meta(description="Queries that find something, if this one finds nothing.")
     ] = ()
+    grouped: Annotated[
+        bool,
+        Meta(description="True if each site, or part of a site, has a limit on a page. The parameter group=0 ends it."),
+    ] = False
     incomplete: Annotated[bool, Meta(description="True if a shard did not answer.")] = False
     shards: Annotated[
         ShardsAnswered | None, Meta(description="Shards asked, shards that answered, and why the others did not.")
@@ -166,7 +182,7 @@ def hit_answer(hit: Hit) -> ApiHit:
         site=hit.site, type=hit.type, page_type=hit.page_type or None, category=hit.category or None,
         author=hit.author or None, fetched_at=timestamp(hit.fetched_at) or None, similar=hit.similar,
         highlights=Highlights(hit.title.marks, hit.excerpt.marks), alternates=hit.alternates,
-        recommended=hit.recommended,
+        recommended=hit.recommended, group=hit.group or None, more_from=hit.more_from,
     )  # fmt: skip
 
 
@@ -178,7 +194,7 @@ def search_answer(results: Results) -> SearchAnswer:
         hits=tuple(hit_answer(hit) for hit in results.hits), facets=results.facets,
         did_you_mean=results.did_you_mean or None, notices=results.notices, seconds=results.seconds,
         incomplete=results.incomplete, shards=results.shards, attempt=results.attempt, reason=results.reason or None,
-        try_instead=results.try_instead,
+        try_instead=results.try_instead, grouped=results.grouped,
     )  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.model.meant import closest
+from gossamer.search.like.values import as_value
+from gossamer.search.query.language import parse
 from gossamer.search.results import Request
 from gossamer.web import answers
 from gossamer.web.collections import Collections
@@ -26,13 +28,17 @@ from gossamer.web.parameters import (
     ADDRESS,
     FACETS,
     FORMAT,
+    GROUP,
     LIMIT,
+    LITERAL,
     NEWER,
     OLDER,
     PAGE,
     PREFIX,
+    QUERY,
     SEARCH,
     SIZE,
+    WORDS,
     BadParameter,
     Parameter,
     request_of,
@@ -44,7 +50,7 @@ from gossamer.web.stories import title_of
 
 PREFIX_PATH = "/api/v1"
 
-_ONE_PAGE = tuple(parameter for parameter in SEARCH if parameter not in (PAGE, SIZE, FACETS))
+_ONE_PAGE = tuple(parameter for parameter in SEARCH if parameter not in (PAGE, SIZE, GROUP, FACETS))
 """A search without what only matters to a list of results."""
 
 
@@ -87,6 +93,15 @@ def _similar(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     url = ADDRESS.read_strictly(given)
     hits = services.search.similar(_asked(services, given), url)
     return answers.SimilarAnswer(url, tuple(answers.hit_answer(hit) for hit in hits))
+
+
+def _like(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
+    url = ADDRESS.read_strictly(given)
+    operator = f"like:{as_value(url)}"
+    if not parse(operator).values("like"):
+        raise BadParameter(f"{ADDRESS.name}: {url[:80]!r} is not the address of a page")
+    asked = {name: value for name, value in given.items() if name != ADDRESS.name}
+    return _search(services, asked | {QUERY.name: f"{WORDS.read_strictly(given)} {operator}".strip()})
 
 
 def _suggest(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
@@ -143,6 +158,10 @@ OPERATIONS = (
     Operation(
         "similar", "List the near-duplicates collapsed under one result.", (*_ONE_PAGE, ADDRESS),
         answers.SimilarAnswer, _similar,
+    ),
+    Operation(
+        "like", "List pages that are like a page of the index.",
+        (ADDRESS, WORDS, *(one for one in SEARCH if one not in (QUERY, LITERAL))), answers.SearchAnswer, _like,
     ),
     Operation("suggest", "Suggest completions of a query.", (PREFIX, LIMIT), answers.SuggestAnswer, _suggest),
     Operation(

@@ -21,7 +21,7 @@ from gossamer.web.doors import searxng
 from gossamer.web.links import Links, kept
 from gossamer.web.marking import marker
 from gossamer.web.overviews import Overviews
-from gossamer.web.parameters import ADDRESS, COLLECTION, FILTERS, QUERY, SIMILAR, SINCE, SORT, request_of
+from gossamer.web.parameters import ADDRESS, COLLECTION, FILTERS, GROUP, QUERY, SIMILAR, SINCE, SORT, request_of
 from gossamer.web.pool import SearchPool
 from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer
@@ -182,6 +182,7 @@ class Pages:
         """The filters in use, each with the address of the same search without it."""
         skin = self._collections.find(request.collection)
         own = {SINCE.name: SINCE_LABELS[request.since], SIMILAR.name: "Including similar pages",
+               GROUP.name: "Any number of results of a site",
                COLLECTION.name: skin.title if skin is not None else request.collection}  # fmt: skip
         return [
             (own.get(one.name) or value_words(value, one.name), self._links.search(request, **{one.name: one.default}))

@@ -18,6 +18,7 @@ from cyclopts import Parameter
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug
 from gossamer.data import exporting
 from gossamer.data.archives.cdxj import cdxj
+from gossamer.data.archives.wacz import write_wacz
 from gossamer.data.archives.warc import warc
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
@@ -25,12 +26,11 @@ from gossamer.errors import CorruptError, StorageError, UsageError
 from gossamer.model.cells import FORMULA, as_cell
 from gossamer.model.counts import counted
 
-_ARCHIVES = {"warc": warc, "cdxj": cdxj}
-"""What writes archives, piece by piece."""
+_ARCHIVES = ("warc", "cdxj", "wacz")
 
 
 def command(
-    what: Literal["pages", "links", "urls", "warc", "cdxj"],
+    what: Literal["pages", "links", "urls", "warc", "cdxj", "wacz"],
     *,
     data: Data = DEFAULT_DATA,
     format: Literal["jsonl", "parquet", "csv"] | None = None,
@@ -44,7 +44,8 @@ def command(
     ----------
     what
         pages: the newest version of each document; links: the links of every visit; urls: every known URL.
-        warc: all raw responses as one WARC file; cdxj: an index of the raw responses in the data folder.
+        warc: all raw responses as one WARC file; cdxj: an index of the raw responses in the data folder; wacz: raw
+        responses, index and pages in one file for ReplayWeb.page.
     format
         For pages, links and urls. Default: by the suffix of the output file, otherwise jsonl.
     output
@@ -57,8 +58,8 @@ def command(
     if format and what in _ARCHIVES:
         raise UsageError(f"--format is for pages, links and urls: {what} is a format")
     chosen = format or _by_ending(output)
-    if chosen == "parquet" and output is None:
-        raise UsageError("Parquet needs a file: name one with -o")
+    if (chosen == "parquet" or what == "wacz") and output is None:
+        raise UsageError(f"{'WACZ' if what == 'wacz' else 'Parquet'} needs a file: name one with -o")
     folder = DataFolder(data)
     lost: exporting.Lost = {}
     write = _writer(what, folder, data, chosen, markdown, lost)
@@ -82,8 +83,10 @@ def _writer(
 ) -> Callable[[BinaryIO], None]:
     """What writes the export into a file."""
     db = folder.read()
-    if (pieces := _ARCHIVES.get(what)) is not None:
-        return lambda sink: sink.writelines(pieces(folder, db, lost))
+    if what == "wacz":
+        return lambda sink: write_wacz(sink, folder, db, lost)
+    if what in _ARCHIVES:
+        return lambda sink: sink.writelines((warc if what == "warc" else cdxj)(folder, db, lost))
     if markdown:
         schema, tables = exporting.pages_with_markdown(folder, db, settings_of_crawl(data), lost)
     else:

@@ -13,7 +13,7 @@ import tantivy
 from gossamer.index import schema
 from gossamer.index.document import place
 from gossamer.model.site import key64
-from gossamer.search.desk.effects import Barred, Boosted, Effects
+from gossamer.search.desk.effects import Barred, Boosted, Effects, covers
 from gossamer.search.query.building import Builder, Built, Part
 from gossamer.search.query.language import parse
 from gossamer.search.results import ScoreExplanation
@@ -63,7 +63,7 @@ def told(why: ScoreExplanation, effects: Effects) -> ScoreExplanation:
     """An explanation that names the rule which keeps a page out."""
     if why.matches:
         return why
-    rule = next((one.rule for one in effects.barred if _covers(one, why.url)), "")
+    rule = next((one.rule for one in effects.barred if covers(one, why.url)), "")
     if rule:
         return ScoreExplanation(why.url, False, 0.0, (), f"a rule of the search desk keeps it out: {rule}")
     if effects.unknown:
@@ -130,13 +130,6 @@ def _part_of_crawl(view: View, builder: Builder, places: Sequence[str], filter: 
     if clauses and all(occur is _NOT for occur, _ in clauses):  # what is only excluded needs something to be left of
         clauses.insert(0, (_MUST, Q.const_score_query(Q.all_query(), 0.0)))
     return clauses
-
-
-def _covers(one: Barred, url: str) -> bool:
-    if one.url:
-        return one.url == url
-    inside = place(url.partition("//")[2])
-    return inside == one.place or inside.startswith(f"{one.place}/")
 
 
 def _all(parts: Sequence[_Clause]) -> tantivy.Query:

@@ -14,6 +14,7 @@ from gossamer.index import analysis, schema
 from gossamer.index.names import numbers_asked, titles_in
 from gossamer.search.corpus import Corpus, Place, narrowed, rarity
 from gossamer.search.desk.effects import Alternative
+from gossamer.search.like import asking as like_asking
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
@@ -110,7 +111,7 @@ class Builder:
     ) -> None:  # fmt: skip
         """`corpus`: the numbers of all documents, where the index holds a part of them only; `others`: synonyms of
         groups of the query, by number."""
-        self._schema, self._config = view.schema, config
+        self._view, self._schema, self._config = view, view.schema, config
         self._corpus = corpus or view
         self._languages = self._corpus.languages
         """Of the pages that the query may find."""
@@ -125,16 +126,21 @@ class Builder:
         """The whole query: words, exclusions, filters."""
         built = Built(Q.empty_query(), None, [], [], [])
         self._languages = narrowed(self._corpus.languages, chosen_languages(query, request))
+        built.needles += like_asking.needles(query.like, self._languages)
         groups: list[_Group] = []
         self._slight = self._function_words(query)
         for number, alternatives in enumerate(query.groups):
             groups += self._widened(self._group(alternatives, built), number, built)
-        filters = [*self.filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
+        filters = [
+            *self.filters(query, built.parts),
+            *self._chosen(request, now, query.newest or request.sort == "date"),
+        ]
         filters += [(_NOT, self._excluded(term)) for term in query.excluded]
         if not groups and query.groups:
             return built  # only words that the index leaves out, such as one of 120 letters: no page has them
         if not groups:
-            built.strict = _all([(_MUST, self._everything()), *filters])
+            scored = query.values("like")
+            built.strict = _all([*([] if scored else [(_MUST, self._everything())]), *filters])
             return built
         self._join(built, query, groups, filters)
         return built
@@ -148,8 +154,8 @@ class Builder:
         is_long = len(required) + len(self._slight) > self._config.all_of
         full = [(_MUST, _any(one.clauses)) for one in required] if not is_long else []
         helpful = [clause for one in plain if one not in required for clause in one.clauses] if full else any_word
-        named = self._named(query, built)
-        extra = [*_should(named), *_should(self._near(query, built))]
+        named, is_name = self._named(query, built)
+        extra = [*_should(named if is_name else ()), *_should(self._near(query, built))]
         complete = self._complete([*full, *firm], built)
         certain = extra + _should(self._certainly_complete(required if full else [], complete))
         extra += _should(complete)
@@ -179,18 +185,19 @@ class Builder:
         found = frozenset(word for word in words if is_function_word(word, languages))
         return found if len(found) < len(set(words)) else frozenset()
 
-    def _named(self, query: Query, built: Built) -> list[tantivy.Query]:
-        """Pages whose name is the query."""
+    def _named(self, query: Query, built: Built) -> tuple[list[tantivy.Query], bool]:
+        """Pages whose name is the query, and whether there are any."""
         if any(len(group) > 1 or group[0].field != "any" for group in query.groups):
-            return []
+            return [], False
         is_bare = not query.filters and not query.excluded
         numbers = numbers_asked(query.typed if is_bare else " ".join(group[0].text for group in query.groups))
         weights = ((schema.NAME, self._config.name), (schema.PART_NAME, self._config.part_name))
-        return [
+        fields = {field: weight for field, weight in weights if weight and numbers}
+        found = [
             self._bonus(_NAMES[field], any_of(self._schema, field, numbers), weight, built)
-            for field, weight in weights
-            if weight and numbers
+            for field, weight in fields.items()
         ]
+        return found, any(self._view.holds(field, number) for field in fields for number in numbers)
 
     def _near(self, query: Query, built: Built) -> list[tantivy.Query]:
         """Texts with neighbouring words of a short query side by side."""
@@ -384,8 +391,8 @@ class Builder:
     def _excluded(self, term: Term) -> tantivy.Query:
         return self._phrase(term.field, phrase_words(term, excluded=True) or (), None) or Q.empty_query()
 
-    def filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
-        """What a query keeps and leaves out by operators."""
+    def filters(self, query: Query, parts: list[Part] | None = None) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        """What a query keeps and leaves out by operators; `parts` gets those that score."""
         filters = [
             (occur, self._one_of(operator, values))
             for operator in OPERATORS
@@ -396,6 +403,11 @@ class Builder:
         after, before = (next(map(date.fromisoformat, query.values(name)), None) for name in ("after", "before"))
         if after or before:
             filters.append((_MUST, self._dated(_midnight(after), _midnight(before))))
+        if query.values("like"):
+            for name, clause in like_asking.clauses(self._schema, self._corpus, query.like):
+                filters.append(clause)
+                if name and parts is not None:
+                    parts.append(Part(name, clause[1]))
         return filters
 
     def _chosen(self, request: Request, now: float, newest: bool) -> list[tuple[tantivy.Occur, tantivy.Query]]:

@@ -23,6 +23,7 @@ import msgspec
 from gossamer.index import analysis
 from gossamer.index.signs import OPERATORS as SIGNS
 from gossamer.parse.clean import clean_line
+from gossamer.search.like.values import Likeness
 from gossamer.search.query.operators import BY_NAME, OPERATORS, Field, Kind
 from gossamer.search.query.phrases import Readings
 
@@ -35,6 +36,7 @@ _OPERATOR = re.compile(rf"({'|'.join(BY_NAME)}):", re.IGNORECASE | re.ASCII)
 _WORDS_IN = {operator.words_in: f"{operator.name}:" for operator in OPERATORS if operator.kind == "words"}
 _KEPT: dict[Kind, Callable[[list[str]], Iterable[str]]] = {
     "value": dict.fromkeys,
+    "page": lambda values: values[:1],
     "from": lambda values: sorted(values)[-1:],
     "until": lambda values: sorted(values)[:1],
     "order": lambda values: {"date"} & set(values),  # the other order is that of every query
@@ -85,6 +87,8 @@ class Query(msgspec.Struct, frozen=True):
     """In the order of `OPERATORS`, excluded ones after the others; those of one operator are alternatives."""
     notices: tuple[str, ...] = ()
     """Sentences for the reader: what was left out or taken differently."""
+    like: Likeness | None = None
+    """What the page of `like:` shares with those that are found; None until it was looked up in the index."""
 
     @property
     def is_empty(self) -> bool:

@@ -19,9 +19,9 @@ from gossamer.index import schema
 from gossamer.index.document import place
 from gossamer.parse.document_types import of_ending
 
-Kind = Literal["words", "value", "from", "until", "order"]
-"""What an operator does: looks for words in one field, keeps pages that have a value, sets an end to a span of days,
-orders. Several values are alternatives; ends narrow the span."""
+Kind = Literal["words", "value", "page", "from", "until", "order"]
+"""What an operator does: looks for words in one field, keeps pages that have a value or are like a page, sets an end to
+a span of days, orders. Several values are alternatives; ends narrow the span."""
 Field = Literal["any", "title", "url"]
 """Where words are looked for."""
 
@@ -162,6 +162,12 @@ def _day(value: str) -> str | None:
         return None
 
 
+def _page(value: str) -> str | None:
+    """As typed: the index is asked for several spellings of it."""
+    is_address = "://" in value or "." in value.partition("/")[0]
+    return value if is_address and _site(value) and '"' not in value else None
+
+
 def _order(value: str) -> str | None:
     return value.lower() if value.lower() in ("date", "relevance") else None
 
@@ -221,6 +227,15 @@ OPERATORS = (
             (
                 '`category:sport` `category:"local news"`',
                 "of this category, if the operator has [rules](rules.md) or a classifier for it",
+            ),
+        ),
+    ),
+    Operator(
+        name="like", kind="page", field=schema.BODY_STEMS, noun="the address of a page", read=_page,
+        examples=(
+            (
+                "`like:https://example.org/rockets`",
+                "like this one: in its language, with words that tell it from others",
             ),
         ),
     ),

@@ -18,15 +18,18 @@ from gossamer.index.analysis import surface_words
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut
 from gossamer.model.site import key64
-from gossamer.search import ordering
+from gossamer.search import grouping, ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.corpus import SharedCorpus
-from gossamer.search.counting import Joined, count, joined
+from gossamer.search.counting import NOBODY, Joined, count, joined
+from gossamer.search.crowd import Crowd
 from gossamer.search.desk.asking import told
 from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
+from gossamer.search.like.telling import sample
+from gossamer.search.like.values import Sample
 from gossamer.search.limits import ENOUGH, WINDOW, Span
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
@@ -45,6 +48,7 @@ from gossamer.search.shards.values import (
     HeldAsk,
     Identity,
     LeadersAsk,
+    LikeAsk,
     MeaningAsk,
     Meant,
     OverviewAsk,
@@ -79,6 +83,7 @@ OPERATIONS: dict[str, type[msgspec.Struct]] = {
     "suggest": SuggestAsk,
     "spelling": SpellingAsk,
     "page": UrlAsk,
+    "sample": LikeAsk,
     "leaders": LeadersAsk,
     "overview": OverviewAsk,
     "held": HeldAsk,
@@ -127,7 +132,7 @@ class ShardSearcher:
         """Results with excerpts, and counts."""
         with self._view() as view:
             asking = _Asking(view, ask.question)
-            return self._made(asking, asking.query(ask.loose), ask.showings, ask.clusters, ask.facets)
+            return self._made(asking, asking.query(ask.loose), ask.showings, ask.clusters, ask.facets, ask.crowd)
 
     def explain(self, ask: ExplainAsk) -> ScoreExplanation:
         """Why a page here has the score it has."""
@@ -178,6 +183,11 @@ class ShardSearcher:
         with self._view() as view:
             return stored_page(view, ask.url)
 
+    def sample(self, ask: LikeAsk) -> Sample | None:
+        """The words of a page here that others shall be like."""
+        with self._view() as view:
+            return sample(view, ask.value)
+
     def leaders(self, ask: LeadersAsk) -> dict[int, int]:
         """Cluster → key of the page that represents it."""
         return dict(self._leading(ask.clusters))
@@ -216,20 +226,21 @@ class ShardSearcher:
         # As one of several: then the front end orders equal scores in its own way.
         several = [finding.sightings] if self.cut.is_whole else [finding.sightings, ()]
         ordered = merging.merged(several, asking.ranking, asking.by_date)
-        if asking.collapses:
-            line = merging.collapsed(ordered, Span(0, ask.ahead), self._leading)
-        else:
-            line = merging.cut_out(ordered, Span(0, ask.ahead))
-        ahead = self._made(asking, asking.query(is_loose), line.showings, (), ask.facets and bool(finding.pages))
+        line = merging.one_page(ordered, Span(0, ask.ahead), self._leading, asking.collapses, 0)
+        has_limit = grouping.limit(asking.question.request, asking.question.query, asking.question.config)
+        crowd = Crowd(schema.OWNER, largest=True) if has_limit else NOBODY
+        facets = ask.facets and bool(finding.pages)
+        ahead = self._made(asking, asking.query(is_loose), line.showings, (), facets, crowd)
         return msgspec.structs.replace(found, ahead=ahead, is_loose=is_loose)
 
     def _made(
-        self, asking: _Asking, query: tantivy.Query, showings: Sequence[Showing], clusters: Sequence[int], facets: bool
-    ) -> Shown:
+        self, asking: _Asking, query: tantivy.Query, showings: Sequence[Showing], clusters: Sequence[int], facets: bool,
+        crowd: Crowd,
+    ) -> Shown:  # fmt: skip
         """Results as readers see them."""
         highlighter = Highlighter(asking.built.needles)
         hits = {one.key: hit for one in showings if (hit := _shown(asking.view, one, highlighter)) is not None}
-        return Shown(hits, count(asking.view, query, clusters, facets, self.cut.shards))
+        return Shown(hits, count(asking.view, query, clusters, facets, self.cut.shards, crowd))
 
     @contextmanager
     def _view(self) -> Iterator[View]:
@@ -303,8 +314,8 @@ class _Asking:
 def _sightings(
     view: View, addresses: list[tantivy.DocAddress], orders: Sequence[float], scores: Sequence[float]
 ) -> tuple[Sighting, ...]:
-    keys, clusters = view.numbers(schema.KEY, addresses), view.numbers(schema.CLUSTER, addresses)
-    return tuple(map(Sighting, orders, scores, keys, clusters))
+    fields = (schema.KEY, schema.CLUSTER, schema.OWNER, schema.SECTION)
+    return tuple(map(Sighting, orders, scores, *(view.numbers(field, addresses) for field in fields)))
 
 
 def _shown(view: View, showing: Showing, highlighter: Highlighter) -> Hit | None:

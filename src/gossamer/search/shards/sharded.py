@@ -26,15 +26,19 @@ from gossamer.errors import OperationError
 from gossamer.index.analysis import Languages
 from gossamer.index.shards import shard_of
 from gossamer.model.site import key64
-from gossamer.search import counting
+from gossamer.search import counting, grouping
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
 from gossamer.search.corpus import Place, Whole, narrowed
 from gossamer.search.correcting import frequency_of, respelled
+from gossamer.search.crowd import Crowd
 from gossamer.search.desk.acting import NO_RULES, DeskRules
 from gossamer.search.desk.asking import is_first
 from gossamer.search.desk.effects import Effects
+from gossamer.search.like import asking as like_asking
+from gossamer.search.like.telling import likeness, spellings
+from gossamer.search.like.values import Sample
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.overview import Outline, example, overview
 from gossamer.search.query.building import chosen_languages
@@ -64,6 +68,7 @@ from gossamer.search.shards.values import (
     Found,
     HeldAsk,
     LeadersAsk,
+    LikeAsk,
     MeaningAsk,
     Meant,
     OverviewAsk,
@@ -212,7 +217,7 @@ class ShardedSearcher:
         def count(other: Request) -> int:
             return self._begin(other, parse(other.query), first.rounds).standing().total
 
-        return reason(query, request, first.documents, first.frequency, count)
+        return reason(first.question.query, request, first.documents, first.frequency, count)
 
     def _begin(self, request: Request, query: Query, rounds: Rounds, ahead: bool = False) -> _Search:
         return _Search(rounds, self._tallies, self._question(request, query, rounds), ahead)
@@ -225,13 +230,24 @@ class ShardedSearcher:
         )
         rules = self._desk.current() if self._desk is not None else NO_RULES
         effects = [Effects(query)]
+        like = next(iter(query.values("like")), "")
+        sample = self._sample(like, rounds) if like else None
 
         def asked(usual: Languages) -> list[Place]:
             effects[:] = [rules.effects(query, request, usual, now)]
-            return wanted(effects[0].widened, narrowed(usual, chosen), self._weights)
+            return [*wanted(effects[0].widened, narrowed(usual, chosen), self._weights), *like_asking.places(sample)]
 
         whole = self._tallies.whole(rounds, asked)
-        return Question(request, self._config, now, whole, effects[0] if self._desk is not None else None)
+        if like:
+            found = likeness(sample, whole.documents, whole.pages) if sample is not None else None
+            effects = [like_asking.with_likeness(effects[0], request, found)]
+        return Question(request, self._config, now, whole, effects[0] if self._desk is not None or like else None)
+
+    def _sample(self, like: str, rounds: Rounds) -> Sample | None:
+        """The words of the page that others shall be like, from the shard that has it under one of its spellings."""
+        shards = {shard_of(key64(url), self._nodes.shards) for url in spellings(like)}
+        found = rounds.ask("sample", dict.fromkeys(shards, LikeAsk(like)), Sample | None)  # type: ignore[arg-type]  # a union type
+        return next((one for _, one in sorted(found.items()) if one is not None), None)
 
     def _ask_holder(
         self, url: str, operation: str, ask: msgspec.Struct, answer: type[T], rounds: Rounds | None = None
@@ -269,6 +285,7 @@ class _Search:
         self._ranking = self._request.ranking or question.config.ranking
         self._collapses = not self._request.similar and self._ranking == "web"
         self._by_date = self._request.sort == "date" or query.newest
+        self._most = grouping.limit(self._request, query, question.config)
         self._loose = False
         self._ahead = ahead
         self._made: dict[int, Shown] = {}
@@ -287,7 +304,8 @@ class _Search:
     def standing(self) -> Standing:
         """How much was found."""
         if self._found is None:
-            self._found = self._find(self._span.needed)
+            needed = self._span.needed
+            self._found = self._find(grouping.reach(needed) if self._most else needed)
             self._matching = sum(one.pages for one in self._found[0].values())
         return Standing(self._exact, self._matching)
 
@@ -309,18 +327,25 @@ class _Search:
             matching = sum(one.pages for one in findings.values())
         matching += added
         joined = self._joined(findings, found, matching)
-        hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets)
+        crowd = grouping.crowd(line.field, line.groups, self._most)
+        hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets, crowd)
         tally = counting.total(matching, joined, counted, self._request.facets)
+        hits = linked(hits, self._held, self._collapses)
         answered = self.rounds.answered()
         return Results(
             request=self._request,
             total=tally.total,
-            hits=linked(hits, self._held, self._collapses),
+            hits=grouping.told(hits, line.field, {one: tally.groups.get(one, 0) for one in crowd.numbers}),
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
-            notices=(*explained(self._notices, self._query, self.frequency), *self._span.notices(tally.total)),
+            notices=(
+                *explained(self._notices, self._query, self.frequency),
+                *filter(None, [self._query.like.sentence if tally.total and self._query.like is not None else ""]),
+                *self._span.notices(tally.total),
+            ),
             shards=answered,
+            grouped=bool(line.field),
         )
 
     def similar(self, key: int) -> tuple[Hit, ...]:
@@ -380,9 +405,8 @@ class _Search:
         return merging.mixed(found, self.rounds.ask_willing("meaning", ask, Meant), weight)
 
     def _line(self, found: Sequence[Sighting]) -> Line:
-        if self._collapses and self._whole.has_copies:
-            return merging.collapsed(found, self._span, self._leaders)
-        return merging.cut_out(found, self._span)
+        collapses = self._collapses and self._whole.has_copies
+        return merging.one_page(found, self._span, self._leaders, collapses, self._most)
 
     def _leaders(self, clusters: Sequence[int]) -> Mapping[int, int]:
         """Any shard knows them, since all follow the same crawl."""
@@ -399,25 +423,34 @@ class _Search:
         return [one.joined for one in findings.values()]
 
     def _show(
-        self, showings: Sequence[Showing], joined: Sequence[counting.Joined], facets: bool
+        self,
+        showings: Sequence[Showing],
+        joined: Sequence[counting.Joined],
+        facets: bool,
+        crowd: Crowd = counting.NOBODY,
     ) -> tuple[tuple[Hit, ...], list[counting.Counted]]:
         clusters = tuple(sorted({cluster for one in joined for cluster in one.clusters}))
         by_key = {key: hit for made in self._made.values() for key, hit in made.hits.items()}
         counted = {shard: made.counted for shard, made in self._made.items() if not clusters}
+        uncounted = {shard for shard in self.rounds.present if shard not in counted}
+        lacking = {shard for shard in self.rounds.present if shard in uncounted or not counted[shard].knows(crowd)}
         wanted: dict[int, list[Showing]] = {
-            shard: [] for shard in self.rounds.present if clusters or (facets and shard not in counted)
+            shard: []
+            for shard in self.rounds.present
+            if clusters or (facets and shard in uncounted) or (crowd.numbers and shard in lacking)
         }
         for showing in showings:
             if showing.key not in by_key:
                 wanted.setdefault(shard_of(showing.key, self.rounds.shards), []).append(showing)
         asks = {
-            shard: ShowAsk(self.question, self._loose, tuple(mine), clusters, facets and shard not in counted)
+            shard: ShowAsk(self.question, self._loose, tuple(mine), clusters, facets and shard in uncounted, crowd)
             for shard, mine in wanted.items()
         }
         answers = self.rounds.ask("show", asks, Shown) if asks else {}
         for shard, shown in answers.items():
             by_key |= shown.hits
-            counted.setdefault(shard, shown.counted)
+            known = counted.setdefault(shard, shown.counted)
+            counted[shard] = msgspec.structs.replace(known, groups=shown.counted.groups)
         hits = tuple(_as_shown(by_key[one.key], one) for one in showings if one.key in by_key)
         if self._pins:
             hits = tuple(msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits)

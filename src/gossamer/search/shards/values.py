@@ -10,6 +10,7 @@ import msgspec
 
 from gossamer.search.corpus import Frequencies, Place, Summary, Whole
 from gossamer.search.counting import Counted, Joined
+from gossamer.search.crowd import Crowd
 from gossamer.search.desk.effects import Effects
 from gossamer.search.query.language import Query, parse
 from gossamer.search.ranking import RankingConfig
@@ -88,6 +89,8 @@ class Sighting(msgspec.Struct, frozen=True, array_like=True):
     """What decides its place among the best."""
     key: int
     cluster: int
+    owner: int = 0
+    section: int = 0
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -160,6 +163,8 @@ class ShowAsk(msgspec.Struct, frozen=True):
     clusters: tuple[int, ...] = ()
     """Clusters whose pages are to be counted."""
     facets: bool = False
+    crowd: Crowd = Crowd()
+    """Groups whose pages are to be counted."""
 
 
 class ExplainAsk(msgspec.Struct, frozen=True):
@@ -210,6 +215,13 @@ class UrlAsk(msgspec.Struct, frozen=True):
     """Something about one page is wanted."""
 
     url: str
+
+
+class LikeAsk(msgspec.Struct, frozen=True):
+    """The words of a page are wanted that others shall be like."""
+
+    value: str
+    """Of `like:`, as typed."""
 
 
 class LeadersAsk(msgspec.Struct, frozen=True):
