@@ -136,6 +136,10 @@ class View:
             known = self._frequencies[field, term] = self.searcher.doc_freq(field, term)
         return known
 
+    def holds(self, field: str, number: int) -> bool:
+        """Whether a page here may have a number."""
+        return bool(self.searcher.doc_freq(field, number))
+
     def boost(self, field: str, terms: Sequence[str]) -> float:
         """The library's weights are right where the index holds everything."""
         return 1.0
