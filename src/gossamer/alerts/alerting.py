@@ -104,7 +104,7 @@ class Alerting:
         self, here: View, both: _Both, alert: Alert, now: float, is_told: Callable[[Alert, int], bool]
     ) -> list[_Found]:
         request = _decode(alert.request)
-        built = Builder(here, self._config, both).build(parse(request.query), request, now)
+        built = Builder(here, self._config, both).build(parse(request.query, here.fields), request, now)
         hits = here.searcher.search(built.strict, here.documents, count=False).hits
         keys = here.numbers(schema.KEY, [address for _, address in hits])
         wanted = [(key, hit) for key, hit in zip(keys, hits, strict=True) if is_told(alert, key)]

@@ -14,7 +14,10 @@ from __future__ import annotations
 import msgspec
 import tantivy
 
-VERSION = 4
+from gossamer.index import custom
+from gossamer.model.fields import FieldValue
+
+VERSION = 5
 
 # Words as written, with positions.
 TITLE = "title"
@@ -71,6 +74,8 @@ class StoredDocument(msgspec.Struct, array_like=True):
     author: str = ""
     alternates: list[tuple[str, str]] = []
     """Language and URL of the page in other languages."""
+    fields: list[FieldValue] = []
+    """Values of the operator's own fields."""
 
 
 _decode = msgspec.msgpack.Decoder(StoredDocument).decode
@@ -102,6 +107,7 @@ def build() -> tantivy.Schema:
     for name in (NAME, PART_NAME):
         builder.add_integer_field(name, indexed=True)
     builder.add_bytes_field(PAGE, stored=True)
+    custom.declare(builder)
     return builder.build()
 
 

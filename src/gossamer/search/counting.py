@@ -15,16 +15,18 @@ speak of more than one index: each shard names the clusters of its `joined` page
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import tantivy
 
 from gossamer.index import schema
+from gossamer.model.fields import CustomField, CustomFields
+from gossamer.search.custom.facets import MOST, aggregation, counts_of, facets_of, shown_facets
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.operators import FACETS, Facet
-from gossamer.search.results import Count, Facets
+from gossamer.search.results import Count, Facets, FieldFacet
 from gossamer.search.view import View, count_of
 
 EXACT = 100
@@ -42,6 +44,8 @@ class Tally(msgspec.Struct, frozen=True):
     """Clusters that match."""
     estimated: bool
     facets: Facets
+    fields: tuple[FieldFacet, ...] = ()
+    """The operator's own."""
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -82,7 +86,7 @@ def tally(
     if collapsed and view.has_copies and not (len(hits) == pages and _are_different(view, hits)):
         found = joined(view, query)
     counted = count(view, query, found.clusters, bool(pages) and with_facets)
-    return total(pages, [found], [counted], with_facets)
+    return total(pages, [found], [counted], with_facets, view.fields)
 
 
 def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
@@ -108,26 +112,32 @@ def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets
     theirs = Q.const_score_query(Q.term_set_query(view.schema, schema.CLUSTER, list(clusters)), 0.0)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
-    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters)))
+    own = facets_of(view.fields) if with_facets else {}
+    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters), own))
     members = {int(bucket["key"]): bucket["doc_count"] for bucket in found["joined"]["buckets"]}
     sharing = [
         Sharing(name, str(bucket["key"]), bucket["doc_count"], _keys(bucket["clusters"]["buckets"]))
-        for name in (FACETS if with_facets else ())
+        for name in ((*FACETS, *own) if with_facets else ())
         for bucket in found[name]["buckets"]
+        if bucket["doc_count"]
     ]
     return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing))
 
 
-def total(pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool) -> Tally:
-    """What all indexes counted, added up: clusters instead of pages."""
+def total(
+    pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool, fields: CustomFields = ()
+) -> Tally:  # fmt: skip
+    """What all indexes counted, added up: clusters instead of pages. `fields`: the operator's own."""
     number = sum(one.pages for one in found)
     estimated = any(one.pages > EXACT for one in found)
     clusters = {cluster for one in found for cluster in one.clusters}
     share = number / max(sum(one.joined for one in counted), 1) if estimated else 1.0
     surplus = share * (sum(one.members for one in counted) - len(clusters)) if clusters else 0.0
     by_value = _surplus_by_value([sharing for one in counted for sharing in one.sharing], share)
-    facets = _shown([one.facets for one in counted], by_value) if pages and with_facets else Facets()
-    return Tally(_less(pages, surplus), estimated, facets)
+    several = [one.facets for one in counted]
+    facets = _shown(several, by_value) if pages and with_facets else Facets()
+    own = shown_facets(fields, several if pages and with_facets else (), by_value)
+    return Tally(_less(pages, surplus), estimated, facets, own)
 
 
 def _surplus_by_value(sharing: Iterable[Sharing], share: float) -> dict[tuple[str, str], float]:
@@ -149,10 +159,12 @@ def _keys(buckets: Iterable[dict[str, Any]]) -> tuple[int, ...]:
     return tuple(int(bucket["key"]) for bucket in buckets)
 
 
-def _plan(with_facets: bool, clusters: int) -> dict[str, Any]:
+def _plan(with_facets: bool, clusters: int, own: Mapping[str, CustomField]) -> dict[str, Any]:
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
+    by_cluster = {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
+    for name, field in own.items():
+        plan[name] = aggregation(field, _VALUES) | {"aggs": by_cluster}
     for name, facet in FACETS.items() if with_facets else ():
-        by_cluster = {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
         plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": by_cluster}
     return plan
 
@@ -162,8 +174,11 @@ def _facets(view: View, query: tantivy.Query, shards: int) -> dict[str, dict[str
         name: {"terms": {"field": facet.field, "size": facet.most if shards == 1 else _VALUES}}
         for name, facet in FACETS.items()
     }
+    own = facets_of(view.fields)
+    # More texts than are shown: spellings are put together.
+    plan |= {name: aggregation(field, 3 * MOST if shards == 1 else _VALUES) for name, field in own.items()}
     found = view.searcher.aggregate(query, plan)
-    return {name: {str(bucket["key"]): bucket["doc_count"] for bucket in found[name]["buckets"]} for name in FACETS}
+    return {name: counts_of(found[name]) for name in (*FACETS, *own)}
 
 
 def _shown(several: Sequence[dict[str, dict[str, int]]], surplus: dict[tuple[str, str], float]) -> Facets:

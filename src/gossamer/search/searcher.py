@@ -22,6 +22,7 @@ from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
+from gossamer.search.custom.orders import is_ordered, order_of
 from gossamer.search.desk.acting import NO_RULES, DeskRules
 from gossamer.search.desk.asking import is_first, told
 from gossamer.search.desk.effects import Effects
@@ -177,7 +178,7 @@ class Searcher:
         """The URLs of the best results, without excerpts."""
         view = self._views.current()
         with commits.checking(view.folder):
-            if parse(request.query).is_empty:
+            if parse(request.query, view.fields).is_empty:
                 return []
             hits = self._climb(view, request, limit).asked.hits
             return [view.stored(address).url for _, address in hits[:limit]]
@@ -201,7 +202,8 @@ class Searcher:
 
     def effects(self, request: Request) -> Effects:
         """What the rules of the desk make of a request."""
-        return self._effects(self._views.current(), parse(request.query), request)
+        view = self._views.current()
+        return self._effects(view, parse(request.query, view.fields), request)
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -212,6 +214,7 @@ class Searcher:
             position=view.commit.payload.position,
             committed_at=view.commit.payload.committed_at,
             generation=view.generation,
+            fields=view.fields,
         )
 
     def overview(self) -> Overview:
@@ -221,7 +224,7 @@ class Searcher:
             return overview([outline(view)], lambda query: self._search(view, example(query)).total > 0)
 
     def _search(self, view: View, request: Request) -> Results:
-        query = self._effects(view, parse(request.query), request).query
+        query = self._effects(view, parse(request.query, view.fields), request).query
         if query.is_empty:
             return Results(
                 request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
@@ -230,7 +233,7 @@ class Searcher:
         found, span = climbed.asked, span_of(request)
         page = self._page(view, request, found.hits[:DEPTH], span)
         if not page.is_full and len(found.hits) < min(found.matching, DEPTH):  # copies took the places of others
-            found = self._ask(view, found.request, parse(found.request.query), DEPTH)
+            found = self._ask(view, found.request, parse(found.request.query, view.fields), DEPTH)
             page = self._page(view, request, found.hits[:DEPTH], span)
         counted = tally(view, found.asked, found.matching, found.hits, request.facets, self._collapses(request))
         total = counted.total
@@ -248,6 +251,7 @@ class Searcher:
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
+            fields=counted.fields,
             did_you_mean=climbed.correction() if not (total and found.effects.rules) else "",
             notices=tuple(dict.fromkeys((*query.notices, *notices, *span.notices(total)))),
             attempt=climbed.attempt,
@@ -257,7 +261,7 @@ class Searcher:
 
     def _climb(self, view: View, request: Request, needed: int = 0) -> _Climbed:
         """The query as it was typed, or the second attempt that finds more."""
-        query, needed = parse(request.query), needed or span_of(request).needed
+        query, needed = parse(request.query, view.fields), needed or span_of(request).needed
         is_plain = request.literal or query.is_empty
         first = self._ask(view, request, query, needed, is_plain)
         exact = first.built.exact
@@ -316,7 +320,7 @@ class Searcher:
 
     def _reason(self, view: View, query: Query, request: Request) -> Reason:
         def count(other: Request) -> int:
-            return self._ask(view, other, parse(other.query), 1).matching
+            return self._ask(view, other, parse(other.query, view.fields), 1).matching
 
         return reason(query, request, view.documents, lambda word: self._frequency(view, word), count)
 
@@ -351,7 +355,7 @@ class Searcher:
         self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, hits: Sequence[Candidate]
     ) -> Mixture | None:
         """The hits mixed with those by meaning, where that is asked for."""
-        if self._meaning is None or self._ranking(request) != "web" or request.sort == "date" or query.newest:
+        if self._meaning is None or self._ranking(request) != "web" or is_ordered(query, request, view.fields):
             return None
         wish = ordering.wish_of(query, request, built, self._clock.now())
         priors = partial(ordering.add_priors, view, config=self._config, ranks=self._ranks, wish=wish)
@@ -361,18 +365,18 @@ class Searcher:
         self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
     ) -> tuple[tantivy.Query, int, list[Candidate]]:
         """The same by words alone; enough hits to be mixed with others."""
-        by_date = request.sort == "date" or query.newest
+        order = order_of(query, request, view.fields)
         depth = max(depth_for(needed), self._meaning.candidates if self._meaning is not None else 0)
         asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
-        total, hits = ask_index(view, asked, depth, by_date)
+        total, hits = ask_index(view, asked, depth, order)
         built.exact = total
         if total < ENOUGH and built.loose is not None and asked is built.strict:
-            looser, more = ask_index(view, built.loose, depth, by_date)
+            looser, more = ask_index(view, built.loose, depth, order)
             if looser > total:
                 notices.append(relaxed_notice(total))
                 asked, total, hits = built.loose, looser, more
         built.by_words = total
-        if not by_date and self._ranking(request) == "web":
+        if order is None and self._ranking(request) == "web":
             wish = ordering.wish_of(query, request, built, self._clock.now())
             best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, wish)
             hits = best + hits[WINDOW:]

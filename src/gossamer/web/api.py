@@ -19,6 +19,7 @@ from gossamer.model.meant import closest
 from gossamer.search.results import Request
 from gossamer.web import answers
 from gossamer.web.collections import Collections
+from gossamer.web.custom.fields import check_own
 from gossamer.web.history_answers import HistoryAnswer, history_answer
 from gossamer.web.links import Links
 from gossamer.web.parameters import (
@@ -32,6 +33,7 @@ from gossamer.web.parameters import (
     PREFIX,
     SEARCH,
     SIZE,
+    SORT,
     BadParameter,
     Parameter,
     request_of,
@@ -114,7 +116,10 @@ def _history(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
 
 
 def _asked(services: Services, given: Mapping[str, str]) -> Request:
-    return Collections(services.desk, Links("")).check(request_of(given, strictly=True))
+    request = Collections(services.desk, Links("")).check(request_of(given, strictly=True))
+    if request.fields or request.sort not in SORT.values:
+        check_own(request, services.search.state().fields)
+    return request
 
 
 def _stories(services: Services) -> StoryService:

@@ -16,10 +16,11 @@ from gossamer.search.query.operators import CHOSEN
 from gossamer.search.results import Marked, Overview, Request
 from gossamer.web.collections import PATH as COLLECTIONS
 from gossamer.web.collections import Collections
+from gossamer.web.custom import fields
 from gossamer.web.links import Links, kept
 from gossamer.web.marking import marker
 from gossamer.web.overviews import Overviews
-from gossamer.web.parameters import ADDRESS, COLLECTION, FILTERS, QUERY, SIMILAR, SINCE, SORT, request_of
+from gossamer.web.parameters import ADDRESS, COLLECTION, FIELDS, FILTERS, QUERY, SIMILAR, SINCE, SORT, request_of
 from gossamer.web.pool import SearchPool
 from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer
@@ -145,7 +146,7 @@ class Pages:
             marked_query=marked,
             plain=Request(query=request.query, collection=request.collection),
             kept=kept(request),
-            chips=self._chips(request),
+            chips=[*self._chips(request), *fields.chips(request, results, self._links)],
             first=(request.page - 1) * request.size + 1,
             previous=request.page - 1 if results.hits else 0,
             following=request.page + 1 if results.hits and request.page < results.pages else 0,
@@ -154,6 +155,9 @@ class Pages:
             bars=bars(results.facets.years, request.query),
             since_labels=SINCE_LABELS,
             sort_labels=SORT_LABELS,
+            sections=fields.sections(request, results, self._links),
+            orders=fields.orders(request, results, self._links),
+            shown_values=fields.shown_values,
             **self._collections.values(request.collection),
         )
         page.headers["x-robots-tag"] = "noindex"
@@ -167,7 +171,7 @@ class Pages:
         return [
             (own.get(one.name) or value_words(value, one.name), self._links.search(request, **{one.name: one.default}))
             for one in FILTERS
-            if one is not SORT and (value := getattr(request, one.name)) != one.default
+            if one not in (SORT, FIELDS) and (value := getattr(request, one.name)) != one.default
         ]
 
     def _cached(self, http: HttpRequest, given: Mapping[str, str]) -> Response:

@@ -14,12 +14,13 @@ from typing import Any, Generic, TypeVar, get_args
 
 from gossamer.search.query import operators
 from gossamer.search.query.operators import NARROWING, OPERATORS, Chosen
-from gossamer.search.results import Facets, Request, Since, Sort
+from gossamer.search.results import Facets, Request, Since
 
 T = TypeVar("T")
 
 # Control characters, and halves of surrogate pairs, which no text holds.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")
+_FIELD = re.compile(r"-?[a-z][a-z0-9_-]{0,29}")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
@@ -151,6 +152,25 @@ class Choice(Parameter[Any]):
         return {"type": "string", "enum": list(self.values)}
 
 
+class Order(Parameter[str]):
+    """One of a few words, or the name of one of the operator's own fields; the first word is the default."""
+
+    def __init__(self, name: str, sentence: str, values: tuple[str, ...]) -> None:
+        super().__init__(name, sentence, values[0])
+        self.values = values
+
+    def parse(self, text: str) -> str:
+        """The word or name."""
+        word = text.strip().lower()
+        if not _FIELD.fullmatch(word):
+            raise BadParameter(f"{self.name}: {text[:40]!r} is not one of {', '.join(self.values)}, and no field")
+        return word
+
+    def schema(self) -> dict[str, Any]:
+        """A string; which fields there are is known by the index only."""
+        return {"type": "string", "pattern": f"^{_FIELD.pattern}$"}
+
+
 class Flag(Parameter[bool]):
     """Yes or no."""
 
@@ -187,7 +207,12 @@ QUERY = Text(
 PREFIX = Text("q", "The beginning of a query.", "roc", required=True)
 PAGE = Whole("page", "Page of results, from 1.", 1, 1, 1_000_000)
 SIZE = Whole("size", "Results per page.", 10, 1, 100)
-SORT = Choice("sort", "Order of the results.", get_args(Sort))
+SORT = Order(
+    "sort",
+    "Order of the results: relevance, date, or one of your fields: price for the smallest first, -price for the "
+    "largest.",
+    ("relevance", "date"),
+)
 SINCE = Choice("since", "Only pages dated within the last day, week, month or year.", get_args(Since))
 FACETS = Flag("facets", f"Also count {_listed()}.", True)
 SIMILAR = Flag("similar", "List near-duplicates instead of collapsing them under the best one.", False)
@@ -195,6 +220,9 @@ LITERAL = Flag(
     "literal",
     "Search only for the query as typed: no other spelling, no other forms of a phrase, no fewer words.",
     False,
+)
+FIELDS = Text(
+    "fields", "Only pages with these values of your fields, as in a query: price:10..20 color:red.", longest=1_000
 )
 COLLECTION = Name(
     "collection", "Only pages of this collection of the search desk.", pattern=r"[A-Za-z0-9-]+", longest=40
@@ -208,7 +236,8 @@ FORMAT = Choice("format", "Form of the text: text, a line for each block, or mar
 LIMIT = Whole("limit", "Maximum number of suggestions.", 8, 1, 20)
 
 FILTERS: tuple[Parameter[Any], ...] = (
-    SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), COLLECTION, SIMILAR,
+    SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), COLLECTION, FIELDS,
+    SIMILAR,
 )  # fmt: skip
 """What narrows or orders a search, beside the query."""
 SEARCH: tuple[Parameter[Any], ...] = (QUERY, PAGE, SIZE, *FILTERS, LITERAL, FACETS)

@@ -41,6 +41,7 @@ from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict
 from gossamer.scope.automatic import SiteFilters
 from gossamer.scope.shape import path_shape
+from gossamer.search.results import StoredPage
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 from gossamer.site.templates import SiteDocuments
@@ -65,7 +66,7 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
     _add_target(db, answer)
     if folder is not None:
         add_shy_links(folder, inspect.segment_ids(db), answer)
-        _add_index(db, folder, answer)
+        _add_index(db, folder, settings, answer)
     return answer
 
 
@@ -151,7 +152,7 @@ def _add_target(db: Database, answer: Explanation) -> None:
         answer.target_problem = target.reason or ""
 
 
-def _add_index(db: Database, folder: DataFolder, answer: Explanation) -> None:
+def _add_index(db: Database, folder: DataFolder, settings: Settings, answer: Explanation) -> None:
     searcher = Searcher(IndexFolder(folder.index))
     try:
         found = searcher.page(answer.url)
@@ -168,7 +169,15 @@ def _add_index(db: Database, folder: DataFolder, answer: Explanation) -> None:
     if found is not None:
         when = datetime.fromtimestamp(found.fetched_at, UTC).isoformat(timespec="seconds")
         answer.index = f"in the index, as fetched at {when}"
+        answer.fields = _fields(found, settings)
     conclude(answer, indexed)
+
+
+def _fields(page: StoredPage, settings: Settings) -> list[str]:
+    """The values of a page, and the fields of the settings that it has none of."""
+    values = [f"{one.name} = {one.value}, from {one.source}" for one in page.fields]
+    has = {one.name for one in page.fields}
+    return values + [f"{name}: the page states no value" for name in settings.fields if name not in has]
 
 
 def conclude(answer: Explanation, index: Indexed) -> None:

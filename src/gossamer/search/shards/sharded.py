@@ -28,8 +28,9 @@ from gossamer.search import counting
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
-from gossamer.search.corpus import Place, Whole, narrowed
+from gossamer.search.corpus import Place, Whole, fields_of, narrowed
 from gossamer.search.correcting import frequency_of, respelled
+from gossamer.search.custom.orders import is_ordered
 from gossamer.search.desk.acting import NO_RULES, DeskRules
 from gossamer.search.desk.asking import is_first
 from gossamer.search.desk.effects import Effects
@@ -102,12 +103,13 @@ class ShardedSearcher:
     def search(self, request: Request) -> Results:
         """The results of a request."""
         started = self._clock.now()
-        query = parse(request.query)
+        rounds = self._rounds()
+        query = parse(request.query, self._tallies.fields(rounds))
         if query.is_empty:
             return Results(
                 request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
             )
-        climbed = self._climb(request, query, self._rounds())
+        climbed = self._climb(request, query, rounds)
         results = climbed.search.results()
         why = Reason() if results.total else self._reason(request, query, climbed.first)
         return msgspec.structs.replace(
@@ -123,7 +125,9 @@ class ShardedSearcher:
 
     def similar(self, request: Request, url: str) -> tuple[Hit, ...]:
         """The near copies that are collapsed under a hit of the request, best first."""
-        return self._climb(request, parse(request.query), self._rounds()).search.similar(key64(url))
+        rounds = self._rounds()
+        query = parse(request.query, self._tallies.fields(rounds))
+        return self._climb(request, query, rounds).search.similar(key64(url))
 
     def suggest(self, prefix: str, limit: int = 8) -> list[str]:
         """How a query that is being typed may go on: words and titles of all shards."""
@@ -140,7 +144,7 @@ class ShardedSearcher:
     def explain(self, request: Request, url: str) -> ScoreExplanation:
         """Why a page has the score it has for a request."""
         rounds = self._rounds()
-        search = self._climb(request, parse(request.query), rounds).search
+        search = self._climb(request, parse(request.query, self._tallies.fields(rounds)), rounds).search
         mixed, key = search.mixed(), key64(url)
         ask = ExplainAsk(search.question, url, mixed is not None and key in mixed.meanings)
         why = self._ask_holder(url, "explain", ask, ScoreExplanation, rounds)
@@ -157,6 +161,7 @@ class ShardedSearcher:
             position=min(one.position for one in summaries),
             committed_at=max(one.committed_at for one in summaries),
             generation="+".join(one.generation for one in summaries),
+            fields=fields_of(summaries),
         )
 
     def overview(self) -> Overview:
@@ -204,7 +209,11 @@ class ShardedSearcher:
 
     def _reason(self, request: Request, query: Query, first: _Search) -> Reason:
         def count(other: Request) -> int:
-            return self._begin(other, parse(other.query), first.rounds).standing().total
+            return (
+                self._begin(other, parse(other.query, self._tallies.fields(first.rounds)), first.rounds)
+                .standing()
+                .total
+            )
 
         return reason(query, request, first.documents, first.frequency, count)
 
@@ -261,7 +270,7 @@ class _Search:
         self._notices: list[str] = []
         self._ranking = self._request.ranking or question.config.ranking
         self._collapses = not self._request.similar and self._ranking == "web"
-        self._by_date = self._request.sort == "date" or query.newest
+        self._ordered = is_ordered(query, self._request, self._whole.fields)
         self._loose = False
 
     @property
@@ -300,7 +309,7 @@ class _Search:
         matching += added
         joined = self._joined(findings, found, matching)
         hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets)
-        tally = counting.total(matching, joined, counted, self._request.facets)
+        tally = counting.total(matching, joined, counted, self._request.facets, self._whole.fields)
         answered = self.rounds.answered()
         return Results(
             request=self._request,
@@ -309,6 +318,7 @@ class _Search:
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
+            fields=tally.fields,
             notices=(*explained(self._notices, self._query, self.frequency), *self._span.notices(tally.total)),
             shards=answered,
         )
@@ -335,7 +345,7 @@ class _Search:
             findings, self._loose = looser, True
             if relaxed_notice(strict) not in self._notices:
                 self._notices.append(relaxed_notice(strict))
-        found = merging.merged([one.sightings for one in findings.values()], self._ranking, self._by_date)
+        found = merging.merged([one.sightings for one in findings.values()], self._ranking, self._ordered)
         return findings, found[:DEPTH]
 
     def mixed(self) -> Mixed | None:
@@ -351,7 +361,7 @@ class _Search:
 
     def _mixed(self, found: Sequence[Sighting]) -> Mixed | None:
         weight = self.question.config.semantic
-        if not weight or self._ranking != "web" or self._by_date:
+        if not weight or self._ranking != "web" or self._ordered:
             return None
         ask = MeaningAsk(self.question, self._loose, tuple(one.key for one in found[:CANDIDATES]))
         return merging.mixed(found, self.rounds.ask_willing("meaning", ask, Meant), weight)

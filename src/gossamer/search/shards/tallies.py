@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
 from gossamer.index.analysis import Languages
+from gossamer.model.fields import CustomFields
 from gossamer.search.corpus import Frequencies, Place, Summary, Whole, whole_of
 from gossamer.search.shards.rounds import Rounds
 from gossamer.search.shards.values import Statistics, StatisticsAsk
@@ -51,6 +52,7 @@ class Tallies:
         self._lock = Lock()
         self._known: dict[int, _Known] = {}
         self._languages: Languages | None = None
+        self._fields: CustomFields = ()
 
     def whole(self, rounds: Rounds, places_in: Callable[[Languages], list[Place]]) -> Whole:
         """The sums of all shards that answer, with the terms that a query looks at in pages of given languages."""
@@ -65,6 +67,12 @@ class Tallies:
     def summaries(self, rounds: Rounds) -> list[Summary]:
         """What all shards that answer say of themselves now."""
         return [one.summary for one in self._ask(rounds, ()).values()]
+
+    def fields(self, rounds: Rounds) -> CustomFields:
+        """The operator's own fields; of shards that were asked before, by what they said then."""
+        if self._languages is None:
+            self._ask(rounds, ())
+        return self._fields
 
     def note(self, positions: Mapping[int, int]) -> None:
         """Shards said how far their indexes are: what is known of another state is forgotten."""
@@ -89,7 +97,8 @@ class Tallies:
             for shard in rounds.missing:
                 self._known.pop(shard, None)
             known = {shard: self._take(shard, told, now) for shard, told in answers.items()}
-            self._languages = whole_of([one.summary for one in known.values()], ()).languages
+            whole = whole_of([one.summary for one in known.values()], ())
+            self._languages, self._fields = whole.languages, whole.fields
         return known
 
     def _take(self, shard: int, told: Statistics, now: float) -> _Known:

@@ -15,7 +15,7 @@ from gossamer.search.query.language import Query, parse
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, Request
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class Question(msgspec.Struct, frozen=True):
     @property
     def query(self) -> Query:
         """The query as it is asked."""
-        return self.effects.query if self.effects is not None else parse(self.request.query)
+        return self.effects.query if self.effects is not None else parse(self.request.query, self.whole.fields)
 
 
 class FindAsk(msgspec.Struct, frozen=True):
