@@ -51,7 +51,7 @@ class CustomField(msgspec.Struct, frozen=True):
     ranges: tuple[float, ...] = ()
     """Where the ranges begin that numbers are counted in; none: they are chosen by the numbers."""
     slot: int = 0
-    """The columns of the index that have its values."""
+    """The column of the index that has its values; 0: it is a text, or in no index."""
 
     @property
     def heading(self) -> str:
@@ -60,6 +60,11 @@ class CustomField(msgspec.Struct, frozen=True):
 
 
 CustomFields = tuple[CustomField, ...]
+
+
+def shown(number: float) -> str:
+    """A number in its one form."""
+    return str(int(number)) if number == int(number) else repr(number)
 
 
 def stored_values(written: Iterable[str] | None, sources: Iterable[str] | None = None) -> tuple[FieldValue, ...]:

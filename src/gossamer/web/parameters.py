@@ -20,7 +20,6 @@ T = TypeVar("T")
 
 # Control characters, and halves of surrogate pairs, which no text holds.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")
-_FIELD = re.compile(r"-?[a-z][a-z0-9_-]{0,29}")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
@@ -152,23 +151,16 @@ class Choice(Parameter[Any]):
         return {"type": "string", "enum": list(self.values)}
 
 
-class Order(Parameter[str]):
+class Order(Name):
     """One of a few words, or the name of one of the operator's own fields; the first word is the default."""
 
     def __init__(self, name: str, sentence: str, values: tuple[str, ...]) -> None:
-        super().__init__(name, sentence, values[0])
-        self.values = values
+        super().__init__(name, sentence, pattern="-?[A-Za-z][A-Za-z0-9_-]*", longest=31)
+        self.default, self.values = values[0], values
 
     def parse(self, text: str) -> str:
-        """The word or name."""
-        word = text.strip().lower()
-        if not _FIELD.fullmatch(word):
-            raise BadParameter(f"{self.name}: {text[:40]!r} is not one of {', '.join(self.values)}, and no field")
-        return word
-
-    def schema(self) -> dict[str, Any]:
-        """A string; which fields there are is known by the index only."""
-        return {"type": "string", "pattern": f"^{_FIELD.pattern}$"}
+        """The word or name, in small letters."""
+        return super().parse(text) or self.default
 
 
 class Flag(Parameter[bool]):

@@ -169,11 +169,11 @@ def _add_index(db: Database, folder: DataFolder, settings: Settings, answer: Exp
     if found is not None:
         when = datetime.fromtimestamp(found.fetched_at, UTC).isoformat(timespec="seconds")
         answer.index = f"in the index, as fetched at {when}"
-        answer.fields = _fields(found, settings)
+        answer.fields = values_of(found, settings)
     conclude(answer, indexed)
 
 
-def _fields(page: StoredPage, settings: Settings) -> list[str]:
+def values_of(page: StoredPage, settings: Settings) -> list[str]:
     """The values of a page, and the fields of the settings that it has none of."""
     values = [f"{one.name} = {one.value}, from {one.source}" for one in page.fields]
     has = {one.name for one in page.fields}

@@ -12,11 +12,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from gossamer.model.fields import FieldValue
+from gossamer.model.fields import FieldValue, shown
 from gossamer.model.site import host_of, site_of
 from gossamer.parse.fields.config import FieldConfig, Fields
 from gossamer.parse.fields.sources import Source, read_source
-from gossamer.parse.fields.values import shown, value_of
+from gossamer.parse.fields.values import value_of
 from gossamer.parse.html import Element, Tree
 from gossamer.parse.json_ld import objects_in
 from gossamer.site.patterns import MAX_CHARS, path_and_query

@@ -6,7 +6,7 @@ import math
 import re
 from datetime import date
 
-from gossamer.model.fields import FieldType
+from gossamer.model.fields import FieldType, shown
 from gossamer.parse.clean import clean_line
 from gossamer.parse.date.forms import days_in
 
@@ -32,11 +32,6 @@ def value_of(kind: FieldType, text: str, language: str, latest: date) -> str:
     if kind == "number":
         return _number(line)
     return _day(line, language, latest) if kind == "date" else _yes_or_no(line)
-
-
-def shown(number: float) -> str:
-    """A number in its one form."""
-    return str(int(number)) if number == int(number) else repr(number)
 
 
 def _number(line: str) -> str:

@@ -14,9 +14,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from gossamer.index.custom import column, folded
-from gossamer.model.fields import CustomField, CustomFields
-from gossamer.parse.fields.values import shown
+from gossamer.index.custom import column, folded, text_of
+from gossamer.model.fields import CustomField, CustomFields, shown
 from gossamer.search.results import FieldCount, FieldFacet
 
 PREFIX = "field:"
@@ -68,7 +67,7 @@ def _texts(counted: Mapping[str, int]) -> list[FieldCount]:
     """The most frequent first; spellings that differ in capitals are one, called by the most frequent."""
     alike: dict[str, Counter[str]] = {}
     for value, number in counted.items():
-        alike.setdefault(folded(value), Counter())[value] += number
+        alike.setdefault(folded(text_of(value)), Counter())[text_of(value)] += number
     together = sorted(alike.items(), key=lambda one: (-one[1].total(), one[0]))[:MOST]
     return [FieldCount(key, spelled.most_common(1)[0][0], spelled.total()) for key, spelled in together]
 

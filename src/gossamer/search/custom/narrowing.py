@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import tantivy
 
-from gossamer.index.custom import FACTS, fact, number_column
+from gossamer.index.custom import alike_place, number_column, term_of
 from gossamer.model.fields import CustomField, CustomFields
 from gossamer.search.query.custom import bounds
 from gossamer.search.query.language import Query, parse
@@ -36,7 +36,7 @@ def chosen(typed: str, fields: CustomFields) -> Query:
 
 def _one_of(form: tantivy.Schema, field: CustomField, values: Sequence[str]) -> tantivy.Query:
     if field.type == "text":
-        found = Q.term_set_query(form, FACTS, [fact(field.name, value) for value in values])
+        found = Q.term_set_query(form, alike_place(field.name), [term_of(value) for value in values])
     else:
         spans = [_span(form, field, value) for value in values]
         found = spans[0] if len(spans) == 1 else Q.boolean_query([(_SHOULD, one) for one in spans])

@@ -18,8 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gossamer.index.custom import folded
-from gossamer.model.fields import CustomField, CustomFields
-from gossamer.parse.fields.values import shown
+from gossamer.model.fields import CustomField, CustomFields, shown
 
 SAMPLE = {"number": "a number or a range such as 10..20", "date": "a date or a range such as 2024-01..2024-03",
           "yes-no": "yes or no", "text": "a value"}  # fmt: skip

@@ -104,7 +104,7 @@ class ShardedSearcher:
         """The results of a request."""
         started = self._clock.now()
         rounds = self._rounds()
-        query = parse(request.query, self._tallies.fields(rounds))
+        query = self._parsed(request.query, rounds)
         if query.is_empty:
             return Results(
                 request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
@@ -126,7 +126,7 @@ class ShardedSearcher:
     def similar(self, request: Request, url: str) -> tuple[Hit, ...]:
         """The near copies that are collapsed under a hit of the request, best first."""
         rounds = self._rounds()
-        query = parse(request.query, self._tallies.fields(rounds))
+        query = self._parsed(request.query, rounds)
         return self._climb(request, query, rounds).search.similar(key64(url))
 
     def suggest(self, prefix: str, limit: int = 8) -> list[str]:
@@ -144,7 +144,7 @@ class ShardedSearcher:
     def explain(self, request: Request, url: str) -> ScoreExplanation:
         """Why a page has the score it has for a request."""
         rounds = self._rounds()
-        search = self._climb(request, parse(request.query, self._tallies.fields(rounds)), rounds).search
+        search = self._climb(request, self._parsed(request.query, rounds), rounds).search
         mixed, key = search.mixed(), key64(url)
         ask = ExplainAsk(search.question, url, mixed is not None and key in mixed.meanings)
         why = self._ask_holder(url, "explain", ask, ScoreExplanation, rounds)
@@ -168,6 +168,11 @@ class ShardedSearcher:
         """What can be searched, as far as shards answer; those of an older version know no overview."""
         outlines = self._rounds().ask_willing("overview", OverviewAsk(), Outline)
         return overview(outlines, lambda query: self.search(example(query)).total > 0)
+
+    def _parsed(self, text: str, rounds: Rounds) -> Query:
+        """A query; shards are asked which fields there are only where it may name one."""
+        may_name = ":" in text or "：" in text
+        return parse(text, self._tallies.fields(rounds) if may_name else ())
 
     def _rounds(self) -> Rounds:
         return Rounds(self._nodes, self._deadline)
@@ -209,11 +214,7 @@ class ShardedSearcher:
 
     def _reason(self, request: Request, query: Query, first: _Search) -> Reason:
         def count(other: Request) -> int:
-            return (
-                self._begin(other, parse(other.query, self._tallies.fields(first.rounds)), first.rounds)
-                .standing()
-                .total
-            )
+            return self._begin(other, self._parsed(other.query, first.rounds), first.rounds).standing().total
 
         return reason(query, request, first.documents, first.frequency, count)
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import msgspec
 
 from gossamer.model.fields import CustomField, CustomFields, FieldValue
-from gossamer.model.meant import hint
 from gossamer.search.query.custom import in_quotes, order_named
 from gossamer.search.query.language import Filter, parse
 from gossamer.search.results import FieldFacet, Request, Results
@@ -39,8 +38,8 @@ class Section(msgspec.Struct, frozen=True):
 def check_own(request: Request, fields: CustomFields) -> None:
     """`BadParameter` where a program names a field that does not exist, or a value that makes no sense."""
     if request.sort not in SORT.values and order_named(fields, request.sort) is None:
-        known = hint(request.sort, [*SORT.values, *(one.name for one in fields if one.sort)])
-        raise BadParameter(f"{SORT.name}: there is no order {request.sort!r}: {known}")
+        known = [*SORT.values, *(name for one in fields if one.sort for name in (one.name, f"-{one.name}"))]
+        raise BadParameter(f"{SORT.name}: {request.sort!r} is not one of {', '.join(known)}")
     query = parse(request.fields, fields)
     own = {one.name for one in fields}
     if query.groups or query.excluded or any(one.operator not in own for one in query.filters):
