@@ -321,7 +321,6 @@ def profiler(target: str) -> list[str]:
         program,
         "record",
         "--subprocesses",
-        "--native",
         "--rate",
         "50",
         "--format",

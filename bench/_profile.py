@@ -1,8 +1,8 @@
 """Reads py-spy's raw output (`frame;frame;frame count`) and says where the time went.
 
-Frames of C code are counted for the Python function that called them. A sample whose
-C frames wait (for a lock, an event, a sleep) is no work and is left out: py-spy alone
-takes a waiting thread for a running one in some containers.
+C code is counted for the Python function that called it. A thread whose innermost Python function
+waits (for a lock, an event, a connection) does no work and is left out: py-spy alone takes it for a
+running one in some containers. py-spy's `--native` would tell better, but it crashes on our processes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pathlib import Path
 _PROCESS = re.compile(r'^process \d+:"?(.*?)"?$')
 _PYTHON = re.compile(r"^(.*) \((.*?\.pyx?|<frozen .*?>|<string>)(?::\d+)?\)$")
 _WAITING = re.compile(
-    r"epoll_|acquire_lock|take_gil|pthread_cond|sem_(?:timed)?wait|sem_clockwait|nanosleep|futex|wait4|^poll |^select "
+    r"^(?:wait|_wait_for_tstate_lock|select|poll|get|accept|recv\w*|_worker) "
+    r"\((?:.*/)?(?:threading|selectors|queue|socket|connection|thread)\.py"
 )
 
 Samples = list[tuple[list[str], int]]
@@ -39,10 +40,8 @@ def print_profile(file: Path, top: int = 15) -> None:
 
 def _python_frames(frames: list[str]) -> list[str]:
     """The Python functions of a stack, outermost first; none for a thread that waits."""
-    last = max((i for i, frame in enumerate(frames) if _PYTHON.match(frame)), default=-1)
-    if any(_WAITING.search(frame) for frame in frames[last + 1 :]):
-        return []
-    return [_short(m) for m in map(_PYTHON.match, frames) if m]
+    found = [m for m in map(_PYTHON.match, frames) if m]
+    return [] if found and _WAITING.match(found[-1][0]) else [_short(m) for m in found]
 
 
 def _short(match: re.Match[str]) -> str:

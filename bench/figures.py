@@ -59,6 +59,7 @@ SCRIPTS = {
     "every_query": "Every query gets an answer",
     "ranking": "Ranking on judged collections",
     "known_items": "Known items: the page that somebody looks for",
+    "clicks": "Clicks of readers as a factor of the ranking, with readers who are made up",
     "shards": "A divided index against one index",
     "under_load": "Searches while a crawl and a job run",
     "frontier_cost": "What parts of the frontier cost a page",

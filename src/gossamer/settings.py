@@ -39,7 +39,7 @@ from gossamer.notify.config import AlertConfig
 from gossamer.parse.fields.config import FieldConfig, check_fields
 from gossamer.parse.limits import ParseLimits
 from gossamer.partition.config import PartitionConfig
-from gossamer.plugins import RULES, STRATEGIES
+from gossamer.plugins import HOOKS, RULES, STRATEGIES
 from gossamer.priority.config import PriorityConfig
 from gossamer.revisit.config import FeedConfig, RevisitConfig
 from gossamer.robots.verdict import RobotsConfig
@@ -167,6 +167,9 @@ class ServeSettings(msgspec.Struct, frozen=True):
     """URL by which readers reach the server, such as `https://search.example.org`; empty: from the request."""
     threads: int = 4
     """Searches that run at the same time; others wait."""
+    remembered: int = 64
+    """Mebibytes of answers that the server gives again while index, rules of the search desk and link ranks stay as
+    they are; 0: it works out each answer."""
     rate: int = 120
     """Requests that one IP address may make per minute in the long run; 0: no limit."""
     burst: int = 60
@@ -296,6 +299,7 @@ class Settings(msgspec.Struct, frozen=True):
         self.push.check()
         for channel in self.alerts.operators:
             _check_operator(channel)
+        self.parse.check()
         self.engine.check()
         self.rank.check()
         self.search.check()
@@ -305,6 +309,8 @@ class Settings(msgspec.Struct, frozen=True):
         check_fields(self.fields)
         for rule in self.scope.rules:
             RULES.get(rule)
+        for hook in self.parse.hooks:
+            HOOKS.get(hook)
         # Built here to be thrown away: a worker must not be the first to find out.
         AddressPolicy(self.network.allow, self.crawl.contact)
         fetch = msgspec.structs.replace(self.fetch, user_agent="Gossamer", access=self.sites)

@@ -29,10 +29,11 @@ BEST = 100
 class ClassicSearcher(Searcher):
     """Finds what the live searcher finds, and orders it by the classic score."""
 
-    def _by_words(
-        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
-    ) -> tuple[tantivy.Query, int, list[Candidate]]:
-        asked, total, hits = super()._by_words(view, built, query, request, DEPTH, notices)
+    def _best(
+        self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, needed: int,
+        more_than: int = 0,
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:  # fmt: skip
+        asked, total, hits = super()._best(view, built, query, request, asked, DEPTH, more_than)
         return asked, total, classic(view, hits[:BEST], built.words, self._ranks)
 
 

@@ -195,14 +195,44 @@ def test_a_browser_set_to_do_not_track_sends_nothing_and_others_do(
         wait_until(page, lambda: len(posted) == (0 if wish else 1))
 
 
-def test_without_scripts_results_open_and_nothing_is_counted(
+def test_without_scripts_results_open_and_the_browser_tells_by_itself(
     results: Callable[..., Page], library: Library, watch: Any
 ) -> None:
     before, page = library.counted(HISTORY), results(java_script_enabled=False)
     page.get_by_role("link", name=TITLE, exact=True).click()
     expect(page).to_have_title("There")
     left_for(watch, HISTORY)
+    wait_for_count(page, library, HISTORY, before + 1)
+
+
+@pytest.mark.parametrize("wish", ["DNT", "Sec-GPC"])
+def test_without_scripts_who_does_not_want_to_be_followed_sends_nothing(
+    results: Callable[..., Page], library: Library, watch: Any, wish: str
+) -> None:
+    before, page = library.counted(HISTORY), results(java_script_enabled=False, extra_http_headers={wish: "1"})
+    assert page.locator("a[ping]").count() == 0
+    page.get_by_role("link", name=TITLE, exact=True).click()
+    expect(page).to_have_title("There")
+    left_for(watch, HISTORY)
     assert library.counted(HISTORY) == before
+
+
+def test_without_scripts_a_page_under_a_name_without_tls_tells_as_well(
+    browser: Browser, library: Library, base_url: str, tmp_path: Path
+) -> None:
+    """Browsers tell such a server less about where a request comes from."""
+    flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", f"--host-resolver-rules=MAP {NAME} 127.0.0.1"]
+    before = library.counted(HISTORY)
+    with browser.browser_type.launch_persistent_context(
+        tmp_path, executable_path="/usr/bin/chromium", args=flags, timeout=2 * LIMIT, java_script_enabled=False
+    ) as context:
+        context.set_default_timeout(LIMIT)
+        context.route(re.compile("^https:"), lambda route: route.fulfill(body=THERE, content_type="text/html"))
+        page = context.new_page()
+        page.goto(base_url.replace("127.0.0.1", NAME) + "/search?q=rocket")
+        page.get_by_role("link", name=TITLE, exact=True).click()
+        expect(page).to_have_title("There")
+        wait_for_count(page, library, HISTORY, before + 1)
 
 
 def test_a_foreign_page_cannot_count_for_its_readers(
@@ -222,7 +252,13 @@ def test_a_foreign_page_cannot_count_for_its_readers(
         page.goto(foreign_url)
         for media_type in ("text/uri-list", "text/plain"):
             page.evaluate(send, [f"{base_url}/click", ENGINES, media_type])
+        page.set_content(f'<a href="{ENGINES}" ping="{base_url}/click">there</a>')
+        context.route(re.compile("^https:"), lambda route: route.fulfill(body=THERE, content_type="text/html"))
+        page.get_by_role("link", name="there").click()
+        expect(page).to_have_title("There")
+        page.wait_for_timeout(500)
         assert library.counted(ENGINES) == before
+        page.goto(foreign_url)
         page.goto(base_url)
         page.evaluate(send, [f"{base_url}/click", ENGINES, "text/uri-list"])
         assert library.counted(ENGINES) == before + 1

@@ -56,7 +56,11 @@ def test_suggestions_and_another_spelling_come_from_the_index(open_page: OpenPag
     page.locator("input[name=q]").press_sequentially("satel")
     expect(page.get_by_role("option", name="satellite", exact=True)).to_be_visible()
     page.goto("/search?q=rokcet")
-    page.locator(".mean a").click()
+    expect(page.locator(".notice")).to_contain_text("rocket")
+    expect(page.locator(".hits h2", has_text="A short history of the rocket")).to_be_visible()
+    page.get_by_role("link", name="Search only for rokcet").click()
+    expect(page.locator(".hits h2")).to_have_count(0)
+    page.locator(".mean a, .reasons a", has_text="rocket").first.click()
     expect(page.locator(".hits h2", has_text="A short history of the rocket")).to_be_visible()
 
 

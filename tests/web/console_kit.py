@@ -159,10 +159,10 @@ def console_of(data: Path, clock: Clock | None = None, **serve: object) -> Itera
 
 
 @contextlib.contextmanager
-def small_console(pristine: Path, clock: Clock | None = None) -> Iterator[ConsoleUnderTest]:
+def small_console(pristine: Path, clock: Clock | None = None, **serve: object) -> Iterator[ConsoleUnderTest]:
     """A console over a copy of a finished crawl: tests may change it."""
     with tempfile.TemporaryDirectory(prefix="console-") as root:
         data = Path(root) / "data"
         shutil.copytree(pristine, data)
-        with console_of(data, clock) as console:
+        with console_of(data, clock, **serve) as console:
             yield console

@@ -20,7 +20,7 @@ from gossamer.compose.serve import observing
 from gossamer.console.why_nothing import why
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
-from gossamer.tables import asked
+from gossamer.tables import asked, choices
 from gossamer.tables.asked import DAY, Times, day_of
 from gossamer.testing import FakeClock
 from gossamer.web.app import create_app
@@ -99,6 +99,20 @@ def test_nobody_sees_it_without_a_login(searched: ConsoleUnderTest) -> None:
     for path in ("/console/searches", "/console/searches/why?q=a", "/console/searches/chart.json"):
         answer = searched.anybody.get(path, follow_redirects=False)
         assert answer.status_code in (303, 401) and "zebra" not in answer.text
+
+
+# -- clicks ---------------------------------------------------------------------------------------
+
+
+def test_readers_preferences_are_shown_where_clicks_are_counted(searched: ConsoleUnderTest, crawled: Path) -> None:
+    assert "Clicks of readers" not in searched.reader.get("/console/searches").text
+    with small_console(crawled, FakeClock(NOW), clicks=True) as console:
+        page = console.reader.get("/console/searches").text
+        assert "counts up to 10.0 % more" in page and "search.clicks_trial" in page
+        with contextlib.closing(console.folder.open_database()) as db:
+            choices.record(db, {}, {(TODAY, "with"): 30, (TODAY, "without"): 9, (TODAY - 100, "without"): 500})
+        page = console.reader.get("/console/searches").text
+        assert "Clicks help." in page and "0.001" in page and ">30<" in page and "500" not in page
 
 
 # -- why is nothing found -------------------------------------------------------------------------

@@ -21,6 +21,7 @@ ENGINE = "https://www.example.org/rockets/engines"
 EXAMPLES = {
     "search": {"q": "rocket"},
     "similar": {"q": "rocket", "url": ENGINE},
+    "like": {"url": ENGINE, "q": "rocket"},
     "suggest": {"q": "ro"},
     "page": {"url": ENGINE},
     "explain": {"q": "rocket", "url": ENGINE},

@@ -19,8 +19,8 @@ from gossamer.cli.searching import serve as verb
 from gossamer.compose import serve as servers
 from gossamer.serving.clicks import StoredClicks
 from gossamer.settings import ServeSettings, Settings
-from gossamer.web import clicks as handler
-from gossamer.web.clicks import Readers
+from gossamer.web.clicks import telling as handler
+from gossamer.web.clicks.telling import Readers
 
 OTHER = "https://www.example.org/rockets/fuel"
 OURS = {"content-type": "text/uri-list", "sec-fetch-site": "same-origin"}
@@ -63,8 +63,9 @@ def test_links_lead_straight_to_the_pages_either_way(http: httpx.Client) -> None
     text = http.get("/search?q=rocket").text
     assert 'data-clicks="/click"' in text
     with client() as plain:
-        assert text.replace(' data-clicks="/click"', "") == plain.get("/search?q=rocket").text
-    assert f'<a href="{PAGE}" rel="noopener noreferrer">' in text
+        bare = text.replace(' data-clicks="/click"', "").replace(' ping="/click"', "")
+        assert bare == plain.get("/search?q=rocket").text
+    assert f'<a href="{PAGE}" rel="noopener noreferrer" ping="/click">' in text
 
 
 def test_behind_a_path_the_page_names_the_path(library: Library) -> None:

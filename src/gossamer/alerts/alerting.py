@@ -2,8 +2,9 @@
 
 The documents of a step are an index of their own before they are added to the real one. Each saved query is built and
 asked there as the search page would: by the numbers of all documents (which words are common, which languages there
-are), with its filters. What it finds is what the search page finds among these documents; only the looser answer to a
-query that finds little is left out, since nobody wants to be told of pages that have some of the words.
+are), with its filters and under the rules of the search desk (hidden pages, synonyms, stop words, collections). What it
+finds is what the search page finds among these documents; only the looser answer to a query that finds little is left
+out, since nobody wants to be told of pages that have some of the words.
 
 When a page is told:
 
@@ -33,6 +34,7 @@ from typing import NamedTuple
 import msgspec
 import tantivy
 
+from gossamer.alerts.desk import PublishedDesk, for_alerts
 from gossamer.alerts.gathering import Gatherer
 from gossamer.clock import Clock
 from gossamer.database.database import Database
@@ -40,10 +42,12 @@ from gossamer.frontier.steering.removals import covered
 from gossamer.index import commits, schema
 from gossamer.notify.message import Item, item
 from gossamer.search.corpus import usual_languages
+from gossamer.search.desk.acting import Rules
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.hits import make_hit
-from gossamer.search.query.building import Builder
+from gossamer.search.like.asking import Likenesses
 from gossamer.search.query.language import parse
+from gossamer.search.query.widening import build
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, Request
 from gossamer.search.view import View
@@ -70,6 +74,7 @@ class Alerting:
         search page asks."""
         self._db, self._folder, self._part, self._clock, self._config = db, folder, part, clock, config
         self._index: tantivy.Index | None = None
+        self._desk, self._likes = PublishedDesk(db), Likenesses()
 
     def match(self, index: tantivy.Index, brought_by: Mapping[int, int], until: int) -> int:
         """Tell of the documents of a step, before they count; returns how many hits there are.
@@ -91,20 +96,22 @@ class Alerting:
         view = self._view()
         index.reload()
         here = View(index, self._folder, "", view.commit)
-        both, now = _Both(view, here), self._clock.now()
+        both, rules = _Both(view, here), self._desk.current()
         is_new = cache(lambda key: view.find(key) is None)
 
         def is_told(alert: Alert, key: int) -> bool:
             return brought_by.get(key, 0) > max(done, alert.since) and (alert.again or is_new(key))
 
-        found = [(alert, self._ask(here, both, alert, now, is_told)) for alert in active if _is_readable(alert)]
+        found = [(alert, self._ask(here, both, alert, rules, is_told)) for alert in active if _is_readable(alert)]
         return [(alert, pages) for alert, pages in found if pages]
 
     def _ask(
-        self, here: View, both: _Both, alert: Alert, now: float, is_told: Callable[[Alert, int], bool]
+        self, here: View, both: _Both, alert: Alert, rules: Rules, is_told: Callable[[Alert, int], bool]
     ) -> list[_Found]:
-        request = _decode(alert.request)
-        built = Builder(here, self._config, both).build(parse(request.query, here.fields), request, now)
+        request, now = _decode(alert.request), self._clock.now()
+        effects = for_alerts(rules.effects(parse(request.query, here.fields), request, both.languages, now))
+        effects = self._likes.into(effects, request, both.whole)
+        built = build(here, self._config, both, effects, request, now)
         hits = here.searcher.search(built.strict, here.documents, count=False).hits
         keys = here.numbers(schema.KEY, [address for _, address in hits])
         wanted = [(key, hit) for key, hit in zip(keys, hits, strict=True) if is_told(alert, key)]
@@ -143,6 +150,8 @@ class _Both:
     """The numbers of the index and of what comes into it, by which queries are built (`search.corpus.Corpus`)."""
 
     def __init__(self, view: View, here: View) -> None:
+        self.whole = view
+        """The index as it was last committed."""
         self._views = (view, here)
         self.documents = view.documents + here.documents
         counted = _languages(view) + _languages(here)

@@ -51,10 +51,15 @@ def main(arguments: list[str]) -> int:
 
     def command() -> None:
         _check_folder(_data_folder(arguments))
-        _app(arguments)(arguments, exit_on_error=False, print_error=False)
+        command_line(all_verbs=arguments[0] in ("--help", "-h"))(arguments, exit_on_error=False, print_error=False)
 
     if not arguments:
         out.print(FIRST, markup=False)
+        return 0
+    if arguments == ["--version"]:
+        from gossamer.cli.versions import versions
+
+        print(versions())
         return 0
     return guarded(command, debug="--debug" in arguments)
 
@@ -81,7 +86,7 @@ def guarded(command: Callable[[], object], debug: bool) -> int:
     return 0
 
 
-def _app(arguments: list[str]) -> App:
+def command_line(all_verbs: bool) -> App:
     """The command line. Only the verb that is asked for is imported, which saves half a second; the overview shows
     a sentence of each, so it imports all of them."""
     app = App(
@@ -90,10 +95,9 @@ def _app(arguments: list[str]) -> App:
         version=__version__,
         version_flags=["--version"],
     )
-    overview = arguments[0] in ("--help", "-h")
     for verb in VERBS:
         module = module_of(verb)
-        app.command(import_module(module).command if overview else f"{module}:command", name=verb)
+        app.command(import_module(module).command if all_verbs else f"{module}:command", name=verb)
     return app
 
 

@@ -1,4 +1,4 @@
-"""The steps of reading a page that are worth compiling, each a twin of a function in Python that gives equal results.
+"""The steps of reading a page and of showing it that are worth compiling, each a twin of a function in Python.
 
 The modules are written in Cython (`*.pyx`) and compiled when the package is installed, if a C
 compiler is there (`hatch_build.py`). Whoever has such a step asks `twin` for it once, at import, and takes its own way
@@ -12,7 +12,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-MODULES = ("blocks", "features", "forest", "measures", "words")
+MODULES = ("blocks", "excerpts", "features", "forest", "measures", "words")
 SWITCH = "GOSSAMER_PURE"
 """Set in the environment, the twins in Python run."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gossamer.clock import SystemClock
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import index_place
@@ -12,10 +15,11 @@ from gossamer.data.stored_ranks import stored_ranks
 from gossamer.database.database import require_crawl
 from gossamer.index.folder import IndexFolder
 from gossamer.search.desk.acting import DeskRules
-from gossamer.search.remembered import RememberingSearcher
+from gossamer.search.remembered import MEBIBYTE, RememberingSearcher
 from gossamer.search.searcher import Searcher
 from gossamer.search.shards.config import parse_nodes
 from gossamer.search.shards.sharded import ShardedSearcher
+from gossamer.serving.choices import StoredEvidence
 from gossamer.serving.desk import FileDesk, StoredDesk
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.settings import Settings
@@ -34,7 +38,8 @@ def open_searcher(data: Path) -> Searcher:
 def open_service(data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
     """The searcher of a server, whose crawl may not have an index yet; `desk`: the rules that count."""
     require_crawl(DataFolder(data).database)
-    return _searcher(RememberingSearcher, data, settings, desk)
+    memory = settings.serve.remembered * MEBIBYTE
+    return _searcher(partial(RememberingSearcher, most_bytes=memory), data, settings, desk)
 
 
 def open_front_end(settings: Settings, desk: DeskRules | None = None) -> tuple[ShardedSearcher, RemoteNodes]:
@@ -52,8 +57,11 @@ def file_desk(settings: Settings) -> FileDesk | None:
     return FileDesk(Path(settings.shards.desk)) if settings.shards.desk else None
 
 
-def _searcher(kind: type[Searcher], data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
+def _searcher(kind: Callable[..., Searcher], data: Path, settings: Settings, desk: DeskRules | None = None) -> Searcher:
     folder = DataFolder(data)
     index = IndexFolder(index_place(folder, settings.shards).root)
     desk = desk or StoredDesk(folder)
-    return kind(index, settings.search, stored_ranks(data, settings), leaders=StoredLeaders(folder), desk=desk)
+    ranks, leaders = stored_ranks(data, settings), StoredLeaders(folder)
+    counts = settings.serve.clicks and settings.search.clicks > 0
+    choices = StoredEvidence(folder, settings.search, SystemClock()) if counts else None
+    return kind(index, settings.search, ranks, leaders=leaders, desk=desk, choices=choices)

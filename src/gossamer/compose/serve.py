@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from gossamer.clock import Clock, SystemClock
 from gossamer.compose.console import Login, console_of
@@ -23,13 +24,15 @@ from gossamer.operate.metrics import CrawlCollector
 from gossamer.search.searcher import meaning_of
 from gossamer.search.shards.shard import ShardSearcher
 from gossamer.serving.asked import StoredAsked
+from gossamer.serving.choices import StoredChoices
 from gossamer.serving.desk import StoredDesk
 from gossamer.serving.leaders import StoredLeaders
 from gossamer.serving.pushed import StoredPush
 from gossamer.serving.stories import StoredStories
 from gossamer.settings import ServeSettings, Settings
 from gossamer.web.app import Extension, create_app
-from gossamer.web.clicks import ClickService
+from gossamer.web.clicks.telling import ClickService
+from gossamer.web.clicks.today import ChoiceService
 from gossamer.web.push import PushService
 from gossamer.web.server import beyond_loopback, run
 from gossamer.web.service import Services
@@ -42,7 +45,7 @@ Warn = Callable[[str], None]
 class OpenServer(NamedTuple):
     """A server that does not listen yet."""
 
-    app: Starlette
+    app: ASGIApp
     settings: ServeSettings
     shard: str = ""
     """Which part of a divided index it serves; empty: it shows the search page."""
@@ -51,6 +54,7 @@ class OpenServer(NamedTuple):
 
     def run(self, ready: Callable[[str], None]) -> None:
         """Serve until SIGTERM or SIGINT; `ready` gets the address as soon as requests are answered."""
+        gc.freeze()  # what was loaded stays: no search for cycles has to look at it while somebody waits
         run(self.app, self.settings, ready)
 
 
@@ -71,6 +75,7 @@ def open_server(data: Path, settings: Settings, make_account: bool, warn: Warn) 
 def search_server(
     services: Services, settings: ServeSettings, warn: Warn, extensions: Sequence[Extension] = (),
     login: Login | None = None, push: PushService | None = None, clicks: ClickService | None = None,
+    choices: ChoiceService | None = None,
 ) -> OpenServer:  # fmt: skip
     """A server of the search page; `warn` gets a sentence if others can reach it."""
     if beyond_loopback(settings.host):
@@ -83,7 +88,7 @@ def search_server(
         )
     app = create_app(
         services.search, settings, stories=services.stories, push=push, clicks=clicks, extensions=extensions,
-        desk=services.desk,
+        desk=services.desk, choices=choices,
     )  # fmt: skip
     return OpenServer(app, settings, login=login)
 
@@ -116,7 +121,8 @@ def _open_whole(data: Path, settings: Settings, make_account: bool, warn: Warn) 
     services = crawl_services(data, settings)
     console, login = console_of(data, settings, services, make_account, warn)
     extensions = [observing(data, settings), *console]
-    return search_server(services, settings.serve, warn, extensions, login, push, clicks)
+    choices = StoredChoices(folder, settings.search, clock) if settings.serve.clicks else None
+    return search_server(services, settings.serve, warn, extensions, login, push, clicks, choices)
 
 
 def _stored_clicks(folder: DataFolder, settings: Settings, clock: Clock) -> ClickService:

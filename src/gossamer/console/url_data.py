@@ -45,6 +45,7 @@ _HOW = {
     Via.CANONICAL.value: "by the canonical link of another page",
     Via.REFRESH.value: "by a refresh of another page",
     Via.ROBOTS.value: "in robots.txt",
+    Via.ARCHIVE.value: "in an imported archive",
 }
 
 

@@ -6,7 +6,8 @@ It also computes scope and keys of the links, because a parser has a core to spa
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from urllib.parse import urljoin
 
 import msgspec
@@ -32,7 +33,7 @@ from gossamer.parse.fields.taking import Taker
 from gossamer.parse.links import ReferenceMemory
 from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
-from gossamer.plugins import MISSING, PARSERS
+from gossamer.plugins import HOOKS, MISSING, PARSERS, BuiltInParser, readable_types
 from gossamer.site.facts import Facts
 from gossamer.site.judgement import Judgement, KnownSite
 from gossamer.site.sketch import Seen
@@ -63,8 +64,9 @@ class PageParser:
         """Site → what is known of it, and its version."""
         self._learns = config.learn
         self._canonicalizer = Canonicalizer(config.urls, config.mirrors)
-        self._own = set(PARSERS.names())
+        self._own = set(readable_types(config.limits.skip_types))
         self._limits = config.limits
+        self._hooks = [HOOKS.get(name) for name in config.limits.hooks]
         self._near = near_method(config.near) if config.near != "none" else None
         self._simhash = simhash if config.near == "simhash" else None
         self._rules = RuleBook(config.documents)
@@ -111,11 +113,12 @@ class PageParser:
             content_hash=content_hash, simhash=self._simhash, memory=self._memory, rules=self._rules, view=view,
             fields=self._fields,
         )  # fmt: skip
-        media = true_type(media_type(job.content_type), job.body) if job.kind is Kind.PAGE else ""
+        media = true_type(media_type(job.content_type), job.body, job.url) if job.kind is Kind.PAGE else ""
         own = media in self._own
-        parsed = complete(PARSERS.get(media)(job), job, context) if own else parse_document(job, context)
+        parsed = complete(self._own_parser(media)(job), job, context) if own else parse_document(job, context)
         if not parsed.ok and media in MISSING:
             parsed.problem, parsed.media_type = f"no parser for {media}: {MISSING[media]}", media
+        self._apply_hooks(job, parsed)
         if parsed.ok and not parsed.content_hash:
             is_html = "html" in parsed.media_type
             parsed.content_hash = page_hash(parsed.title, parsed.text, job.body, parsed.charset, is_html)
@@ -137,6 +140,20 @@ class PageParser:
         if self.fields:
             judgement = msgspec.structs.replace(judgement, fields=self.fields)
         return msgspec.msgpack.encode(judgement)
+
+    def _own_parser(self, media: str) -> Callable[[ParseJob], Parsed]:
+        """The parser of a media type; what is built in keeps to the limits of the settings."""
+        parser = PARSERS.get(media)
+        return partial(parser, limits=self._limits) if isinstance(parser, BuiltInParser) else parser
+
+    def _apply_hooks(self, job: ParseJob, parsed: Parsed) -> None:
+        if self._hooks and parsed.ok:
+            text = parsed.text
+            for hook in self._hooks:
+                hook(job, parsed)
+            if parsed.text != text:
+                parsed.content_hash = content_hash(parsed.text)
+                parsed.simhash = self._simhash(parsed.text) if self._simhash is not None else 0
 
     def _read_feed(self, job: ParseJob, now: float) -> Parsed:
         feed = parse_feed(job.body)

@@ -97,7 +97,8 @@ def of_page(place: Place, task: Task, response: Response, parsed: Parsed, rules:
     row = _row(place.site, task, response, rules.worker)
     result = Result(visit, row, response)
     if parsed.unsupported or not parsed.ok:
-        visit.outcome = Outcome.UNSUPPORTED_TYPE if parsed.unsupported else Outcome.PARSE_FAILED
+        failed = Outcome.BOMB if parsed.bomb else Outcome.PARSE_FAILED
+        visit.outcome = Outcome.UNSUPPORTED_TYPE if parsed.unsupported else failed
         visit.reason = parsed.problem
     elif parsed.method in ("sitemap", "feed"):
         visit.outcome = Outcome.RESOURCE
@@ -302,7 +303,7 @@ def _row(site: str, task: Task, response: Response, worker: str) -> PageRow:
         outcome=response.outcome.value, status=response.status, reason=response.reason, depth=task.depth,
         size=len(response.body), duration=response.finished_at - response.started_at, address=response.address,
         etag=response.header("etag")[:512] or None, last_modified=response.header("last-modified")[:128] or None,
-        worker=worker,
+        worker=worker, new=task.previous != Outcome.DOCUMENT.value,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from gossamer.data.folder import DataFolder
-from gossamer.data.raw_pages import decoded_html
+from gossamer.data.raw_pages import decoded_html, document_html_of
 from gossamer.database.database import Database
 from gossamer.errors import CorruptError
 from gossamer.frontier import changes
@@ -21,7 +21,7 @@ from gossamer.frontier.views.inspect import place_of
 from gossamer.model.records import PageRow
 from gossamer.model.site import key64, site_of
 from gossamer.model.url import Canonicalizer
-from gossamer.parse.markdown import Markdown, page_markdown, paragraphs
+from gossamer.parse.markdown import Markdown, page_markdown, paragraphs, whole_markdown
 from gossamer.settings import Settings
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.segments import read_page, read_response
@@ -39,12 +39,16 @@ class MarkdownMaker:
 
     def make(self, segment: str, url: str, title: str, text: str, offset: int | None, length: int | None) -> Markdown:
         """The Markdown of a page whose raw response is at a place in the archive of a segment."""
-        html = None
-        if offset is not None and text:
-            html = decoded_html(read_response(self._segments, segment, offset, length), self._limits)
-        if html is None:
+        if offset is None or not text:
             return Markdown(paragraphs(text), is_structured=False)
-        return page_markdown(html, text, url, self._canonicalizer, self._limits, title)
+        response = read_response(self._segments, segment, offset, length)
+        if html := document_html_of(response, self._limits):
+            whole = whole_markdown(html, url, self._canonicalizer, self._limits)
+            return Markdown(whole or paragraphs(text), is_structured=bool(whole))
+        page = decoded_html(response, self._limits)
+        if page is None:
+            return Markdown(paragraphs(text), is_structured=False)
+        return page_markdown(page, text, url, self._canonicalizer, self._limits, title)
 
     def column(self, segment: str, pages: pa.Table, failed: Callable[[CorruptError], None]) -> pa.Array:
         """The Markdown of pages of a segment; null for those without text, and where the archive is damaged."""

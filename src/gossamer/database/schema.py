@@ -21,6 +21,9 @@ by minute and by hour (`span`, seconds); `asked` counts queries, and nothing of 
 row
 leaves when its channel has accepted it.
 
+`choices` counts how many readers were shown a page for a query at a place on a day, and how many opened it; `query` is
+a hash. `preferences` counts which of two orders readers preferred.
+
 `desk` holds the versions of the search desk's rules, 0 the draft; `meta.desk` names the one that counts.
 
 `site_pages` is a sample of each site's documents, `site_facts` what was learned from it; `urls.site_version` is the
@@ -29,7 +32,7 @@ version of the facts by which a page's text was cut.
 
 from __future__ import annotations
 
-VERSION = 8
+VERSION = 9
 
 QUEUED, SCHEDULED, DONE, REFUSED, REMOVED = range(5)
 """`urls.state`."""
@@ -395,6 +398,21 @@ CREATE TABLE asked (
     in_vain BIGINT NOT NULL,
     PRIMARY KEY (day, query)
 ) {clustered};
+CREATE TABLE choices (
+    page BIGINT NOT NULL,
+    query BIGINT NOT NULL,
+    day INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    shown BIGINT NOT NULL,
+    opened BIGINT NOT NULL,
+    PRIMARY KEY (page, query, day, place)
+) {clustered};
+CREATE TABLE preferences (
+    day INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    times BIGINT NOT NULL,
+    PRIMARY KEY (day, outcome)
+) {clustered};
 CREATE TABLE accounts (
     name TEXT PRIMARY KEY,
     role TEXT NOT NULL,
@@ -638,6 +656,7 @@ UPGRADES: dict[int, tuple[str, ...]] = {
         "CREATE INDEX site_facts_reread ON site_facts (site_id) WHERE reread IS NOT NULL",
     ),
     7: (_create("desk"),),
+    8: (_create("choices"), _create("preferences")),
 }
 """The statements from each version to the next."""
 

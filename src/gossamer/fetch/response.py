@@ -21,6 +21,7 @@ from gossamer.fetch.reply import Reply
 from gossamer.fetch.request import Request
 from gossamer.model.outcome import FOLLOWED, Outcome, of_status
 from gossamer.model.records import Response
+from gossamer.parse.document_types import VAGUE, of_media, of_url
 
 
 def judge(config: FetchConfig, request: Request, reply: Reply) -> None:
@@ -37,15 +38,24 @@ def judge(config: FetchConfig, request: Request, reply: Reply) -> None:
         return
     wanted = config.accept_types if request.accept_types is None else request.accept_types
     kind = reply.fields.get("content-type", "").partition(";")[0].strip().lower()
-    if wanted and kind and not kind.startswith(wanted):
+    if wanted and kind and not _is_wanted(kind, request.url, wanted):
         reply.keep = False
-        way_out = ": install gossamer[pdf]" if kind == "application/pdf" else ""
+        known = of_media(kind)
+        way_out = f": {known.way_out}" if known is not None and known.extra else ""
         reply.trouble = Trouble(Outcome.UNSUPPORTED_TYPE, f"Gossamer has no parser for {kind[:80]}{way_out}")
         return
     length = reply.fields.get("content-length", "")
     if not request.truncate and _exceeds(length, reply.limit):
         reply.keep = False
         reply.trouble = _too_large(f"{length[:20]} bytes", reply.limit)
+
+
+def _is_wanted(kind: str, url: str, wanted: tuple[str, ...]) -> bool:
+    """Whether a type is one of those, or says so little that the ending of the URL decides."""
+    if kind.startswith(wanted):
+        return True
+    named = of_url(url) if kind in VAGUE else None
+    return named is not None and named.is_own and named.media[0].startswith(wanted)
 
 
 def settle(config: FetchConfig, request: Request, reply: Reply, response: Response, now: float) -> None:

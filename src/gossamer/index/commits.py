@@ -138,6 +138,11 @@ def read(folder: Path) -> Commit:
     return _parse(folder, data, check=True)
 
 
+def read_library(folder: Path) -> tuple[Segment, ...]:
+    """The segments of an index that the library alone has made."""
+    return _parse(folder, (folder / META).read_bytes(), check=False).segments
+
+
 def check_cut(folder: Path, payload: Payload, cut: Cut) -> None:
     """Raise an `IndexCutError` if an index holds another part of the documents than wanted."""
     if payload.cut == cut:
@@ -205,14 +210,15 @@ def copy(commit: Commit, segments: Sequence[Segment], source: Path, target: Path
 def collect_garbage(folder: Path, commit: Commit) -> None:
     """Delete files that do not count any more; processes that have them open keep them."""
     wanted = {path.name for segment in commit.segments for path in segment.files(folder)}
-    with storing(folder), _no_reader_opening(folder):
+    with storing(folder), keeping_files(folder):
         for path in folder.iterdir():
             if path.name not in wanted and not path.name.startswith((".", META)):
                 path.unlink(missing_ok=True)
 
 
 @contextmanager
-def _no_reader_opening(folder: Path) -> Iterator[None]:
+def keeping_files(folder: Path) -> Iterator[None]:
+    """Meanwhile nobody else deletes files of an index, or opens it."""
     with (folder / _LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -15,7 +15,8 @@ from gossamer.index.names import names
 from gossamer.index.schema import StoredDocument
 from gossamer.model.fields import CustomFields, FieldValue, stored_values
 from gossamer.model.page_types import LISTS
-from gossamer.model.site import host_of, key64, site_of
+from gossamer.model.site import host_of, key64, owner_of, section_of, site_of
+from gossamer.parse.document_types import of_media
 from gossamer.parse.language import page_language
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -31,7 +32,6 @@ ROW_COLUMNS = [
     "fields", "field_sources",
 ]  # fmt: skip
 """Columns of a stored page that `page_of` reads."""
-_TYPES = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "txt", "application/pdf": "pdf"}
 
 
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +125,9 @@ def _build(page: IndexPage, key: int, using: Collection[str], fields: CustomFiel
         if value:
             text(name, value)
     document.add_integer(schema.KEY, key)
+    document.add_integer(schema.OWNER, key64(owner_of(site)))
+    if section := section_of(page.url):
+        document.add_integer(schema.SECTION, key64(section))
     for field, numbers in zip((schema.NAME, schema.PART_NAME), names(page.title, page.headings, page.url), strict=True):
         for number in numbers:
             document.add_integer(field, number)
@@ -196,9 +199,9 @@ def place(typed: str) -> str:
 
 def type_of(url: str, media_type: str) -> str:
     """What `filetype:` calls a page: by its media type, else by the end of its URL."""
-    known = _TYPES.get(media_type.partition(";")[0].strip().lower())
-    if known:
-        return known
+    known = of_media(media_type.partition(";")[0].strip().lower())
+    if known is not None:
+        return known.name
     name = urlsplit(url).path.rpartition("/")[2]
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     return ending if ending.isalnum() and len(ending) <= 5 else media_type.rpartition("/")[2] or "html"

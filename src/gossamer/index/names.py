@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from gossamer.index.analysis import encodable, surface_words
 from gossamer.model.site import key64
+from gossamer.parse.document_types import endings
 
 _MOST = 40
 """Words of a name; a longer title is no name that anybody types."""
@@ -26,7 +28,7 @@ _NUMBER = re.compile(r"\s*(?:(?:chapter|section|appendix|part|annex|глава|�
                      r"(?:\.\d+)*[.:)]*\s+", re.IGNORECASE)  # fmt: skip
 _SEPARATOR = re.compile(r"\s+[-–—|·:»/<>]+\s+|[:–—|]\s+|\s+(?:in|of|for)\s+(?=\S+::)|\s*[(\[<{]")
 _BREAK = re.compile(r"\s+[-–—|·»:]+\s+|:\s+")
-_ENDING = re.compile(r"\.(?:x?html?|php\d?|aspx?|jsp|md|txt|pdf)$", re.IGNORECASE)
+_ENDING = re.compile(rf"\.(?:{'|'.join(endings())}|php\d?|aspx?|jsp)$", re.IGNORECASE)
 _INDEX = frozenset(("index", "default", "readme", "home"))
 
 
@@ -36,9 +38,10 @@ def number_of(name: str) -> int:
     return key64("\n".join(words)) if 0 < len(words) <= _MOST else 0
 
 
-def numbers_asked(text: str) -> list[int]:
-    """The numbers of the names that a query may be."""
-    return _numbers((text, _without_kind(text), *titles_in(text)))
+@lru_cache(maxsize=2_000)
+def numbers_asked(text: str) -> tuple[int, ...]:
+    """The numbers of the names that a query may be; kept, since a search asks several times."""
+    return tuple(_numbers((text, _without_kind(text), *titles_in(text))))
 
 
 def titles_in(text: str) -> list[str]:

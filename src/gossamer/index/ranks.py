@@ -64,6 +64,12 @@ class StoredRanks:
         loaded = self._current()
         return loaded.generation if loaded else ""
 
+    def recent(self) -> str | None:
+        """The same without a look at files; None if it is time for one."""
+        if self._now() >= self._next:
+            return None
+        return self._loaded.generation if self._loaded else ""
+
     def of(self, keys: Sequence[int]) -> Sequence[float]:
         """The rank of each page by key: 1 is the average, 0 is unknown."""
         loaded = self._current()

@@ -35,6 +35,10 @@ PART_NAME = "part_name"
 KEY = "key"
 WITHIN = "within"
 SITE = "site"
+OWNER = "owner"
+"""Number of the registrable domain."""
+SECTION = "section"
+"""Number of the site's part, by the first part of the path."""
 LANG = "lang"
 TYPE = "type"
 PAGE_TYPE = "page_type"
@@ -100,7 +104,7 @@ def build() -> tantivy.Schema:
     builder.add_text_field(WITHIN, tokenizer_name="raw", index_option="basic")
     for name in (SITE, LANG, TYPE, PAGE_TYPE, CATEGORY):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
-    for name in (KEY, DATE, CLUSTER, JOINED):
+    for name in (KEY, OWNER, SECTION, DATE, CLUSTER, JOINED):
         builder.add_integer_field(name, indexed=True, fast=True)
     for name in (YEAR, FETCHED, DEPTH, LISTED):
         builder.add_integer_field(name, fast=True)

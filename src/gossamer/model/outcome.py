@@ -278,7 +278,8 @@ MEANING: dict[Outcome, Meaning] = {
     _O.BOMB: Meaning(
         "unpacks to more than the limit", Count.ERRORS,
         f"Nothing of the response is stored. {_RARELY}",
-        f"If the page is harmless and only large, raise `fetch.max_decoded`, {_AGAIN}",
+        f"If the page is harmless and only large, raise `fetch.max_decoded`, or for an office document or a book "
+        f"`parse.max_unpacked`, {_AGAIN}",
         unarchived=True, truncated="length",
     ),
     _O.UNSUPPORTED_TYPE: Meaning(

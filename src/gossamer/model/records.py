@@ -39,6 +39,7 @@ class Via(Enum):
     CANONICAL = "canonical"
     REFRESH = "refresh"
     ROBOTS = "robots"
+    ARCHIVE = "archive"
 
 
 class Discovered(msgspec.Struct, frozen=True, gc=False):
@@ -179,6 +180,8 @@ class Parsed(msgspec.Struct):
     """Why `ok` is false, or why nothing that a feed or sitemap names can be fetched."""
     unsupported: bool = False
     """The body is of a type no parser reads."""
+    bomb: bool = False
+    """The body is a document that is built to exhaust its parser."""
     media_type: str = ""
     charset: str = ""
     title: str = ""
@@ -310,6 +313,8 @@ class PageRow(msgspec.Struct):
     warc_length: int | None = None
     judged: bytes | None = None
     """What was decided by what was known of its site (`site.judgement`), encoded."""
+    new: bool | None = None
+    """Whether it was no document before this visit."""
     fields: list[str] | None = None
     """Values of the operator's own fields: name, type, value (`model.fields`)."""
     field_sources: list[str] | None = None

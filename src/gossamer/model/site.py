@@ -51,6 +51,21 @@ def registrable_domain(host: str) -> str:
     return found or host
 
 
+def owner_of(site: str) -> str:
+    """Who runs a site, by its name: the registrable domain; an address, or a name of one word, is its own site."""
+    host = host_of(site)
+    is_address = host.startswith("[") or host.replace(".", "").isdigit()
+    return site if is_address or "." not in host else registrable_domain(host)
+
+
+def section_of(canonical_url: str) -> str:
+    """The part of its site that a page is in: the site with the first part of the path; empty for a start page."""
+    site = site_of(canonical_url)
+    path = canonical_url.partition("//")[2][len(site) :].partition("?")[0].partition("#")[0]
+    first = path.strip("/").partition("/")[0]
+    return f"{site}/{first}" if first else ""
+
+
 def packed_keys(keys: Sequence[int]) -> bytes:
     """Keys in 8 bytes each, little-endian."""
     return struct.pack(f"<{len(keys)}q", *keys)

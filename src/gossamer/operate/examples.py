@@ -23,14 +23,13 @@ from gossamer.model.counts import counted, noun
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.site import host_of, registrable_domain, site_of
 from gossamer.model.url import CanonicalRules
+from gossamer.parse.document_types import TYPES
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import RuleBook
 from gossamer.scope.chain import ScopeConfig
 from gossamer.tables.rulebook import load_rules
 
-_TYPES = {
-    ".txt": "text/plain", ".md": "text/plain", ".html": "text/html", ".htm": "text/html", ".pdf": "application/pdf",
-}  # fmt: skip
+_TYPES = {f".{ending}": one.media[0] for one in TYPES for ending in one.endings}
 
 
 class StoredText(msgspec.Struct, frozen=True):

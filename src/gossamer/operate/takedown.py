@@ -34,7 +34,7 @@ from gossamer.model.site import host_of, site_of
 from gossamer.notify.message import Message
 from gossamer.operate.canonical import canonical_or_error
 from gossamer.settings import Settings
-from gossamer.tables import outbox
+from gossamer.tables import choices, outbox
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +67,18 @@ class _Handfuls:
         if self._clock.now() - self._rested > _WORK:
             time.sleep(_REST)
             self._rested = self._clock.now()
+
+
+class _Leaving(_Handfuls):
+    """The same for a removal: what readers chose is forgotten, too."""
+
+    def __init__(self, db: Database, progress: Progress = _silent) -> None:
+        super().__init__(progress)
+        self._db = db
+
+    def __call__(self, keys: Sequence[int]) -> None:
+        choices.forget(self._db, keys)
+        super().__call__(keys)
 
 
 def covering(text: str, settings: Settings, exact: bool = False) -> str:
@@ -118,7 +130,7 @@ def take_down(
 ) -> int:  # fmt: skip
     """Take out what a prefix means (see `covering`) and keep it out; returns the number of known URLs."""
     what = covering(prefix, settings)
-    urls = removing.remove(db, what, reason, now, _Handfuls(progress))
+    urls = removing.remove(db, what, reason, now, _Leaving(db, progress))
     _silence(db, [what])
     drop_from_index(folder, db, settings, now)
     return urls
@@ -175,7 +187,7 @@ def restore(folder: DataFolder, db: Database, settings: Settings, prefix: str, n
 def carry_on(folder: DataFolder, db: Database, settings: Settings, now: float) -> int:
     """Finish interrupted removals; returns how many URLs were left."""
     left = removals.unfinished(db)
-    urls = sum(removing.remove(db, what, reason, now, _Handfuls()) for what, reason in left.items())
+    urls = sum(removing.remove(db, what, reason, now, _Leaving(db)) for what, reason in left.items())
     if left:
         _silence(db, list(left))
         drop_from_index(folder, db, settings, now)

@@ -6,6 +6,7 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from gossamer.parse.clean import clean_line
+from gossamer.parse.document_types import endings
 
 TITLE_CHARS = 300
 _LONGEST = 120
@@ -14,6 +15,17 @@ _MARKUP = re.compile(r"^(?:[#=*>~_/;-]+\s+)+|\s+[#=*~_-]+$")
 """The signs of plain text formats around a heading."""
 _LOOKED_AT = 5
 """Lines."""
+_MADE_UP = re.compile(
+    r"(?:untitled|document|title|microsoft word|powerpoint presentation|presentation|slide)?[\s\d._-]*"
+    rf"|.*\.(?:{'|'.join(endings())}|doc|dvi|tex|indd|qxd|ppt|xls|ps|eps|fm|pub)",
+    re.I,
+)
+"""Titles that a program wrote into a file: its own name, a number, the name of the file."""
+
+
+def is_made_up(title: str) -> bool:
+    """Whether nobody gave a document this title."""
+    return _MADE_UP.fullmatch(title) is not None
 
 
 def title_of(text: str, url: str) -> str:

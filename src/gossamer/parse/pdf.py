@@ -25,15 +25,16 @@ import pypdfium2.raw as raw
 from gossamer.model.counts import counted
 from gossamer.model.records import Link, Parsed, ParseJob
 from gossamer.parse.clean import clean_line, clean_text
+from gossamer.parse.document_types import PDF as TYPE
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.links import ANCHOR_CHARS, MAX_REFERENCE
-from gossamer.parse.naming import TITLE_CHARS, title_of
+from gossamer.parse.naming import TITLE_CHARS, is_made_up, title_of
 from gossamer.parse.pdf_text import join_pages
-from gossamer.parse.sniff import PDF
 
 logging.getLogger("pypdfium2").setLevel(logging.CRITICAL)  # it warns of every odd document
 
-METHOD = "pdf"
+PDF = TYPE.media[0]
+METHOD = TYPE.name
 MAX_PAGES = 2_000
 """Pages that are read of a document."""
 DATE_CONFIDENCE = 0.6
@@ -51,11 +52,6 @@ _AS_LARGE = 0.85
 _MIN_LETTERS, _MAX_LETTERS = 6, 150
 """What has fewer is an initial or an ornament, what has more is text."""
 _DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)(0[1-9]|1[0-2])?(0[1-9]|[12]\d|3[01])?")
-_NO_TITLE = re.compile(
-    r"(?:untitled|document|title|microsoft word|powerpoint presentation|presentation|slide)?[\s\d._-]*"
-    r"|.*\.(?:docx?|dvi|tex|indd|qxd|pptx?|xlsx?|odt|rtf|pdf|ps|eps|fm|pub|html?)",
-    re.I,
-)
 _PREFIX = re.compile(r"(?:microsoft (?:word|powerpoint|excel)|power ?point)\s*-\s*", re.I)
 
 
@@ -123,7 +119,7 @@ def _refusal(error: pdfium.PdfiumError) -> str:
 def _own_title(document: Any) -> str:
     """The title in the document information, unless a program put a file name or nothing there."""
     title = _PREFIX.sub("", clean_line(document.get_metadata_value("Title"), TITLE_CHARS))
-    return "" if _NO_TITLE.fullmatch(title) else title
+    return "" if is_made_up(title) else title
 
 
 def _largest_line(text_page: Any) -> str:

@@ -11,6 +11,7 @@ import re
 from enum import Enum
 
 from gossamer.parse.clean import clean_line
+from gossamer.parse.document_types import HTML, MAIL, MARKDOWN, PLAIN, RST, TYPES, VAGUE, of_media, of_url
 
 
 class Parser(Enum):
@@ -21,17 +22,26 @@ class Parser(Enum):
     NONE = "none"
 
 
-_HTML_TYPES = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
-_PLAIN_TYPES = frozenset(("text/plain", "text/markdown", "text/x-markdown", "text/x-rst"))
+_HTML_TYPES = frozenset(HTML.media)
+_PLAIN_TYPES = frozenset((*PLAIN.media, *MARKDOWN.media, *RST.media))
 _UNSURE_TYPES = frozenset(
     ("", "application/octet-stream", "application/unknown", "unknown/unknown", "text/xml", "application/xml",
      "binary/octet-stream", "application/force-download", "*/*", "text")
 )  # fmt: skip
+_STARTS = {start: one for one in TYPES for start in one.starts}
+_HTML_ITSELF = (b"<!doctype html", b"<html")
+_TEXTS = (MARKDOWN, MAIL)
+"""Types that are text, which only their names tell."""
+_ARCHIVE = b"PK\x03\x04"
+_ARCHIVES = tuple(one for one in TYPES if one.holds)
+_FIRST_PART = re.compile(rb"PK\x03\x04.{22}\x08\0.{2}mimetype.{0,200}?([a-z]+/[a-z0-9.+-]{1,80})", re.S)
+_DIRECTORY = 1_000_000
+"""Bytes at the end of an archive among which the names of its parts are looked for."""
 _MAGIC = (
-    b"%PDF-", b"PK\x03\x04", b"PK\x05\x06", b"\x89PNG\r\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff",
+    *_STARTS, b"PK\x03\x04", b"PK\x05\x06", b"\x89PNG\r\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff",
     b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf", b"Rar!\x1a", b"\xd0\xcf\x11\xe0",
     b"\x7fELF", b"OggS", b"ID3", b"fLaC",
-    b"wOFF", b"wOF2", b"\0\0\x01\0", b"\xca\xfe\xba\xbe", b"\x28\xb5\x2f\xfd", b"{\\rtf", b"%!PS-Adobe",
+    b"wOFF", b"wOF2", b"\0\0\x01\0", b"\xca\xfe\xba\xbe", b"\x28\xb5\x2f\xfd", b"%!PS-Adobe",
 )  # fmt: skip
 _HTML_START = re.compile(
     rb"(?:\s|<!--.{0,2000}?-->|<\?xml[^>]{0,300}\?>)*"
@@ -41,7 +51,6 @@ _HTML_START = re.compile(
 )
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _LOOK = 4096
-PDF = "application/pdf"
 
 
 def media_type(content_type: str) -> str:
@@ -49,9 +58,31 @@ def media_type(content_type: str) -> str:
     return clean_line(content_type.partition(";")[0], 100).lower()
 
 
-def true_type(media: str, body: bytes) -> str:
-    """The declared type, except that a PDF is one under any name."""
-    return PDF if body[:_LOOK].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-") else media
+def true_type(media: str, body: bytes, url: str = "") -> str:
+    """The declared type, except that a file which is made as only one type is, is one under any name. A type that says
+    little gives way to the ending of the URL, if that means a type with a parser of its own."""
+    start = body[:_LOOK].lstrip(b"\xef\xbb\xbf \t\r\n\0")
+    for begin, one in _STARTS.items():
+        if start.startswith(begin):
+            return one.media[0]
+    if body.startswith(_ARCHIVE):
+        return _type_of_archive(media, body)
+    if media in VAGUE or media in PLAIN.media or not media:
+        named = of_url(url)
+        if named in _TEXTS and not start.lower().startswith(_HTML_ITSELF):
+            return named.media[0]
+    return media
+
+
+def _type_of_archive(media: str, body: bytes) -> str:
+    """OpenDocument and EPUB name their type in their first part, Office documents by where their main part is."""
+    found = _FIRST_PART.match(body)
+    if found is not None and (named := of_media(found[1].decode("ascii", "replace"))) is not None:
+        return named.media[0]
+    if of_media(media) not in _ARCHIVES:
+        names = body[-_DIRECTORY:]
+        return next((one.media[0] for one in _ARCHIVES for part in one.holds if part in names), media)
+    return media
 
 
 def choose_parser(media: str, body: bytes) -> Parser:

@@ -14,7 +14,7 @@ from gossamer.errors import UsageError
 from gossamer.schedule.config import Schedule
 from gossamer.schedule.times import parse_at, parse_every
 
-SERVICES = frozenset({"serve", "work"})
+SERVICES = frozenset({"mcp", "serve", "work"})
 """Verbs that never end by themselves."""
 REFUSED = {
     "run": "it is what runs the plan",
@@ -23,13 +23,14 @@ REFUSED = {
     "init": "it is done once, by hand",
     "restore": "it is done once, by hand",
     "accounts": "it asks for a password",
+    "completion": "it is for a shell that somebody types in",
 }
 """Verbs that do not belong into a plan, with the reason."""
 VERBS = frozenset({
     "alerts", "audit", "backup", "categories", "clusters", "config", "crawl", "desk", "doctor", "evaluate",
-    "explain", "export", "feeds", "filters", "history", "index", "inject", "jobs", "lab", "limit", "mirrors", "page",
-    "partition", "pause", "qrank", "rank", "recrawl", "remove", "resume", "rules", "search", "serve", "stats", "status",
-    "work",
+    "explain", "export", "feeds", "filters", "history", "import", "index", "inject", "jobs", "lab", "limit", "mcp",
+    "mirrors", "page", "partition", "pause", "qrank", "rank", "recrawl", "remove", "resume", "rules", "search",
+    "serve", "stats", "status", "work",
 })  # fmt: skip
 """Verbs that may be run by a plan."""
 DEFAULT: dict[str, Schedule] = {

@@ -91,6 +91,10 @@ class Whole(msgspec.Struct, frozen=True):
     fields: CustomFields = ()
     """The operator's own, by what any shard says; their slots are each shard's own."""
 
+    def pages(self, field: str, term: str) -> int:
+        """How many pages have a term that was asked for."""
+        return self.frequencies.get(field, {}).get(term, 0)
+
 
 def whole_of(summaries: Sequence[Summary], frequencies: Iterable[Frequencies]) -> Whole:
     """The sums of what shards tell."""
@@ -119,11 +123,13 @@ def fields_of(summaries: Iterable[Summary]) -> CustomFields:
 
 def added(several: Iterable[Frequencies]) -> Frequencies:
     """Frequencies of the same terms in several places, added up."""
-    total: dict[str, Counter[str]] = {}
+    total: Frequencies = {}
     for frequencies in several:
         for field, counts in frequencies.items():
-            total.setdefault(field, Counter()).update(counts)
-    return {field: dict(counts) for field, counts in total.items()}
+            sums = total.setdefault(field, {})
+            for term, count in counts.items():
+                sums[term] = sums.get(term, 0) + count
+    return total
 
 
 def usual_languages(counted: Mapping[str, int], documents: int, extras: Iterable[str] = ()) -> Languages:

@@ -7,6 +7,7 @@ since a key that is punctuation here is a letter on another keyboard; where that
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import groupby
 from unicodedata import category
 
@@ -23,11 +24,12 @@ _FEWEST = 50
 """Pages that an index must have for one of its words to be a mistake of a page."""
 
 
-def places_of(word: str, languages: Languages) -> list[Place]:
-    """How the index may spell a word in the text of a page."""
+@lru_cache(maxsize=5_000)
+def places_of(word: str, languages: Languages) -> tuple[Place, ...]:
+    """How the index may spell a word in the text of a page; kept, since a search asks several times."""
     stems = [(schema.BODY_STEMS, stem) for part in _words_of(word) for stem in query_stems(part, languages)]
     named = [(schema.BODY_STEMS, sign) for sign in signs(word)]
-    return list(dict.fromkeys(named + stems + [(schema.BODY, typed) for typed in surface_words(word)]))
+    return tuple(dict.fromkeys(named + stems + [(schema.BODY, typed) for typed in surface_words(word)]))
 
 
 def frequency_of(word: str, pages: Callable[[str, str], int], languages: Languages) -> int:
@@ -72,7 +74,7 @@ def respelled(
         if better.get(text, text) == text:
             corrected_parts = iter(instead([piece for piece in cut if _is_word(piece)]))
             better[text] = "".join(next(corrected_parts) if _is_word(piece) else piece for piece in cut)
-    changed = parse(render(_with(query, better)))
+    changed = parse(render(_with(query, better)), query.fields)
     return changed if render(changed) != render(query) else None
 
 
@@ -93,9 +95,10 @@ def _cut(text: str) -> list[str]:
     return ["".join(piece) for _, piece in groupby(text, _is_part)]
 
 
-def _words_of(text: str) -> list[str]:
+@lru_cache(maxsize=5_000)
+def _words_of(text: str) -> tuple[str, ...]:
     """The words that a reader's word consists of."""
-    return [piece for piece in _cut(text) if _is_word(piece)]
+    return tuple(piece for piece in _cut(text) if _is_word(piece))
 
 
 def _is_word(piece: str) -> bool:

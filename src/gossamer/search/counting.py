@@ -23,16 +23,19 @@ import tantivy
 
 from gossamer.index import schema
 from gossamer.model.fields import CustomField, CustomFields
+from gossamer.search.crowd import Crowd
 from gossamer.search.custom.facets import MOST, aggregation, counts_of, facets_of, shown_facets
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.operators import FACETS, Facet
 from gossamer.search.results import Count, Facets, FieldFacet
-from gossamer.search.view import View, count_of
+from gossamer.search.view import View, any_of, count_of
 
 EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
 _VALUES = 500
 """Values of a facet that copies may have."""
+_GROUP = "group"
+NOBODY = Crowd()
 _MUST = tantivy.Occur.Must
 Q = tantivy.Query
 
@@ -44,6 +47,8 @@ class Tally(msgspec.Struct, frozen=True):
     """Clusters that match."""
     estimated: bool
     facets: Facets
+    groups: dict[int, int] = {}
+    """Number of a group that was asked for → its clusters."""
     fields: tuple[FieldFacet, ...] = ()
     """The operator's own."""
 
@@ -76,16 +81,27 @@ class Counted(msgspec.Struct, frozen=True):
     joined: int = 0
     """Those of them that joined."""
     sharing: tuple[Sharing, ...] = ()
+    groups: dict[int, int] = {}
+    """Number of a group → pages."""
+    grouped_by: str = ""
+    """The field, if these are the largest groups of it."""
+
+    def knows(self, crowd: Crowd) -> bool:
+        """Whether it has counted some groups."""
+        is_whole = len(self.groups) < _VALUES  # what is not among these has no page
+        known = is_whole or all(one in self.groups for one in crowd.numbers)
+        return not crowd.numbers or (self.grouped_by == crowd.field and known)
 
 
 def tally(
-    view: View, query: tantivy.Query, pages: int, hits: Sequence[Candidate], with_facets: bool, collapsed: bool
-) -> Tally:
+    view: View, query: tantivy.Query, pages: int, hits: Sequence[Candidate], with_facets: bool, collapsed: bool,
+    crowd: Crowd = NOBODY,
+) -> Tally:  # fmt: skip
     """Counts the `pages` that match a query, of which `hits` are the best, or all."""
     found = Joined()
     if collapsed and view.has_copies and not (len(hits) == pages and _are_different(view, hits)):
         found = joined(view, query)
-    counted = count(view, query, found.clusters, bool(pages) and with_facets)
+    counted = count(view, query, found.clusters, bool(pages) and with_facets, crowd=crowd)
     return total(pages, [found], [counted], with_facets, view.fields)
 
 
@@ -94,22 +110,32 @@ def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
     return len(set(view.numbers(schema.CLUSTER, [address for _, address in hits]))) == len(hits)
 
 
-def joined(view: View, query: tantivy.Query) -> Joined:
-    """The clusters of the matching pages that are near copies of earlier ones."""
+def joined(view: View, query: tantivy.Query, all_hits: Sequence[Candidate] = ()) -> Joined:
+    """The clusters of the matching pages that are near copies of earlier ones; `all_hits`: those pages, if they are
+    known and few."""
+    if 0 < len(all_hits) <= EXACT:
+        addresses = [address for _, address in all_hits]
+        flags, numbers = view.numbers(schema.JOINED, addresses), view.numbers(schema.CLUSTER, addresses)
+        theirs = [number for number, flag in zip(numbers, flags, strict=True) if flag]
+        return Joined(len(theirs), tuple(sorted(set(theirs))))
     copies = Q.const_score_query(Q.term_query(view.schema, schema.JOINED, 1), 0.0)
     found = view.searcher.search(Q.boolean_query([(_MUST, _unordered(query)), (_MUST, copies)]), EXACT)
     clusters = set(view.numbers(schema.CLUSTER, [address for _, address in found.hits]))
     return Joined(count_of(found), tuple(sorted(clusters)))
 
 
-def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets: bool, shards: int = 1) -> Counted:
-    """Counts the matching pages by facet, and those of the clusters.
+def count(
+    view: View, query: tantivy.Query, clusters: Sequence[int], with_facets: bool, shards: int = 1,
+    crowd: Crowd = NOBODY,
+) -> Counted:  # fmt: skip
+    """Counts the matching pages by facet, those of the clusters, and those of some groups.
 
     A value that is rare in each of several shards may be frequent in all of them: they list more than is shown."""
-    facets = _facets(view, query, shards) if with_facets else {}
+    facets, groups = _facets(view, query, shards, crowd) if with_facets else ({}, {})
+    groups |= {one: _pages_of(view, query, crowd.field, one) for one in crowd.numbers if one not in groups}
     if not clusters:
-        return Counted(facets)
-    theirs = Q.const_score_query(Q.term_set_query(view.schema, schema.CLUSTER, list(clusters)), 0.0)
+        return Counted(facets, groups=groups, grouped_by=crowd.field if crowd.largest and with_facets else "")
+    theirs = any_of(view.schema, schema.CLUSTER, clusters)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
     own = facets_of(view.fields) if with_facets else {}
@@ -121,7 +147,21 @@ def count(view: View, query: tantivy.Query, clusters: Sequence[int], with_facets
         for bucket in found[name]["buckets"]
         if bucket["doc_count"]
     ]
-    return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing))
+    for number in crowd.numbers:
+        theirs = Q.boolean_query([(_MUST, asked), (_MUST, _in_group(view, crowd.field, number))])
+        buckets = view.searcher.aggregate(theirs, _by_cluster(len(clusters)))["clusters"]["buckets"]
+        pages = sum(bucket["doc_count"] for bucket in buckets)
+        sharing.append(Sharing(_GROUP, str(number), pages, _keys(buckets)))
+    return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing), groups)
+
+
+def _pages_of(view: View, query: tantivy.Query, field: str, number: int) -> int:
+    asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, _in_group(view, field, number))])
+    return count_of(view.searcher.search(asked, 1))
+
+
+def _in_group(view: View, field: str, number: int) -> tantivy.Query:
+    return Q.const_score_query(Q.term_query(view.schema, field, number), 0.0)
 
 
 def total(
@@ -137,7 +177,11 @@ def total(
     several = [one.facets for one in counted]
     facets = _shown(several, by_value) if pages and with_facets else Facets()
     own = shown_facets(fields, several if pages and with_facets else (), by_value)
-    return Tally(_less(pages, surplus), estimated, facets, own)
+    groups: Counter[int] = Counter()
+    for one in counted:
+        groups.update(one.groups)
+    by_group = {number: _less(count, by_value.get((_GROUP, str(number)), 0.0)) for number, count in groups.items()}
+    return Tally(_less(pages, surplus), estimated, facets, by_group, own)
 
 
 def _surplus_by_value(sharing: Iterable[Sharing], share: float) -> dict[tuple[str, str], float]:
@@ -159,9 +203,13 @@ def _keys(buckets: Iterable[dict[str, Any]]) -> tuple[int, ...]:
     return tuple(int(bucket["key"]) for bucket in buckets)
 
 
+def _by_cluster(clusters: int) -> dict[str, Any]:
+    return {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
+
+
 def _plan(with_facets: bool, clusters: int, own: Mapping[str, CustomField]) -> dict[str, Any]:
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
-    by_cluster = {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
+    by_cluster = _by_cluster(clusters)
     for name, field in own.items():
         plan[name] = aggregation(field, _VALUES) | {"aggs": by_cluster}
     for name, facet in FACETS.items() if with_facets else ():
@@ -169,7 +217,11 @@ def _plan(with_facets: bool, clusters: int, own: Mapping[str, CustomField]) -> d
     return plan
 
 
-def _facets(view: View, query: tantivy.Query, shards: int) -> dict[str, dict[str, int]]:
+def _facets(
+    view: View, query: tantivy.Query, shards: int, crowd: Crowd
+) -> tuple[dict[str, dict[str, int]], dict[int, int]]:
+    """Facet → value → pages; and groups of the crowd by number, as far as they are among the largest: to count them
+    beside the rest takes a fifth of the time of a search for each."""
     plan = {
         name: {"terms": {"field": facet.field, "size": facet.most if shards == 1 else _VALUES}}
         for name, facet in FACETS.items()
@@ -177,8 +229,12 @@ def _facets(view: View, query: tantivy.Query, shards: int) -> dict[str, dict[str
     own = facets_of(view.fields)
     # More texts than are shown: spellings are put together.
     plan |= {name: aggregation(field, 3 * MOST if shards == 1 else _VALUES) for name, field in own.items()}
+    if crowd.field:
+        plan[_GROUP] = {"terms": {"field": crowd.field, "size": _VALUES}}
     found = view.searcher.aggregate(query, plan)
-    return {name: counts_of(found[name]) for name in (*FACETS, *own)}
+    largest = {bucket["key"]: bucket["doc_count"] for bucket in found[_GROUP]["buckets"]} if crowd.field else {}
+    groups = largest if crowd.largest else {one: largest[one] for one in crowd.numbers if one in largest}
+    return {name: counts_of(found[name]) for name in (*FACETS, *own)}, groups
 
 
 def _shown(several: Sequence[dict[str, dict[str, int]]], surplus: dict[tuple[str, str], float]) -> Facets:

@@ -21,8 +21,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gossamer.compiled import twin
 from gossamer.search.fragment import Fragment, fragment
-from gossamer.search.matching import Folded, Matcher, Needle, Phrase, matchers, ranges
+from gossamer.search.matching import LAYOUT, Folded, Matcher, Needle, Phrase, matchers, ranges
 from gossamer.search.results import Marked
 
 __all__ = ["MAX_SCAN", "Highlighter", "Needle", "Phrase"]
@@ -58,6 +59,8 @@ _WIDE = re.compile(
 _LOOSE_START = " \t\r\n,;:.!?)]}»”’、，。；：！？）】》」』·|/-–—"
 _LOOSE_END = " \t\r\n,;:([{«“‘、，；：（【《「『·|/-–—"
 """What makes no sense beside a cut."""
+
+_COMPILED = twin("excerpts", LAYOUT)
 
 _Place = tuple[int, int, int, bool]
 """A match: start, end, which matcher, and whether it is the very word. Plain tuples, since there may be hundreds."""
@@ -145,6 +148,9 @@ def _windows(places: list[_Place], sought: Sequence[Matcher], budget: int) -> li
 
 def _best(places: list[_Place], worth: list[int], bonus: list[int], budget: int) -> _Window:
     """The best window: each place enters it once and leaves it once."""
+    if _COMPILED is not None:
+        most, first, last = _COMPILED.best_window(places, worth, bonus, budget)
+        return _window(most, places[first : last + 1])
     held, exactly = [0] * len(worth), [0] * len(worth)
     enough = 2 * len(worth)
     best = best_count = -1
@@ -169,8 +175,11 @@ def _best(places: list[_Place], worth: list[int], bonus: list[int], budget: int)
                     total -= bonus[gone]
         if total > best or (total == best and best_count < right - left and best_count < enough):
             best, best_count, best_left, best_right = total, right - left, left, right
-    chosen = places[best_left : best_right + 1]
-    return _Window(best, chosen[0][0], chosen[-1][1], frozenset(place[2] for place in chosen))
+    return _window(best, places[best_left : best_right + 1])
+
+
+def _window(worth: int, chosen: list[_Place]) -> _Window:
+    return _Window(worth, chosen[0][0], chosen[-1][1], frozenset(place[2] for place in chosen))
 
 
 def _joined(fragments: list[Fragment], text: str, sought: Sequence[Matcher]) -> Marked:

@@ -22,6 +22,7 @@ from unicodedata import category
 
 import msgspec
 
+from gossamer.compiled import twin
 from gossamer.index.analysis import fold, is_spaceless
 from gossamer.index.spelling import respelled_in_place
 
@@ -37,6 +38,10 @@ MAX_GAP = 16
 """Characters that may stand between two words of a phrase: spaces, quotes, dashes, brackets."""
 MAX_REACH = 48
 """Characters searched for the beginning of a phrase, for each of its words before the rarest."""
+
+LAYOUT = (MAX_OCCURRENCES, MAX_TRIES, MAX_ENDING)
+"""What the compiled twin must agree in."""
+_COMPILED = twin("excerpts", LAYOUT)
 
 _JOINERS = "\u200c\u200d"
 _SAMPLE = 2_000
@@ -96,6 +101,8 @@ class Folded:
 
 def _lower(text: str) -> str:
     lower = text.lower()
+    if text.isascii():
+        return lower
     if len(lower) != len(text):
         lower = text.replace("İ", "i").lower()
     if _ARABIC.search(lower, 0, _SAMPLE):
@@ -115,7 +122,7 @@ def _without_accents(lower: str) -> str:
 class WordMatcher:
     """Finds one needle; remembers its verdicts about words, so that a stemmer is asked once for each."""
 
-    __slots__ = ("_forms", "_inside", "_known", "_led", "_plain", "_prefix", "_word", "worth")
+    __slots__ = ("_forms", "_inside", "_known", "_led", "_plain", "_prefix", "_size", "_word", "worth")
 
     def __init__(self, needle: Needle) -> None:
         prefix = _lower(needle.prefix)
@@ -123,6 +130,7 @@ class WordMatcher:
         # a question mark stands for everything else in `Folded.plain`
         self._plain = len(plain) == len(prefix) and plain.isascii() and "?" not in plain
         self._prefix = plain if self._plain else prefix
+        self._size = len(self._prefix)
         self._word = _lower(needle.word)
         self._forms = needle.forms
         self._inside = needle.inside
@@ -133,21 +141,31 @@ class WordMatcher:
     def find(self, text: Folded, start: int = 0, stop: int | None = None) -> list[Match]:
         """The matches that begin between two places, in order."""
         found: list[Match] = []
-        size = len(self._prefix)
-        if not size:
+        prefix, lower = self._prefix, text.lower
+        if not prefix:
             return found
-        lower, word, end_of = text.lower, self._word, self._end
-        find = (text.plain if self._plain else lower).find
-        stop = len(lower) if stop is None else stop + size
-        at = find(self._prefix, start, stop)
+        word, end_of, is_led = self._word, self._end, self._led
+        source = text.plain if self._plain else lower
+        stop = len(lower) if stop is None else stop + self._size
+        if _COMPILED is not None and not (is_led or self._inside):
+            matches: list[Match] = _COMPILED.find(
+                prefix, word, self._known, self._judged, _joined, _with_rest, lower, source, start, stop
+            )
+            return matches
+        find = source.find
+        at = find(prefix, start, stop)
+        if at < 0:
+            return found
         for _ in range(MAX_TRIES):
-            if at < 0 or len(found) == MAX_OCCURRENCES:
-                break
-            begin = _beginning(lower, at) if self._led else at
+            begin = _beginning(lower, at) if is_led else at
             end = end_of(lower, at, begin)
             if end:
                 found.append((begin, end, lower[begin:end] == word))
-            at = find(self._prefix, end or at + 1, stop)
+                if len(found) == MAX_OCCURRENCES:
+                    break
+            at = find(prefix, end or at + 1, stop)
+            if at < 0:
+                break
         return found
 
     def end_at(self, text: Folded, at: int) -> int:
@@ -164,15 +182,16 @@ class WordMatcher:
 
     def _end(self, lower: str, at: int, begin: int) -> int:
         """The end of a word that begins here and has the prefix at `at`; 0 if it is no form."""
-        end = at + len(self._prefix)
+        end = at + self._size
         if self._inside:
             return _with_marks(lower, end)
-        if begin and lower[begin - 1] != " " and _joined(lower[begin - 1]):
+        if begin and (before := lower[begin - 1]) != " " and _joined(before):
             return 0
         limit = end + MAX_ENDING
-        end = _REST.match(lower, end, limit).end()  # type: ignore[union-attr] # it may be empty
-        if end < len(lower) and lower[end] > "\u02ff":
-            end = _with_rest(lower, end, limit)
+        if lower[end : end + 1] != " ":
+            end = _REST.match(lower, end, limit).end()  # type: ignore[union-attr] # it may be empty
+            if end < len(lower) and lower[end] > "\u02ff":
+                end = _with_rest(lower, end, limit)
         word = lower[begin:end]
         length = self._known.get(word)
         if length is None:

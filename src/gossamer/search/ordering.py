@@ -13,15 +13,16 @@ import tantivy
 
 from gossamer.index import schema
 from gossamer.index.analysis import address_words, surface_words
-from gossamer.index.schema import StoredDocument
 from gossamer.model.page_types import LISTS
 from gossamer.model.site import key64
+from gossamer.search import grouping
+from gossamer.search.limits import Span
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.building import Built, plain_words
 from gossamer.search.query.language import Query
 from gossamer.search.ranking import RankingConfig, saturated
 from gossamer.search.results import Request
-from gossamer.search.view import View
+from gossamer.search.view import Name, View
 
 _DAY = 86_400.0
 _NEWS = frozenset("news,latest,today,новости,сегодня,свежие,последние,新闻,新聞,最新,今天".split(","))
@@ -63,10 +64,14 @@ class Wish(msgspec.Struct, frozen=True):
 
 def wish_of(query: Query, request: Request, built: Built, now: float) -> Wish:
     """What a query wishes: fresh pages by a time filter or by its words, lists by their type."""
-    news = bool(request.since) or any(term.text.lower() in _NEWS for group in query.groups for term in group)
     wants_lists = not {request.page_type, *query.values("pagetype")}.isdisjoint(LISTS)
     rarity = sum(_told(needle) for needle in built.needles) if not wants_lists else 0.0
-    return Wish(now if news else None, _named(" ".join(plain_words(query))), rarity)
+    return Wish(now if asks_for_news(query, request) else None, _named(" ".join(plain_words(query))), rarity)
+
+
+def asks_for_news(query: Query, request: Request) -> bool:
+    """Whether fresh pages are wished for."""
+    return bool(request.since) or any(term.text.lower() in _NEWS for group in query.groups for term in group)
 
 
 def _told(needle: Needle | Phrase) -> float:
@@ -92,7 +97,7 @@ def priors(
     if config.list_weight and wish.rarity and any(lists := view.numbers(schema.LISTED, addresses)):
         loss = -config.list_weight * wish.rarity
         found["prior: list of other pages"] = [
-            loss * _blame(view.stored(address), wish.words) if listed else 0.0
+            loss * _blame(view.name(address), wish.words) if listed else 0.0
             for listed, address in zip(lists, addresses, strict=True)
         ]
     if wish.news_at is not None:
@@ -101,17 +106,24 @@ def priors(
     return found
 
 
-def _blame(page: StoredDocument, words: frozenset[str]) -> float:
+def _blame(page: Name, words: frozenset[str]) -> float:
     """How much of its loss a list bears: little if it is what was asked for."""
     return _NAMED if _is_named(page, words) else 1.0
 
 
-def _is_named(page: StoredDocument, words: frozenset[str]) -> bool:
+def _is_named(page: Name, words: frozenset[str]) -> bool:
     """Whether words are the name of a list: its title or the last part of its address; of a site, a part of either."""
-    title, path = _named(page.title), urlsplit(page.url).path.rstrip("/")
-    if not path:
+    title, last = _named(page.title), _last_part(page.url)
+    if last is None:
         return words <= title | frozenset(address_words(page.site))
-    return words in (title, frozenset(address_words(path.rpartition("/")[2])))
+    return words in (title, last)
+
+
+@lru_cache(5_000)
+def _last_part(url: str) -> frozenset[str] | None:
+    """The words of the last part of an address; None of the address of a site."""
+    path = urlsplit(url).path.rstrip("/")
+    return frozenset(address_words(path.rpartition("/")[2])) if path else None
 
 
 def _freshness(date: float | None, now: float, config: RankingConfig) -> float:
@@ -139,19 +151,32 @@ class Collapsed(msgspec.Struct, frozen=True):
     copies: list[int]
     is_full: bool = True
     """Whether the page has as many as were asked for."""
+    field: str = ""
+    """What they are grouped by; empty where groups have no limit."""
+    groups: list[int] = []
+    """The group of each."""
 
 
-def collapse(view: View, hits: Sequence[Candidate], first: int, size: int, leaders: Leaders | None) -> Collapsed:
-    """The hits `first` … `first + size` once near copies are put under one of them.
+def one_page(
+    view: View, hits: Sequence[Candidate], span: Span, leaders: Leaders | None, collapses: bool, most: int
+) -> Collapsed:
+    """The hits of a page of results: near copies under one of them if it `collapses`, at most so many of one group.
 
     A cluster stands where its best hit stands. Its representative is shown, where it is among the hits;
     else that best hit."""
-    numbers = view.numbers(schema.CLUSTER, [address for _, address in hits])
-    page = clustered(numbers)[first : first + size]
+    addresses = [address for _, address in hits]
+    line = clustered(view.numbers(schema.CLUSTER, addresses) if collapses else range(len(hits)))
+    field, groups = grouping.groups(lambda name: view.numbers(name, addresses)) if most else ("", ())
+    if field:
+        seen = [grouping.Seen(groups[places[0]], hits[places[0]][0], places[0]) for _, places in line]
+        page = [line[place] for place in grouping.arranged(seen, span, most)]
+    else:
+        page = line[span.first : span.first + span.size]
     several = [number for number, places in page if len(places) > 1]
     named = leaders.of(several) if leaders is not None and several else {}
     shown = [_led(view, hits, places, named.get(number)) for number, places in page]
-    return Collapsed(shown, [len(places) - 1 for _, places in page], len(page) == size)
+    of_page = [groups[places[0]] for _, places in page] if field else []
+    return Collapsed(shown, [len(places) - 1 for _, places in page], len(page) == span.size, field, of_page)
 
 
 def clustered(numbers: Iterable[int]) -> list[tuple[int, list[int]]]:

@@ -70,6 +70,21 @@ class RankingConfig(msgspec.Struct, frozen=True):
     """Pages need not contain a word that more than this share of all pages contain."""
     all_of: int = 5
     """Pages must contain all words of a query of up to this many words; for a longer query any word is enough."""
+    group: int = 2
+    """Results of one site on a page of results, or of one part of a site, if the best results come from five of them or
+    more; 0: no limit."""
+    clicks: float = 0.1
+    """Most that clicks of readers can add to the score of a page, as a share of it; 0: clicks change no order. Needs
+    `serve.clicks` (see docs/clicks.md)."""
+    clicks_readers: int = 10
+    """How many readers must have opened a page for a query before that counts. A reader counts once a day."""
+    clicks_days: int = 3
+    """On how many days. A day counts if at least three different readers opened the page."""
+    clicks_half: float = 30.0
+    """Days after which a click counts half."""
+    clicks_trial: float = 0.0
+    """Share of searches, from 0 to 1, that test whether clicks help: their results come in turn from the order with
+    clicks and from the order without them, and the console shows which one readers prefer."""
     semantic: float = 0.0
     """What the meaning of a page counts beside its words, from 0 to 1; 0: search by words alone. 0.5 is measured. Needs
     `pip install 'gossamer[semantic]'` (see docs/semantic.md)."""
@@ -82,7 +97,10 @@ class RankingConfig(msgspec.Struct, frozen=True):
 
     def check(self) -> None:
         """Raise a `UsageError` for what a type cannot rule out."""
-        for name, value in (("semantic", self.semantic), ("semantic_cpu", self.semantic_cpu)):
+        if self.group < 0:
+            raise UsageError(f"search.group is {self.group}: it must be 0 or more")
+        for name in ("semantic", "semantic_cpu", "clicks", "clicks_trial"):
+            value = getattr(self, name)
             if value > 1:
                 raise UsageError(f"search.{name} is {value}: it must be at most 1")
 

@@ -49,9 +49,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     wider: bool = False
     """Whether phrases match other forms of their words, and compounds match when written apart or together; set by the
     searcher itself where the query as typed finds little."""
+    group: bool = True
+    """Whether a page has at most a few results of one site, or part of a site, if the answer spans many."""
+    trial: int = 0
+    """Not 0: the order with clicks of readers and the one without them are compared, with these coins."""
 
 
-class Marked(msgspec.Struct, frozen=True):
+class Marked(msgspec.Struct, frozen=True, gc=False):
     """Plain text (never HTML) and the ranges of it that answer the query: start and end in characters, in order,
     not overlapping."""
 
@@ -74,7 +78,7 @@ class Marked(msgspec.Struct, frozen=True):
         return "".join(f"<mark>{escape(piece)}</mark>" if hit else escape(piece) for piece, hit in self.pieces())
 
 
-class Alternate(msgspec.Struct, frozen=True):
+class Alternate(msgspec.Struct, frozen=True, gc=False):
     """The same page in another language."""
 
     lang: str
@@ -82,7 +86,15 @@ class Alternate(msgspec.Struct, frozen=True):
     url: str
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
+class MoreFrom(msgspec.Struct, frozen=True, gc=False):
+    """The other results of a site, or part of one, that has as many on a page as it may."""
+
+    site: str
+    """As `site:` names it."""
+    count: int
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One result."""
 
     url: str
@@ -105,11 +117,19 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """The page in other languages, as far as they are in the index."""
     recommended: bool = False
     """Whether a best bet of the search desk put it first."""
+    group: str = ""
+    """The site, or part of one, that it was counted for, as `site:` names it; empty where there is no limit."""
+    follows: bool = False
+    """Whether the result before it is of the same group."""
+    more_from: MoreFrom | None = None
+    """At the last result of a group on a page, if the group has more."""
+    team: Literal["", "with", "without"] = ""
+    """In a trial: the order, with clicks of readers or without them, that brought it to its place."""
     fields: tuple[FieldValue, ...] = ()
     """Values of the operator's own fields."""
 
 
-class Count(msgspec.Struct, frozen=True):
+class Count(msgspec.Struct, frozen=True, gc=False):
     """One value of a facet and how many results have it."""
 
     value: str
@@ -198,6 +218,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
     """Sentences for the reader: words left out, relaxed, too deep."""
     seconds: float = 0.0
+    remembered: bool = False
+    """Whether it was worked out for an earlier request."""
     shards: ShardsAnswered | None = None
     """Who took part, where the index is divided."""
     attempt: Attempt | None = None
@@ -206,6 +228,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     """Why there are no results; empty where there are any."""
     try_instead: tuple[str, ...] = ()
     """Queries that find something, where this one finds nothing."""
+    grouped: bool = False
+    """Whether each group had at most a few results on the page."""
 
     @property
     def in_vain(self) -> bool:

@@ -11,15 +11,18 @@ import msgspec
 import tantivy
 
 from gossamer.clock import Clock, SystemClock
-from gossamer.index import commits
+from gossamer.index import commits, schema
 from gossamer.index.analysis import surface_words
 from gossamer.index.folder import IndexFolder
 from gossamer.model.site import key64
-from gossamer.search import ordering
+from gossamer.search import grouping, ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
+from gossamer.search.clicks import acting as by_clicks
+from gossamer.search.clicks.drafting import Team
+from gossamer.search.clicks.evidence import Choices
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
 from gossamer.search.custom.orders import is_ordered, order_of
@@ -29,6 +32,7 @@ from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
+from gossamer.search.like.asking import Likenesses
 from gossamer.search.limits import (
     DEPTH,
     ENOUGH,
@@ -78,6 +82,7 @@ class _Asked(NamedTuple):
     matching: int
     hits: list[Candidate]
     notices: list[str]
+    teams: dict[int, Team] = {}  # noqa: RUF012 - a field of a tuple, never changed
 
     @property
     def query(self) -> Query:
@@ -115,21 +120,23 @@ class Searcher:
         leaders: Leaders | None = None,
         meaning: Meaning | None = None,
         desk: DeskRules | None = None,
+        choices: Choices | None = None,
     ) -> None:
-        """`meaning`: by default the one that the settings ask for."""
+        """`meaning`: by default the one that the settings ask for; `choices`: what readers chose, if it counts."""
         self._views = Views(folder)
         self._config = config or RankingConfig()
         self._meaning = meaning or meaning_of(folder, self._config)
         self._ranks, self._leaders = ranks, leaders
         self._clock = clock or SystemClock()
-        self._desk = desk
+        self._desk, self._choices = desk, choices
+        self._likes = Likenesses()
 
     def under(self, desk: DeskRules) -> Searcher:
         """A searcher of the same index under other rules of the desk, which remembers nothing."""
         other = Searcher.__new__(Searcher)
         other._views, other._config, other._clock = self._views, self._config, self._clock
         other._ranks, other._leaders, other._desk = self._ranks, self._leaders, desk
-        other._meaning = self._meaning
+        other._meaning, other._choices, other._likes = self._meaning, self._choices, self._likes
         return other
 
     @classmethod
@@ -180,7 +187,7 @@ class Searcher:
         with commits.checking(view.folder):
             if parse(request.query, view.fields).is_empty:
                 return []
-            hits = self._climb(view, request, limit).asked.hits
+            hits = self._with_clicks(view, self._climb(view, request, limit).asked).hits
             return [view.stored(address).url for _, address in hits[:limit]]
 
     def explain(self, request: Request, url: str) -> ScoreExplanation:
@@ -198,7 +205,12 @@ class Searcher:
             is_found = mixture is not None and key64(url) in mixture.meanings
             explained = explain(view, url, address, built, self._config, self._ranks, wish, is_found=is_found)
             explained = told(explained, climbed.effects)
-            return mixture.explained(explained, key64(url)) if mixture is not None else explained
+            if mixture is not None:
+                explained = mixture.explained(explained, key64(url))
+            if self._choices is None or not self._counts_clicks(climbed):
+                return explained
+            known = self._choices.of(request.query, [key64(url)]).get(key64(url))
+            return by_clicks.told(explained, known, self._config)
 
     def effects(self, request: Request) -> Effects:
         """What the rules of the desk make of a request."""
@@ -230,24 +242,32 @@ class Searcher:
                 request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
             )
         climbed = self._climb(view, request)
-        found, span = climbed.asked, span_of(request)
-        page = self._page(view, request, found.hits[:DEPTH], span)
+        found, span = self._with_clicks(view, climbed.asked), span_of(request)
+        most = grouping.limit(request, found.query, self._config)
+        page = self._page(view, request, found.hits[:DEPTH], span, most)
         if not page.is_full and len(found.hits) < min(found.matching, DEPTH):  # copies took the places of others
-            found = self._ask(view, found.request, parse(found.request.query, view.fields), DEPTH)
-            page = self._page(view, request, found.hits[:DEPTH], span)
-        counted = tally(view, found.asked, found.matching, found.hits, request.facets, self._collapses(request))
+            found = self._with_clicks(view, self._deeper(view, found))
+            page = self._page(view, request, found.hits[:DEPTH], span, most)
+        crowd, bare = grouping.crowd(page.field, page.groups, most), found.built.bare(found.asked)
+        counted = tally(view, bare, found.matching, found.hits, request.facets, self._collapses(request), crowd)
         total = counted.total
         shown = zip(page.shown, page.copies, strict=True)
         highlighter = Highlighter(found.built.needles)
         hits = [make_hit(view, hit, copies, highlighter) for hit, copies in shown]
         if found.effects.pinned:
             hits = [msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits]
+        if found.teams:
+            keys = view.numbers(schema.KEY, [address for _, address in page.shown])
+            hits = by_clicks.in_teams(hits, keys, found.teams)
+        translated = linked(hits, view.held, self._collapses(request))
         why = Reason() if total else self._reason(view, query, request)
-        notices = explained(found.notices, found.effects.query, lambda word: self._frequency(view, word))
+        notices = [*explained(found.notices, found.query, lambda word: self._frequency(view, word))]
+        if total and found.query.like is not None:
+            notices.append(found.query.like.sentence)
         return Results(
             request=request,
             total=total,
-            hits=linked(hits, view.held, self._collapses(request)),
+            hits=grouping.told(translated, page.field, counted.groups),
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
@@ -257,6 +277,7 @@ class Searcher:
             attempt=climbed.attempt,
             reason=why.sentence,
             try_instead=why.instead,
+            grouped=bool(page.field),
         )
 
     def _climb(self, view: View, request: Request, needed: int = 0) -> _Climbed:
@@ -268,7 +289,7 @@ class Searcher:
 
         @cache
         def whole() -> _Asked:
-            return first if is_plain or exact >= ENOUGH else self._ask(view, request, query, needed)
+            return first if is_plain else self._with_loose(view, first, needed)
 
         @cache
         def spelled() -> Query | None:
@@ -283,8 +304,12 @@ class Searcher:
             def frequency(word: str) -> int:
                 return self._frequency(view, word)
 
+            @cache
+            def taken(step: Step) -> _Asked:
+                return self._ask(view, step.request(request), step.query, needed, with_loose=False)
+
             def ask(step: Step, with_loose: bool) -> tuple[_Asked, Standing]:
-                other = self._ask(view, step.request(request), step.query, needed, with_loose)
+                other = self._with_loose(view, taken(step), needed) if with_loose else taken(step)
                 return other, other.standing
 
             better = climb(steps(query, exact, total, spelled, frequency, frequency), exact, total, ask)
@@ -296,16 +321,40 @@ class Searcher:
         """Ask the index; `with_loose`: also for pages with a part of the words, where few have all of them."""
         effects = self._effects(view, query, request)
         built = self._build(view, request, effects)
-        if not with_loose:
-            built = msgspec.structs.replace(built, loose=None)
         notices: list[str] = []
-        if with_loose:
-            asked, matching, hits = self._find(view, built, effects.query, request, needed, notices)
-        else:
-            asked, matching, hits = self._by_words(view, built, effects.query, request, needed, notices)
-            if built.exact >= ENOUGH:  # then it is the answer
-                asked, matching, hits = self._mixed(view, built, effects.query, request, (asked, matching, hits))
-        return _Asked(request, effects, built, asked, matching, hits, notices)
+        found = self._by_words(view, built, effects.query, request, needed, notices, with_loose)
+        if with_loose or built.exact >= ENOUGH:  # then it is the answer
+            found = self._mixed(view, built, effects.query, request, found)
+        return _Asked(request, effects, built, *found, notices)
+
+    def _with_loose(self, view: View, one: _Asked, needed: int) -> _Asked:
+        """The same, with pages that have a part of the words, where few have all of them: only these are looked for."""
+        built = msgspec.structs.replace(one.built)
+        if built.exact >= ENOUGH:
+            return one
+        notices: list[str] = []
+        found = one.asked, one.matching, one.hits
+        found = self._loosened(view, built, one.query, one.request, needed, notices, found)
+        built.by_words = found[1]
+        found = self._mixed(view, built, one.query, one.request, found)
+        return one._replace(built=built, asked=found[0], matching=found[1], hits=found[2], notices=notices)
+
+    def _deeper(self, view: View, one: _Asked) -> _Asked:
+        """The same, with as many hits as anybody may see."""
+        notices: list[str] = []
+        found = self._find(view, one.built, one.query, one.request, DEPTH, notices)
+        return one._replace(asked=found[0], matching=found[1], hits=found[2], notices=notices)
+
+    def _with_clicks(self, view: View, found: _Asked) -> _Asked:
+        """What was found, in the order that clicks of readers give it."""
+        if self._choices is None or not self._counts_clicks(found):
+            return found
+        moved = by_clicks.moved(view, found.request, found.hits, self._choices, self._config)
+        return found._replace(hits=moved.hits, teams=moved.teams) if moved is not None else found
+
+    def _counts_clicks(self, found: _Asked) -> bool:
+        in_order = found.request.sort != "relevance" or found.query.order
+        return self._config.clicks > 0 and not in_order and self._ranking(found.request) == "web"
 
     def _spelling(self, view: View) -> Callable[[Sequence[str]], Spelling]:
         return lambda words: self._views.vocabulary(view)
@@ -327,7 +376,7 @@ class Searcher:
     def _effects(self, view: View, query: Query, request: Request) -> Effects:
         """What a reader typed, as the rules of the desk leave it, and what else they do."""
         rules = self._desk.current() if self._desk is not None else NO_RULES
-        return rules.effects(query, request, view.languages, self._clock.now())
+        return self._likes.into(rules.effects(query, request, view.languages, self._clock.now()), request, view)
 
     def _build(self, view: View, request: Request, effects: Effects) -> Built:
         return build(view, self._config, view, effects, request, self._clock.now())
@@ -362,31 +411,51 @@ class Searcher:
         return self._meaning.mixed(view, built, query, request, asked, hits, priors)
 
     def _by_words(
-        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str]
-    ) -> tuple[tantivy.Query, int, list[Candidate]]:
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str],
+        with_loose: bool = True,
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:  # fmt: skip
         """The same by words alone; enough hits to be mixed with others."""
+        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
+        found = self._best(view, built, query, request, asked, needed)
+        built.exact = found[1]
+        if with_loose:
+            found = self._loosened(view, built, query, request, needed, notices, found)
+        built.by_words = found[1]
+        return found
+
+    def _loosened(
+        self, view: View, built: Built, query: Query, request: Request, needed: int, notices: list[str],
+        found: tuple[tantivy.Query, int, list[Candidate]],
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:  # fmt: skip
+        """What was found, or pages with a part of the words, where few have all of them."""
+        asked, total, _ = found
+        if total >= ENOUGH or built.loose is None or asked is not built.strict:
+            return found
+        looser = self._best(view, built, query, request, built.loose, needed, more_than=total)
+        if looser[1] <= total:
+            return found
+        notices.append(relaxed_notice(total))
+        return looser
+
+    def _best(
+        self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, needed: int,
+        more_than: int = 0,
+    ) -> tuple[tantivy.Query, int, list[Candidate]]:  # fmt: skip
+        """How many pages match a query, and the best of them with their priors; these only if it matches `more_than` so
+        many."""
         order = order_of(query, request, view.fields)
         depth = max(depth_for(needed), self._meaning.candidates if self._meaning is not None else 0)
-        asked = built.strict if self._ranking(request) != "bm25" else plain(view.schema, query, view)
         total, hits = ask_index(view, asked, depth, order)
-        built.exact = total
-        if total < ENOUGH and built.loose is not None and asked is built.strict:
-            looser, more = ask_index(view, built.loose, depth, order)
-            if looser > total:
-                notices.append(relaxed_notice(total))
-                asked, total, hits = built.loose, looser, more
-        built.by_words = total
-        if order is None and self._ranking(request) == "web":
+        if total > more_than and order is None and self._ranking(request) == "web":
             wish = ordering.wish_of(query, request, built, self._clock.now())
             best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, wish)
             hits = best + hits[WINDOW:]
         return asked, total, hits
 
-    def _page(self, view: View, request: Request, hits: Sequence[Candidate], span: Span) -> Collapsed:
-        if self._collapses(request) and view.has_copies:
-            return ordering.collapse(view, hits, span.first, span.size, self._leaders)
-        shown = list(hits[span.first : span.first + span.size])
-        return Collapsed(shown, [0] * len(shown))
+    def _page(self, view: View, request: Request, hits: Sequence[Candidate], span: Span, most: int) -> Collapsed:
+        collapses = self._collapses(request) and view.has_copies
+        page = ordering.one_page(view, hits, span, self._leaders, collapses, most)
+        return page if collapses else msgspec.structs.replace(page, is_full=True)
 
     def _collapses(self, request: Request) -> bool:
         return not request.similar and self._ranking(request) == "web"

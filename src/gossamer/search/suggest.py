@@ -80,12 +80,18 @@ class Vocabulary:
             if _is_spelled(word):
                 self._by_length.setdefault((_is_latin(word), len(word)), []).append(word)
         self._letters: dict[int, set[str]] = {}
+        """Letters by the part of Unicode that they are of."""
         for words in self._by_length.values():
             for letter in set("".join(words)):
                 self._letters.setdefault(_block(letter), set()).add(letter)
 
     def __len__(self) -> int:
         return len(self._counts)
+
+    @property
+    def has_cyrillic(self) -> bool:
+        """Whether any word is in Cyrillic letters; without one, none can be meant that was typed by ear."""
+        return _block("а") in self._letters
 
     def frequency(self, word: str) -> int:
         """Pages that have this word; 0 for an unknown one."""
@@ -206,7 +212,9 @@ def _correct(word: str, vocabulary: Spelling, pages: Callable[[str], int], found
         return switched, True
     near = [match for match in vocabulary.neighbours(core) if vocabulary.frequency(match[1]) >= enough]
     one_mistake = near[0][1] if near and near[0][0] == 1 else ""
-    by_ear = max(_by_ear(core), key=vocabulary.frequency, default="")
+    # To read a word in all ways takes a millisecond.
+    heard = _by_ear(core) if getattr(vocabulary, "has_cyrillic", True) else []
+    by_ear = max(heard, key=vocabulary.frequency, default="")
     if vocabulary.frequency(by_ear) >= max(enough, vocabulary.frequency(one_mistake)):
         return by_ear, False
     if one_mistake:

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
+from typing import NamedTuple
 
 import tantivy
 
@@ -31,6 +32,8 @@ _USUAL = ("the", "of", "a", "in", "de", "www", "org", "com", "http", "html", "и
 """Terms of which an index is likely to have one in any field."""
 _REMEMBERED = 50_000
 """Terms whose frequencies are remembered."""
+_REMEMBERED_NAMES = 20_000
+"""Pages whose names are remembered."""
 _VOCABULARY = 200_000
 """Words read for corrections, the most frequent ones."""
 _NAMES = 50_000
@@ -43,6 +46,21 @@ def count_of(found: tantivy.SearchResult) -> int:
     """How many pages matched."""
     count: int = found.count  # type: ignore[attr-defined]  # the library's stubs forget it
     return count
+
+
+class Name(NamedTuple):
+    """What a page is called."""
+
+    title: str
+    url: str
+    site: str
+
+
+def any_of(form: tantivy.Schema, field: str, values: Sequence[int | str]) -> tantivy.Query:
+    """Pages that have any of some values in a field. A set of terms is looked for by an automaton over all terms of
+    the field, which takes three to five times as long as to look up each."""
+    terms = [(tantivy.Occur.Should, tantivy.Query.term_query(form, field, value, "basic")) for value in values]
+    return tantivy.Query.const_score_query(tantivy.Query.boolean_query(terms), 0.0)
 
 
 class View:
@@ -58,6 +76,7 @@ class View:
         self.schema = index.schema
         self.searcher = index.searcher()
         self._frequencies: dict[tuple[str, str], int] = {}
+        self._names: dict[tuple[int, int], Name] = {}
 
     @property
     def documents(self) -> int:
@@ -144,6 +163,17 @@ class View:
         """What the index keeps of a page to show it."""
         return schema.decode(self.searcher.doc(address))
 
+    def name(self, address: tantivy.DocAddress) -> Name:
+        """What a page is called; remembered, since lists of other pages are among the best hits of many queries."""
+        place = address.segment_ord, address.doc
+        known = self._names.get(place)
+        if known is None:
+            if len(self._names) >= _REMEMBERED_NAMES:
+                self._names.clear()
+            page = self.stored(address)
+            known = self._names[place] = Name(page.title, page.url, page.site)
+        return known
+
     def numbers(self, field: str, addresses: list[tantivy.DocAddress]) -> list[int]:
         """A number of each page, 0 where it has none."""
         return [int(value or 0) for value in self.searcher.fast_field_values(field, addresses)]
@@ -156,7 +186,9 @@ class View:
 
     def held(self, keys: Sequence[int]) -> list[int]:
         """Those of some keys whose pages are here."""
-        query = tantivy.Query.term_set_query(self.schema, schema.KEY, list(keys))
+        if not keys:
+            return []
+        query = any_of(self.schema, schema.KEY, keys)
         hits = self.searcher.search(query, len(keys), count=False).hits
         return self.numbers(schema.KEY, [address for _, address in hits])
 
@@ -175,8 +207,8 @@ class Views:
 
     def current(self) -> View:
         """The newest state; errors say that there is no index, that it is damaged, or of another version."""
-        view = self._view
-        if view is not None and self._identity(view.folder) == self._seen:
+        view = self.known()
+        if view is not None:
             return view
         with self._lock:
             path = self._folder.require()
@@ -185,9 +217,19 @@ class Views:
                 self._view, self._seen = self._open(path, self._view), seen
             return self._view
 
+    def known(self) -> View | None:
+        """The newest state, if it is open already."""
+        view = self._view
+        return view if view is not None and self._identity(view.folder) == self._seen else None
+
     def _identity(self, path: Path) -> tuple[object, ...]:
         """What changes with every commit and every switch."""
         return (path, *_stamp(self._folder.pointer), *_stamp(path / commits.META))
+
+    @property
+    def has_vocabulary(self) -> bool:
+        """Whether the words of the index were read."""
+        return self._vocabulary is not None
 
     def vocabulary(self, view: View) -> Vocabulary:
         """The words of the index. They are read again, aside, when the index has grown by a tenth."""

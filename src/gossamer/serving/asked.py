@@ -11,6 +11,7 @@ from collections import Counter
 from gossamer.clock import Clock
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
+from gossamer.search.query.language import parse
 from gossamer.search.results import Results
 from gossamer.serving.tally import PAUSE, Tally
 from gossamer.tables import asked
@@ -33,6 +34,8 @@ class StoredAsked(Tally[_Search]):
 
     def answered(self, results: Results, via: str) -> None:
         """A search was answered; returns at once."""
+        if parse(results.request.query).values("like"):  # a link of ours; nobody typed it
+            return
         query = normalised(results.request.query)
         if query and results.request.page <= 1:
             # Where a part of the index did not answer, nothing can be said about what there is.

@@ -45,6 +45,10 @@ class StoredDesk:
                     self._due = time.monotonic() + self._read()
         return self._rules
 
+    def recent(self) -> Rules | None:
+        """The same without a look into the database; None if it is time for one."""
+        return self._rules if time.monotonic() < self._due else None
+
     def forget(self) -> None:
         """Look again at the next search: somebody published just now."""
         self._due = 0.0
@@ -88,6 +92,10 @@ class FileDesk:
                     self._read()
                     self._due = time.monotonic() + self._look
         return self._rules
+
+    def recent(self) -> Rules | None:
+        """The same without a look at the file; None if it is time for one."""
+        return self._rules if time.monotonic() < self._due else None
 
     def forget(self) -> None:
         """Look again at the next search."""

@@ -49,12 +49,12 @@ class Tally(ABC, Generic[Key]):
     def record(self, db: Database, counts: Counter[Key]) -> int:
         """Write counts down and take out of `counts` what is written; returns how many rows it concerned."""
 
-    def count(self, key: Key) -> None:
-        """One more; returns at once."""
+    def count(self, key: Key, times: int = 1) -> None:
+        """One more, or so many; returns at once."""
         with self._lock:
             if self._closed.is_set() or (len(self._counts) >= MOST and key not in self._counts):
                 return
-            self._counts[key] += 1
+            self._counts[key] += times
             if self._thread is None:
                 self._thread = Thread(target=self._write_on, name=self.what, daemon=True)
                 self._thread.start()

@@ -98,6 +98,7 @@ PAGES: tuple[Column, ...] = (
     Column("warc_offset", pa.int64(), "where the raw response starts in `responses.warc.gz`"),
     Column("warc_length", pa.int64(), "how many bytes it takes there"),
     Column("judged", pa.binary(), "what was decided by what was known of its site; not exported"),
+    Column("new", pa.bool_(), "whether the page was no document before this visit"),
     Column(
         "fields", _WORDS, "values of your own [fields](fields.md): name, type and value, with spaces between", few=True
     ),
@@ -145,7 +146,7 @@ ADDED: dict[int, frozenset[str]] = {
     ),
     3: frozenset(("alternates",)),
     4: frozenset(("judged",)),
-    5: frozenset(("fields", "field_sources")),
+    5: frozenset(("new", "fields", "field_sources")),
 }
 """The columns of `pages` that files of an older version do not have: they are read as null."""
 

@@ -19,6 +19,7 @@ from gossamer.search.results import (
     FieldFacet,
     Hit,
     IndexState,
+    MoreFrom,
     Results,
     ScoreExplanation,
     ShardsAnswered,
@@ -28,14 +29,14 @@ from gossamer.search.results import (
 Range = tuple[int, int]
 
 
-class Highlights(Struct, frozen=True):
+class Highlights(Struct, frozen=True, gc=False):
     """Ranges of the text that match the query: start and end, in Unicode characters."""
 
     title: tuple[Range, ...]
     excerpt: tuple[Range, ...]
 
 
-class ApiHit(Struct, frozen=True, kw_only=True):
+class ApiHit(Struct, frozen=True, kw_only=True, gc=False):
     """One result. Title and excerpt are plain text, never HTML."""
 
     url: str
@@ -60,6 +61,17 @@ class ApiHit(Struct, frozen=True, kw_only=True):
         dict[str, list[str | float | bool]],
         Meta(description="Values of your fields: texts, numbers, dates as ISO 8601, true or false."),
     ] = {}
+    group: Annotated[
+        str | None,
+        Meta(description="The site, or part of a site, whose results are limited on a page; null if none is."),
+    ] = None
+    more_from: Annotated[
+        MoreFrom | None,
+        Meta(
+            description="At the last result of a group on a page: its name, for the operator site:, and the number of "
+            "its results that are not on this page."
+        ),
+    ] = None
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
@@ -94,6 +106,10 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
             description="Your fields, and how results spread over their values. Choose a value with fields=name:value."
         ),
     ] = ()
+    grouped: Annotated[
+        bool,
+        Meta(description="True if each site, or part of a site, has a limit on a page. The parameter group=0 ends it."),
+    ] = False
     incomplete: Annotated[bool, Meta(description="True if a shard did not answer.")] = False
     shards: Annotated[
         ShardsAnswered | None, Meta(description="Shards asked, shards that answered, and why the others did not.")
@@ -189,7 +205,7 @@ def hit_answer(hit: Hit) -> ApiHit:
         site=hit.site, type=hit.type, page_type=hit.page_type or None, category=hit.category or None,
         author=hit.author or None, fetched_at=timestamp(hit.fetched_at) or None, similar=hit.similar,
         highlights=Highlights(hit.title.marks, hit.excerpt.marks), alternates=hit.alternates,
-        recommended=hit.recommended, fields=_values(hit.fields),
+        recommended=hit.recommended, fields=_values(hit.fields), group=hit.group or None, more_from=hit.more_from,
     )  # fmt: skip
 
 
@@ -201,7 +217,7 @@ def search_answer(results: Results) -> SearchAnswer:
         hits=tuple(hit_answer(hit) for hit in results.hits), facets=results.facets,
         did_you_mean=results.did_you_mean or None, notices=results.notices, seconds=results.seconds,
         incomplete=results.incomplete, shards=results.shards, attempt=results.attempt, reason=results.reason or None,
-        try_instead=results.try_instead, fields=results.fields,
+        try_instead=results.try_instead, fields=results.fields, grouped=results.grouped,
     )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 The declarations make the routes, the checks of parameters, the OpenAPI document
 and its page. An operation runs on a search thread and returns a value of
-`answers`; a wrong parameter is 400, an index that cannot be used 503.
+`answers`; a search whose answer is at hand needs no thread. A wrong parameter
+is 400, an index that cannot be used 503.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.model.meant import closest
+from gossamer.search.like.values import as_value
+from gossamer.search.query.language import parse
 from gossamer.search.results import Request
 from gossamer.web import answers
 from gossamer.web.collections import Collections
@@ -26,14 +29,18 @@ from gossamer.web.parameters import (
     ADDRESS,
     FACETS,
     FORMAT,
+    GROUP,
     LIMIT,
+    LITERAL,
     NEWER,
     OLDER,
     PAGE,
     PREFIX,
+    QUERY,
     SEARCH,
     SIZE,
     SORT,
+    WORDS,
     BadParameter,
     Parameter,
     request_of,
@@ -45,7 +52,7 @@ from gossamer.web.stories import title_of
 
 PREFIX_PATH = "/api/v1"
 
-_ONE_PAGE = tuple(parameter for parameter in SEARCH if parameter not in (PAGE, SIZE, FACETS))
+_ONE_PAGE = tuple(parameter for parameter in SEARCH if parameter not in (PAGE, SIZE, GROUP, FACETS))
 """A search without what only matters to a list of results."""
 
 
@@ -63,6 +70,8 @@ class Operation(msgspec.Struct, frozen=True):
     call: Callable[[Services, Mapping[str, str]], msgspec.Struct]
     may_miss: bool = False
     """Whether it can answer 404."""
+    at_hand: Callable[[Services, Mapping[str, str]], msgspec.Struct | None] | None = None
+    """What answers without waiting, if it can."""
 
     @property
     def path(self) -> str:
@@ -74,10 +83,27 @@ def _search(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     return answers.search_answer(services.answer(_asked(services, given), "api"))
 
 
+def _search_at_hand(services: Services, given: Mapping[str, str]) -> msgspec.Struct | None:
+    request = request_of(given, strictly=True)
+    if request.collection:  # whether it exists may have to be read
+        return None
+    results = services.at_hand(request, "api")
+    return answers.search_answer(results) if results is not None else None
+
+
 def _similar(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
     url = ADDRESS.read_strictly(given)
     hits = services.search.similar(_asked(services, given), url)
     return answers.SimilarAnswer(url, tuple(answers.hit_answer(hit) for hit in hits))
+
+
+def _like(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
+    url = ADDRESS.read_strictly(given)
+    operator = f"like:{as_value(url)}"
+    if not parse(operator).values("like"):
+        raise BadParameter(f"{ADDRESS.name}: {url[:80]!r} is not the address of a page")
+    asked = {name: value for name, value in given.items() if name != ADDRESS.name}
+    return _search(services, asked | {QUERY.name: f"{WORDS.read_strictly(given)} {operator}".strip()})
 
 
 def _suggest(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
@@ -133,10 +159,14 @@ def _status(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
 
 
 OPERATIONS = (
-    Operation("search", "Search the index.", SEARCH, answers.SearchAnswer, _search),
+    Operation("search", "Search the index.", SEARCH, answers.SearchAnswer, _search, at_hand=_search_at_hand),
     Operation(
         "similar", "List the near-duplicates collapsed under one result.", (*_ONE_PAGE, ADDRESS),
         answers.SimilarAnswer, _similar,
+    ),
+    Operation(
+        "like", "List pages that are like a page of the index.",
+        (ADDRESS, WORDS, *(one for one in SEARCH if one not in (QUERY, LITERAL))), answers.SearchAnswer, _like,
     ),
     Operation("suggest", "Suggest completions of a query.", (PREFIX, LIMIT), answers.SuggestAnswer, _suggest),
     Operation(
@@ -177,10 +207,12 @@ def routes(services: Services, pool: SearchPool) -> list[Route]:
 
 def _endpoint(operation: Operation, services: Services, pool: SearchPool) -> Callable[[HttpRequest], Any]:
     def answer(given: Mapping[str, str]) -> Response:
-        _check_names(operation, given)
         return json_response(operation.call(services, given))
 
     async def endpoint(request: HttpRequest) -> Response:
-        return await pool.run(answer, request.query_params)
+        given = request.query_params
+        _check_names(operation, given)
+        found = operation.at_hand(services, given) if operation.at_hand is not None else None
+        return json_response(found) if found is not None else await pool.run(answer, given)
 
     return endpoint

@@ -22,8 +22,10 @@ from gossamer.errors import GossamerError, UsageError
 from gossamer.settings import ServeSettings
 from gossamer.web import api
 from gossamer.web.assets import Assets
-from gossamer.web.clicks import PATH as CLICK_PATH
-from gossamer.web.clicks import ClickPages, ClickService
+from gossamer.web.clicks.telling import PATH as CLICK_PATH
+from gossamer.web.clicks.telling import ClickPages, ClickService
+from gossamer.web.clicks.today import ChoiceService, Today, Watch
+from gossamer.web.doors.google import GoogleDoor
 from gossamer.web.gate.clients import Clients
 from gossamer.web.gate.guard import Guard
 from gossamer.web.links import Links
@@ -69,21 +71,24 @@ def create_app(
     clicks: ClickService | None = None,
     extensions: Sequence[Extension] = (),
     desk: DeskService | None = None,
+    choices: ChoiceService | None = None,
 ) -> Starlette:
     """The whole server as an ASGI application; without `stories` it shows no versions and no near duplicates,
-    without `push` hubs find nothing here, without `clicks` nobody counts what readers open, without `desk` there are
-    no collections."""
+    without `push` hubs find nothing here, without `clicks` nobody counts what readers open, without `choices` nobody
+    counts for which query and at which place, without `desk` there are no collections."""
     check_base_url(settings.base_url)
     links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
     added = _together(extensions)
     assets = Assets(links, added.static)
     renderer = Renderer(settings.title, links, assets.url)
     private = tuple(extension.private for extension in extensions if extension.private)
-    renderer.environment.globals["clicks"] = links.to(CLICK_PATH) if clicks is not None else ""
+    today = Today(choices) if choices is not None and clicks is not None else None
+    watch = Watch(today, clients, links.to(CLICK_PATH)) if clicks is not None else None
     renderer.environment.globals["console"] = links.to(private[0]) if private else ""
     # Hubs and monitoring have threads of their own: neither may keep readers waiting.
     pool, push_pool, figures_pool = SearchPool(settings.threads), SearchPool(1), SearchPool(1)
-    closing = [pool.close, push_pool.close, figures_pool.close, *([clicks.close] if clicks is not None else [])]
+    counting = [one.close for one in (clicks, choices) if one is not None]
+    closing = [pool.close, push_pool.close, figures_pool.close, *counting]
     metrics, origin = ServerMetrics(added.collectors), _origin_of(settings.base_url)
     services = Services(service, stories, (metrics.answered, *added.listeners), desk)
     guard = Middleware(
@@ -92,14 +97,15 @@ def create_app(
     )  # fmt: skip
     app = Starlette(
         routes=[
-            *Pages(services, pool, renderer, links, clock).routes(),
+            *Pages(services, pool, renderer, links, clock, watch).routes(),
+            *api.routes(services, pool),
             *StoryPages(services, pool, renderer, links).routes(),
             *MachinePages(service, pool, links, settings.title, origin, added.checks).routes(),
             *MetricsPage(metrics, settings, figures_pool, renderer.refuse).routes(),
-            *api.routes(services, pool),
+            *GoogleDoor(services, pool, clock, settings.title).routes(),
             *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
             *_static(assets, renderer),
-            *(ClickPages(clicks, clients, clock, settings.base_url).routes() if clicks is not None else []),
+            *(ClickPages(clicks, clients, clock, settings.base_url, today).routes() if clicks is not None else []),
             *added.routes,
         ],
         middleware=[

@@ -12,6 +12,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
+from gossamer.search.like.values import as_value
+from gossamer.search.query.language import MAX_CHARS
 from gossamer.search.results import Request
 from gossamer.web.parameters import ADDRESS, FILTERS, LITERAL, NEWER, OLDER, PAGE, QUERY, SIZE
 
@@ -49,6 +51,19 @@ class Links:
         """The versions of a page, and what changed between two of them."""
         return self.to("/history", **{ADDRESS.name: url, OLDER.name: older, NEWER.name: newer})
 
+    def like(self, request: Request, url: str) -> str:
+        """Pages that are like a result, in the same collection; empty for a URL that is too long for a query."""
+        query = f"like:{as_value(url)}"
+        if len(query) > MAX_CHARS:
+            return ""
+        return self.search(Request(query=query, collection=request.collection))
+
+    def more_from(self, request: Request, site: str) -> str:
+        """The results of a site, or of a part of one."""
+        if "/" not in site:
+            return self.search(request, site=site)
+        return self.search(request, query=f"{request.query} site:{site}")
+
     def explain(self, request: Request, url: str) -> str:
         """Why a page ranks where it does."""
         return self.to("/explain", **_parameters(request, page=False), url=url)
@@ -76,7 +91,7 @@ def _parameters(request: Request, page: bool) -> dict[str, str]:
     for parameter in (*FILTERS, SIZE, LITERAL, *((PAGE,) if page else ())):
         value = getattr(request, parameter.name)
         if value != parameter.default:
-            found[parameter.name] = "1" if value is True else str(value)
+            found[parameter.name] = str(int(value)) if isinstance(value, bool) else str(value)
     return found
 
 

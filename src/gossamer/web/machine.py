@@ -22,7 +22,7 @@ from gossamer.web.service import SearchService
 
 FEED_SIZE = 30
 OPENSEARCH = "http://a9.com/-/spec/opensearch/1.1/"
-_CLOSED = ("/search", "/cached", "/explain", "/story", "/history", "/suggest", "/feed.", "/api/")
+_CLOSED = ("/search", "/cached", "/explain", "/story", "/history", "/suggest", "/feed.", "/api/", "/customsearch/")
 
 BaseUrl = Callable[[HttpRequest], str]
 """Origin by which the sender of a request reaches us, without a path."""

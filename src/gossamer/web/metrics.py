@@ -52,6 +52,9 @@ METRICS = (
            "Searches answered: by the search page, or by the API. Feeds are not counted.", ("via",)),
     Metric("gossamer_searches_without_results_total", "counter", "searches", "Of those, the ones that found nothing.",
            ("via",)),
+    Metric("gossamer_searches_remembered_total", "counter", "searches",
+           "Of those, the ones whose answer was worked out for an earlier one and given again (serve.remembered).",
+           ("via",)),
     Metric("gossamer_search_duration_seconds", "histogram", "seconds",
            "Time the searcher took for an answer; waiting for a free thread is not counted."),
 )  # fmt: skip
@@ -82,10 +85,12 @@ class ServerMetrics:
         self.in_flight: Gauge = self._made(Gauge, "http_requests_in_flight")
         self._searches: Counter = self._made(Counter, "searches_total")
         self._in_vain: Counter = self._made(Counter, "searches_without_results_total")
+        self._remembered: Counter = self._made(Counter, "searches_remembered_total")
         self._search_latency: Histogram = self._made(Histogram, "search_duration_seconds", buckets=BOUNDS)
         for via in ("page", "api"):  # a series that appears with its first event has no rate for it
             self._searches.labels(via)
             self._in_vain.labels(via)
+            self._remembered.labels(via)
 
     def _made(self, kind: Any, name: str, **options: Any) -> Any:
         metric = _BY_NAME[f"gossamer_{name}"]
@@ -96,6 +101,8 @@ class ServerMetrics:
         self._searches.labels(via).inc()
         if not results.total:
             self._in_vain.labels(via).inc()
+        if results.remembered:
+            self._remembered.labels(via).inc()
         self._search_latency.observe(results.seconds)
 
     def text(self) -> bytes:

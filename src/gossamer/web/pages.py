@@ -14,13 +14,26 @@ from gossamer.errors import GossamerError
 from gossamer.index.folder import IndexMissingError
 from gossamer.search.query.operators import CHOSEN
 from gossamer.search.results import Marked, Overview, Request
+from gossamer.web.clicks.today import Watch
 from gossamer.web.collections import PATH as COLLECTIONS
 from gossamer.web.collections import Collections
 from gossamer.web.custom import fields
+from gossamer.web.doors import searxng
 from gossamer.web.links import Links, kept
 from gossamer.web.marking import marker
 from gossamer.web.overviews import Overviews
-from gossamer.web.parameters import ADDRESS, COLLECTION, FIELDS, FILTERS, QUERY, SIMILAR, SINCE, SORT, request_of
+from gossamer.web.parameters import (
+    ADDRESS,
+    COLLECTION,
+    FIELDS,
+    FILTERS,
+    GROUP,
+    QUERY,
+    SIMILAR,
+    SINCE,
+    SORT,
+    request_of,
+)
 from gossamer.web.pool import SearchPool
 from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer
@@ -40,12 +53,17 @@ SHOWN_TEXT = 200_000
 class Pages:
     """Handlers; each asks the service and renders on a search thread."""
 
-    def __init__(self, services: Services, pool: SearchPool, renderer: Renderer, links: Links, clock: Clock) -> None:
+    def __init__(
+        self, services: Services, pool: SearchPool, renderer: Renderer, links: Links, clock: Clock,
+        watch: Watch | None = None,
+    ) -> None:  # fmt: skip
+        """`watch`: who notes what readers are shown and open; None: nobody."""
         self._services, self._service, self._stories = services, services.search, services.stories
         self._pool = pool
         self._renderer = renderer
         self._links = links
         self._clock = clock
+        self._watch = watch
         self._overviews = Overviews(services.search)
         self._collections = Collections(services.desk, links)
 
@@ -63,15 +81,19 @@ class Pages:
         ]
 
     async def home(self, http: HttpRequest) -> Response:
-        """The start page."""
+        """The start page; clients of SearXNG search at this address, too."""
+        if searxng.is_asked(http.query_params):
+            return await self._pool.run(searxng.respond, self._services, http.query_params)
         return await self._pool.run(self._home)
 
     async def search(self, http: HttpRequest) -> Response:
         """Results; the start page where nothing is asked."""
+        if searxng.is_asked(http.query_params):
+            return await self._pool.run(searxng.respond, self._services, http.query_params)
         request = request_of(http.query_params)
         if not request.query:
             return await self._pool.run(self._home)
-        return await self._pool.run(self._search, request, http.query_params.get(TYPING) == "1")
+        return await self._pool.run(self._search, request, http)
 
     async def collection(self, http: HttpRequest) -> Response:
         """The start page of a collection."""
@@ -79,6 +101,9 @@ class Pages:
 
     async def collection_search(self, http: HttpRequest) -> Response:
         """Results of a collection; its start page where nothing is asked."""
+        if searxng.is_asked(http.query_params):
+            name = http.path_params["name"]
+            return await self._pool.run(searxng.respond, self._services, http.query_params, name)
         return await self._pool.run(self._collection, http)
 
     async def collection_colours(self, http: HttpRequest) -> Response:
@@ -111,8 +136,7 @@ class Pages:
         if http.url.path.endswith("/search"):
             request = request_of(http.query_params)
             if request.query:
-                is_typing = http.query_params.get(TYPING) == "1"
-                return self._search(msgspec.structs.replace(request, collection=name), is_typing)
+                return self._search(msgspec.structs.replace(request, collection=name), http)
         try:
             documents = self._service.state().documents
         except GossamerError as error:
@@ -136,14 +160,20 @@ class Pages:
             sites=[(site, self._links.search(Request(query=f"site:{site.value}"))) for site in overview.sites],
         )
 
-    def _search(self, request: Request, is_typing: bool) -> Response:
+    def _search(self, request: Request, http: HttpRequest) -> Response:
+        is_typing, now = http.query_params.get(TYPING) == "1", self._clock.now()
+        reader = self._watch.reader(http) if self._watch is not None else ""
+        if self._watch is not None and not is_typing:
+            request = self._watch.drawn(reader, request, now)
         results = self._service.search(request) if is_typing else self._services.answer(request, "page")
+        clicks = self._watch.shown(reader, results, now, is_typing) if self._watch is not None else ""
         marked = results.attempt.query if results.attempt else request.query
         page = self._renderer.page(
             "results.html",
             request=request,
             results=results,
             marked_query=marked,
+            clicks=clicks,
             plain=Request(query=request.query, collection=request.collection),
             kept=kept(request),
             chips=[*self._chips(request), *fields.chips(request, results, self._links)],
@@ -167,6 +197,7 @@ class Pages:
         """The filters in use, each with the address of the same search without it."""
         skin = self._collections.find(request.collection)
         own = {SINCE.name: SINCE_LABELS[request.since], SIMILAR.name: "Including similar pages",
+               GROUP.name: "Any number of results of a site",
                COLLECTION.name: skin.title if skin is not None else request.collection}  # fmt: skip
         return [
             (own.get(one.name) or value_words(value, one.name), self._links.search(request, **{one.name: one.default}))

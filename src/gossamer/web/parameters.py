@@ -219,6 +219,12 @@ FIELDS = Text(
 COLLECTION = Name(
     "collection", "Only pages of this collection of the search desk.", pattern=r"[A-Za-z0-9-]+", longest=40
 )
+GROUP = Flag(
+    "group",
+    "Show at most two results of one site on a page, or of one part of a site, if the best results come from many.",
+    True,
+)
+WORDS = Text("q", "Further words and operators that the pages must have.", "rocket")
 ADDRESS = Text("url", "URL of a page.", "https://www.example.org/", required=True)
 OLDER = Text(
     "from", "The older visit to compare: its fetched_at. Default: the second-newest visit with text.", longest=40
@@ -229,7 +235,7 @@ LIMIT = Whole("limit", "Maximum number of suggestions.", 8, 1, 20)
 
 FILTERS: tuple[Parameter[Any], ...] = (
     SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), COLLECTION, FIELDS,
-    SIMILAR,
+    GROUP, SIMILAR,
 )  # fmt: skip
 """What narrows or orders a search, beside the query."""
 SEARCH: tuple[Parameter[Any], ...] = (QUERY, PAGE, SIZE, *FILTERS, LITERAL, FACETS)

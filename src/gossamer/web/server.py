@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from gossamer.errors import OperationError, UsageError
 from gossamer.settings import ServeSettings
@@ -32,7 +32,7 @@ KEEP_ALIVE = 15
 class WebServer:
     """A server whose socket is open; `run` blocks until `stop` or a signal."""
 
-    def __init__(self, app: Starlette, settings: ServeSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._socket = _listen(settings.host, settings.port)
         self.address = _address(self._socket)
         """Where it can be reached, such as `http://127.0.0.1:8017`."""
@@ -56,7 +56,7 @@ class WebServer:
         self._uvicorn.should_exit = True
 
 
-def run(app: Starlette, settings: ServeSettings, ready: Callable[[str], None]) -> None:
+def run(app: ASGIApp, settings: ServeSettings, ready: Callable[[str], None]) -> None:
     """Serve the app until SIGTERM or SIGINT."""
     WebServer(app, settings).run(ready)
 

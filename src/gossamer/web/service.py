@@ -97,7 +97,15 @@ class Services(NamedTuple):
 
     def answer(self, request: Request, via: Via) -> Results:
         """The answer to somebody who searches."""
-        results = self.search.search(request)
+        return self._told(self.search.search(request), via)
+
+    def at_hand(self, request: Request, via: Via) -> Results | None:
+        """The same, if nobody has to wait for it: then it need not be asked for on a search thread."""
+        remembered: Callable[[Request], Results | None] | None = getattr(self.search, "at_hand", None)
+        results = remembered(request) if remembered is not None else None
+        return self._told(results, via) if results is not None else None
+
+    def _told(self, results: Results, via: Via) -> Results:
         for listener in self.listeners:
             listener(results, via)
         return results

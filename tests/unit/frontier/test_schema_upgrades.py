@@ -30,6 +30,7 @@ _ADDED = {
     ),
     6: (("urls.site_version",), ("site_pages", "site_facts")),
     7: ((), ("desk",)),
+    8: ((), ("choices", "preferences")),
 }  # fmt: skip
 """Columns and tables that the version after this one brought."""
 

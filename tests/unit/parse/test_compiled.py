@@ -157,7 +157,7 @@ def test_a_module_built_for_other_features_does_not_run():
 
 def test_the_switch_turns_all_of_them_off():
     asks = (
-        "import gossamer.crawl.reading as r, gossamer.compiled as c;"
+        "import gossamer.crawl.reading as r, gossamer.search.excerpt as e, gossamer.compiled as c;"
         "print(c.running(), sorted(c.refused()) == sorted(c.MODULES), set(c.refused().values()))"
     )
     said = subprocess.run(

@@ -139,6 +139,13 @@ def test_values_keep_and_leave_out_pages(index: WithFields, query: str, paths: s
     assert index.found(query) == set(paths.split())
 
 
+def test_a_second_attempt_keeps_the_filter(index: WithFields) -> None:
+    results = index.search("lmap price:5..20 -department:office")
+    assert {hit.url.rpartition("/")[2] for hit in results.hits} == {"cheap", "fair"}
+    assert results.attempt is not None and results.attempt.query == "lamp price:5..20 -department:office"
+    assert index.found("lamp zebra price:5") == {"/cheap"}
+
+
 def test_what_is_chosen_beside_the_words_narrows_as_well(index: WithFields) -> None:
     assert index.found("lamp", fields="price:5..20 department:garden") == {"/cheap", "/fair"}
     assert index.found("lamp price:5", fields="price:20") == set()

@@ -14,9 +14,10 @@ from gossamer.web.parameters import FILTERS, request_of
 
 BOTH = "site:test"
 """Finds both pages."""
-VALUES = {"site": "en.test", "after": "2024", "before": "2024", "sort": "date"}
+VALUES = {"site": "en.test", "after": "2024", "before": "2024", "sort": "date", "like": "https://en.test/en"}
 NEW, OLD = "https://en.test/en", "https://ru.test/ru"
-FOUND = {"before": [OLD], "sort": [NEW, OLD]}
+FOUND = {"before": [OLD], "sort": [NEW, OLD], "like": []}
+"""Nothing is like a page that has no word with others in common."""
 
 each = pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
 

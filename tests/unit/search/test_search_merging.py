@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gossamer.search.counting import Counted, Joined, Sharing, total
 from gossamer.search.limits import WINDOW, Span
-from gossamer.search.shards.merging import MergedSpelling, collapsed, completed, copies_of, cut_out, merged
+from gossamer.search.shards.merging import MergedSpelling, completed, copies_of, merged, one_page
 from gossamer.search.shards.values import Sighting, Spellings, Suggested
 
 SCORES = st.integers(0, 400).map(lambda n: n / 8)
@@ -67,21 +67,21 @@ def test_pages_of_results_show_every_cluster_once(
     drawn: list[tuple[float, int, int, int]], first: int, size: int
 ) -> None:
     found = merged([*sightings(drawn).values(), []], "web", False)
-    line = collapsed(found, Span(first, size), lambda clusters: {})
+    line = one_page(found, Span(first, size), lambda clusters: {}, True, 0)
     clusters = list(dict.fromkeys(one.cluster for one in found))
     by_key = {one.key: one.cluster for one in found}
     assert [by_key[one.key] for one in line.showings] == clusters[first : first + size]
     assert line.is_full == (len(line.showings) == size)
     for showing in line.showings:
         assert showing.similar == len(copies_of(found, showing.key))
-    assert [one.key for one in cut_out(found, Span(first, size)).showings] == [
+    assert [one.key for one in one_page(found, Span(first, size), lambda clusters: {}, False, 0).showings] == [
         one.key for one in found[first : first + size]
     ]
 
 
 def test_a_cluster_is_shown_by_its_representative_with_the_best_score() -> None:
     found = [Sighting(3.0, 3.0, 1, 5), Sighting(2.0, 2.0, 2, 6), Sighting(1.0, 1.0, 3, 5)]
-    line = collapsed(found, Span(0, 10), lambda clusters: dict.fromkeys(clusters, 3))
+    line = one_page(found, Span(0, 10), lambda clusters: dict.fromkeys(clusters, 3), True, 0)
     assert [(one.key, one.score, one.similar) for one in line.showings] == [(3, 3.0, 1), (2, 2.0, 0)]
 
 

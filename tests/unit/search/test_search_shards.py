@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searcher_kit import near, page
 from shards_kit import DividedIndex
 
+from gossamer.index.analysis import Languages
+from gossamer.index.shards import Cut
+from gossamer.search.corpus import Whole
+from gossamer.search.query.language import parse
 from gossamer.search.results import Request, Results
+from gossamer.search.shards.ballast import WANTED, weigh
 from gossamer.search.shards.rounds import ShardsMissingError
 
 WORDS = "silk thread spider orb wheel garden moon rocket паук нить 蜘蛛 图书馆".split()
@@ -64,6 +72,18 @@ def test_with_one_shard_nothing_at_all_differs(tmp_path: Path) -> None:
         one, many = (searcher.search(Request(query=query)) for searcher in (index.single, index.divided))
         assert one.hits == many.hits and one.facets == many.facets and one.total == many.total
         assert index.single.suggest(query[:3]) == index.divided.suggest(query[:3])
+
+
+@pytest.mark.parametrize("query", ['"burn fuel"', '"fuel" OR moon', '"burn fuel" OR "silk thread"'])
+def test_a_phrase_counts_alike_in_shards_that_know_no_other_forms_of_its_words(tmp_path: Path, query: str) -> None:
+    """Few pages match, so other forms are looked for: only one shard has some."""
+    exact = [page(f"/exact{n}", f"rockets burn fuel and {n} moon", "burn fuel" * (n % 2)) for n in range(6)]
+    other = page("/other", "it burned fuels of all kinds", "burned fuels")
+    index = DividedIndex(tmp_path, 4, *exact, other)
+    request = Request(query=query, size=100)
+    one, many = (searcher.search(request) for searcher in (index.single, index.divided))
+    assert other.url in {hit.url for hit in one.hits} and one.attempt is not None
+    same(one, many)
 
 
 @settings(max_examples=15)
@@ -172,3 +192,66 @@ def test_nothing_is_asked_for_nothing(tmp_path: Path) -> None:
     index.nodes.down = {1, 2}
     assert index.divided.search(Request(query="  ")).total == 0
     assert index.divided.suggest("  ") == []
+
+
+def test_a_search_of_known_words_takes_one_round(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 2, *(one for one in pages() if one.cluster is None))
+    request = Request(query="spider silk")
+    index.divided.search(request)
+    index.nodes.asked.clear()
+    same(index.single.search(request), index.divided.search(request))
+    assert index.nodes.asked == [("find", 1), ("find", 2)]
+
+
+def test_a_shard_that_has_most_of_the_results_is_asked_for_the_rest(tmp_path: Path) -> None:
+    alike = [page(f"/{n}", f"spider {'silk ' * (n % 9)}", "spider") for n in range(120)]
+    here = [one for one in alike if Cut(1, 3).holds(one.key)][:25]
+    index = DividedIndex(tmp_path, 3, *here, page("/other", "moon"))
+    request = Request(query="spider")
+    same(index.single.search(request), index.divided.search(request))
+    assert {shard for operation, shard in index.nodes.asked if operation == "show"} == {1}
+
+
+@pytest.mark.parametrize("query", [*QUERIES, '"silk thread" OR garden'])
+def test_scores_are_right_with_ballast_and_without_it(tmp_path: Path, query: str) -> None:
+    """Words side by side, in titles and in texts: the library itself scores them by the averages of all documents."""
+    index = DividedIndex(tmp_path, 3, *pages())
+    request = Request(query=query, size=100)
+    same(index.single.search(request), index.divided.search(request))
+    whole = index.divided._question(request, parse(query), index.divided._rounds()).whole
+    for node in index.nodes.nodes.values():
+        node._balance._make(node._views.current(), whole)
+        view = node._balance.view(node._views.current(), whole)
+        assert view is not node._views.current()
+        assert view.lengths == pytest.approx(whole.lengths, rel=1e-4) and view.documents == whole.written
+    same(index.single.search(request), index.divided.search(request))
+    assert all("_" not in hit.excerpt.text for hit in index.divided.search(request).hits)
+
+
+def test_ballast_is_made_after_some_searches_and_again_after_a_commit(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 2, *pages())
+    request = Request(query="spider", size=100)
+    for _ in range(2):
+        for _ in range(WANTED):
+            same(index.single.search(request), index.divided.search(request))
+        wait_for(lambda: all(node._balance._view is not None for node in index.nodes.nodes.values()))
+        same(index.single.search(request), index.divided.search(request))
+        index.put(page("/more", "spider spider " * 30, "spider"))
+        index.divided.search(request)  # learns that the indexes have moved on
+
+
+def test_a_shard_too_unlike_the_others_gets_no_ballast() -> None:
+    def whole(lengths: dict[str, float]) -> Whole:
+        return Whole(10**9, 10**9, Languages(), lengths, False, {})
+
+    assert weigh(10**8, {"title": 3.0, "body": 500.0}, whole({"title": 3.0, "body": 100.0})) is None
+    found = weigh(10**6, {"title": 3.0, "body": 500.0}, whole({"title": 3.1, "body": 495.0}))
+    assert found is not None and found.documents < 20_000 and found.words["title"] > 0
+    assert weigh(100, {"title": 3.0}, msgspec.structs.replace(whole({"title": 3.0}), written=100)) is None
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)

@@ -176,13 +176,13 @@ def test_a_query_is_encoded_once(tmp_path: Path) -> None:
 def test_a_page_that_somebody_put_first_stays_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = MeaningIndex(tmp_path, english("/car", CAR), english("/auto", AUTOMOBILE), *filler())
     before = index.searcher.search(Request(query="automobile tyres")).hits
-    words = Searcher._by_words
+    best = Searcher._best
 
-    def with_first(self: Searcher, view: Any, *given: Any) -> Any:
-        asked, total, hits = words(self, view, *given)
+    def with_first(self: Searcher, view: Any, *given: Any, **more: Any) -> Any:
+        asked, total, hits = best(self, view, *given, **more)
         return asked, total, [(100_000.0, view.find(english("/f7", "").key)), *hits]
 
-    monkeypatch.setattr(Searcher, "_by_words", with_first)
+    monkeypatch.setattr(Searcher, "_best", with_first)
     after = index.searcher.search(Request(query="automobile tyres")).hits
     assert after[0].url.endswith("/f7") and after[0].score == 100_000
     assert [(hit.url, hit.score) for hit in after[1:]] == [(hit.url, hit.score) for hit in before]

@@ -104,7 +104,7 @@ def test(target: str, /, *, data: Data = DEFAULT_DATA, json: Json = False, debug
     Parameters
     ----------
     target
-        A text, HTML or PDF file, or the URL of a crawled page.
+        A file of a type that Gossamer reads, or the URL of a crawled page.
     """
     folder = DataFolder(data)
     model = classifier.load_model(folder)

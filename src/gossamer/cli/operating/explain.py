@@ -30,6 +30,7 @@ def _print(answer: Explanation) -> None:
     rows = [("state", answer.state), ("reason", answer.reason), ("robots", answer.robots), ("index", answer.index)]
     rows.append(("document", answer.document_rule))
     more = (
+        ("read as", answer.read_as),
         ("site", answer.known_site), ("copies", answer.copies), ("cluster", answer.cluster),
         ("removed", answer.removal), ("rests", answer.rests),
         *(("filter", one) for one in answer.filters),

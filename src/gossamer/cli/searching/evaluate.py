@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gossamer import __version__
 from gossamer.cli.common import DEFAULT_DATA, Debug, Json, err, out, print_json
+from gossamer.cli.searching.preferred import show_trial
 from gossamer.clock import SystemClock
 from gossamer.compose.search import open_searcher
 from gossamer.data.crawl_settings import settings_of_crawl
@@ -36,7 +37,7 @@ _WORST, _WORDS = 20, 300
 
 
 def command(
-    collection: str,
+    collection: str = "",
     *,
     data: Annotated[Path | None, Parameter(name="--data")] = None,
     ranking: str = "",
@@ -46,6 +47,7 @@ def command(
     run_file: Annotated[Path | None, Parameter(name="--run")] = None,
     diff: int = 5,
     keep: bool = True,
+    clicks: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -74,7 +76,14 @@ def command(
         With --against: show this many of the queries that differ most.
     keep
         Store the figures in the database of the crawl, if there is one. The console shows how they change over time.
+    clicks
+        Instead of a collection: report whether clicks of readers improve the ranking (setting `search.clicks_trial`).
     """
+    if clicks or not collection:
+        if not clicks or collection:
+            raise UsageError("name a collection, or give --clicks without one")
+        show_trial(data or DEFAULT_DATA, json)
+        return
     if k < 1 or diff < 0 or (limit_queries is not None and limit_queries < 1):
         raise UsageError("--k and --limit-queries must be at least 1, and --diff at least 0")
     chosen = load(collection)

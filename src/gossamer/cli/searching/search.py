@@ -13,7 +13,9 @@ from gossamer.cli.common import DEFAULT_DATA, Data, Debug, Json, out, print_json
 from gossamer.compose.search import open_front_end, open_searcher
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted
+from gossamer.search.like.values import as_value
 from gossamer.search.query.custom import order_named
+from gossamer.search.query.language import parse
 from gossamer.search.query.operators import NARROWING
 from gossamer.search.ranking import NAMES
 from gossamer.search.results import Marked, Request, Results, ScoreExplanation, Since, Sort
@@ -34,6 +36,8 @@ def command(
     ranking: str = "",
     similar: Annotated[bool, Parameter(negative="")] = False,
     literal: Annotated[bool, Parameter(negative="")] = False,
+    like: str = "",
+    group: bool = True,
     why: str = "",
     shards: Annotated[list[str] | None, Parameter(negative="")] = None,
     json: Json = False,
@@ -62,6 +66,10 @@ def command(
         Show near-duplicates, too.
     literal
         Search only for the query as typed: no other spelling, no other forms of a phrase, no fewer words.
+    like
+        Show pages that are like the page with this URL; words of the query narrow them.
+    group
+        Show at most two results of one site on a page, or of one part of a site, if the best results come from many.
     why
         Instead of results, explain the score of the page with this URL, term by term.
     shards
@@ -73,6 +81,10 @@ def command(
     if ranking and ranking not in NAMES:
         raise UsageError(f"there is no ranking {ranking!r}: choose one of {', '.join(NAMES)}")
     text = " ".join(f'"{word}"' if " " in word and len(query) > 1 else word for word in query)
+    if like:
+        if not parse(f"like:{as_value(like)}").values("like"):
+            raise UsageError(f"--like {like!r} is not the address of a page")
+        text = f"{text} like:{as_value(like)}".strip()
     if not text.strip():
         raise UsageError('nothing to search for: gossamer search "words"')
     searcher = _searcher(data, shards)
@@ -86,6 +98,7 @@ def command(
         ranking=ranking,
         facets=json,
         literal=literal,
+        group=group,
     )
     if sort not in ("relevance", "date") and order_named(searcher.state().fields, sort) is None:
         raise UsageError(f"--sort {sort}: there is no such order: relevance, date, or a field with sort = true")
@@ -127,6 +140,8 @@ def _show(results: Results) -> None:
         )
         out.print(Text(f"   {plain(hit.url)}", style="green") + Text(f"  {details}", style="dim"))
         out.print(Text("   ") + _marked(hit.excerpt, ""), soft_wrap=False)
+        if hit.more_from:
+            out.print(Text(f"   more: {counted(hit.more_from.count, 'page')}, site:{hit.more_from.site}", style="dim"))
     if results.did_you_mean and not results.attempt:
         out.print(Text("Did you mean: ") + Text(results.did_you_mean, style="bold italic"))
     pages = f", page {results.request.page} of {results.pages}" if results.pages > 1 else ""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.console.context import Asked, Console
 from gossamer.console.series import Chart
 from gossamer.console.why_nothing import why
+from gossamer.search.clicks.drafting import Trial
+from gossamer.search.clicks.evidence import Model
 from gossamer.search.results import Request
+from gossamer.serving.choices import known_model, trial_of
 from gossamer.tables import asked as asked_table
 from gossamer.tables.asked import DAY, day_of
 
@@ -17,6 +21,15 @@ WINDOWS = {"1": "Today", "7": "7 days", "30": "30 days"}
 """Days that the tables go back."""
 SHOWN = 50
 CHART_DAYS = 90
+
+
+class Clicks(msgspec.Struct, frozen=True):
+    """What is known of readers' clicks."""
+
+    weight: float
+    share: float
+    trial: Trial
+    model: Model
 
 
 def routes(console: Console) -> list[Route]:
@@ -36,13 +49,21 @@ def _show(console: Console, asked: Asked) -> Response:
     volume = console.crawl.ask(lambda db: asked_table.volume(db, since, until))
     top = console.crawl.ask(lambda db: asked_table.top(db, since, until, SHOWN))
     in_vain = console.crawl.ask(lambda db: asked_table.top_in_vain(db, since, until, SHOWN))
+    settings = console.crawl.settings()
     charted = console.crawl.ask(lambda db: asked_table.volume(db, until - CHART_DAYS + 1, until))
     return console.page(
         asked, "searches.html", window=window, windows=WINDOWS, path=PATH, top=top, in_vain=in_vain,
         has_chart=any(day.times for day in charted), searches=sum(day.times for day in volume),
         failed=sum(day.in_vain for day in volume),
-        is_on=console.crawl.settings().console.analytics, try_it=lambda text: console.links.search(Request(query=text)),
+        is_on=settings.console.analytics, clicks=_clicks(console) if settings.serve.clicks else None,
+        try_it=lambda text: console.links.search(Request(query=text)),
     )  # fmt: skip
+
+
+def _clicks(console: Console) -> Clicks:
+    ranking, now = console.crawl.settings().search, console.crawl.clock.now()
+    trial = console.crawl.ask(lambda db: trial_of(db, now))
+    return Clicks(ranking.clicks, ranking.clicks_trial, trial, console.crawl.ask(known_model))
 
 
 def _chart(console: Console, asked: Asked) -> Response:

@@ -274,7 +274,7 @@ def _row(read: _Read, verdict: Verdict, places: dict[int, tuple[int, int] | None
     """The row of the visit, with what is read in it now."""
     row = msgspec.structs.replace(
         read.row, outcome=verdict.outcome.value, target=verdict.target or None, cluster=verdict.cluster,
-        joined=verdict.joined,
+        joined=verdict.joined, new=False,
     )  # fmt: skip
     fill_row(row, read.parsed)
     row.warc_offset, row.warc_length = places[read.stale.task.key] or (None, None)

@@ -20,6 +20,8 @@ from gossamer.errors import GossamerError, UsageError
 from gossamer.fetch.browser_start import find_chromium
 from gossamer.frontier.views.seed_view import seed_urls
 from gossamer.operate.doctor.checks import Check, Finding, Patient, bad, ok, warn
+from gossamer.parse.document_types import TYPES
+from gossamer.plugins import is_readable
 from gossamer.settings import FILE_NAME, Settings
 
 _UNSYNCHRONISED = 5
@@ -95,10 +97,11 @@ def extras(patient: Patient) -> Iterator[Finding]:
         if is_wanted and util.find_spec(module) is None:
             yield bad("extras", f"the settings need the extra {extra}, which is not installed",
                       f"pip install 'gossamer[{extra}]'")  # fmt: skip
-    if util.find_spec("pypdfium2") is None:
-        yield warn("extras", "PDF files are not read", "pip install 'gossamer[pdf]'")
-    else:
-        yield ok("extras", "PDF files are read")
+    for one in TYPES:
+        if not is_readable(one):
+            yield warn("extras", f"{one.noun} are not read", f"pip install 'gossamer[{one.extra}]'")
+        elif one.extra:
+            yield ok("extras", f"{one.noun} are read")
 
 
 def browser(patient: Patient) -> Iterator[Finding]:

@@ -26,6 +26,8 @@ class Explanation(msgspec.Struct):
     """Number of URLs of the site that come first."""
     index: str = ""
     """Whether readers can find it."""
+    read_as: str = ""
+    """What its parser read, if it is a document and no web page."""
     document_rule: str = ""
     """The document rule that the URL fits, and by which pattern."""
     known_site: str = ""

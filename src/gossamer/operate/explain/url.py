@@ -36,6 +36,7 @@ from gossamer.operate.explain.explanation import Explanation
 from gossamer.operate.explain.findable import Indexed, findable
 from gossamer.operate.explain.order import priority_factors, revisit_factors
 from gossamer.operate.explain.shy_links import shy_links
+from gossamer.parse.document_types import of_media
 from gossamer.parse.rules import RuleBook
 from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict
@@ -45,6 +46,7 @@ from gossamer.search.results import StoredPage
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 from gossamer.site.templates import SiteDocuments
+from gossamer.store.segments import read_page
 from gossamer.tables.rulebook import load_rules, rules_for
 
 
@@ -67,6 +69,7 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
     if folder is not None:
         add_shy_links(folder, inspect.segment_ids(db), answer)
         _add_index(db, folder, settings, answer)
+        _add_reading(folder, answer)
     return answer
 
 
@@ -178,6 +181,21 @@ def values_of(page: StoredPage, settings: Settings) -> list[str]:
     values = [f"{one.name} = {one.value}, from {one.source}" for one in page.fields]
     has = {one.name for one in page.fields}
     return values + [f"{name}: the page states no value" for name in settings.fields if name not in has]
+
+
+def _add_reading(folder: DataFolder, answer: Explanation) -> None:
+    """Of a document that is no web page: what its parser read."""
+    record = answer.record
+    if record is None or record.segment is None or record.segment_row is None:
+        return
+    try:
+        page = read_page(folder.segments, record.segment, record.segment_row)
+    except GossamerError:
+        return
+    kind = of_media(page.media_type)
+    if kind is not None and kind.is_own and page.text is not None:
+        words = counted(len(page.text), "character")
+        answer.read_as = f"{kind.name} ({kind.media[0]}): {words} of text, {counted(page.links, 'link')}"
 
 
 def conclude(answer: Explanation, index: Indexed) -> None:

@@ -18,7 +18,7 @@ MOST_RANGES = 30
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,29}")
 RESERVED = frozenset(
     "site intitle inurl lang filetype ext pagetype category after before sort page_type"
-    " q page size since similar literal collection facets fields url from to format limit"
+    " like group q page size since similar literal collection facets fields url from to format limit"
     " relevance date or not".split()
 )
 """Names that mean something else in a query or in the API."""

@@ -60,6 +60,15 @@ def page_markdown(
     return Markdown(written, True) if written.strip() else Markdown(paragraphs(text), False)
 
 
+def whole_markdown(html: str, url: str, canonicalizer: Canonicalizer, limits: ParseLimits) -> str:
+    """All of a document whose HTML holds nothing but its text."""
+    body = Tree(html, limits.max_tags).silenced_body()
+    if body is None:
+        return ""
+    _tidy(body, Resolver(canonicalizer, resolve_base(url, None)))
+    return write_signs(as_markdown(body))[: limits.max_text_chars]
+
+
 def paragraphs(text: str) -> str:
     """A text without structure: a paragraph for each line, with nothing in it that Markdown would take for a mark."""
     body = Element("div")

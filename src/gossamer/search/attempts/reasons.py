@@ -42,6 +42,8 @@ def reason(
     """Why a query finds nothing. `frequency`: pages that have a word of it; `count`: how many pages a request finds."""
     if not documents:
         return Reason("The index has no pages yet.")
+    if query.like is not None and (not query.like.words or _has_nothing_else(query, request)):
+        return Reason(query.like.why_none)
     words = list(dict.fromkeys(term.text for group in query.groups for term in group))
     missing = unknown(query, frequency)
     known = [word for word in words if word not in missing]
@@ -71,3 +73,9 @@ def _alone(query: Query, known: list[str]) -> Iterator[str]:
 
 def _is_narrowed(query: Query, request: Request) -> bool:
     return bool(query.filters or query.excluded) or any(getattr(request, name) for name in _UNFILTERED)
+
+
+def _has_nothing_else(query: Query, request: Request) -> bool:
+    """Whether the query only asks for pages like another."""
+    others = [one for one in query.filters if one.operator != "like"]
+    return not (query.groups or _is_narrowed(msgspec.structs.replace(query, filters=tuple(others)), request))

@@ -13,11 +13,11 @@ import tantivy
 from gossamer.index import schema
 from gossamer.index.document import place
 from gossamer.model.site import key64
-from gossamer.search.desk.effects import Barred, Boosted, Effects
+from gossamer.search.desk.effects import Barred, Boosted, Effects, covers
 from gossamer.search.query.building import Builder, Built, Part
 from gossamer.search.query.language import parse
 from gossamer.search.results import ScoreExplanation
-from gossamer.search.view import View
+from gossamer.search.view import View, any_of
 
 Q = tantivy.Query
 _MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
@@ -35,6 +35,7 @@ def with_rules(view: View, builder: Builder, built: Built, effects: Effects) -> 
         return
     if effects.unknown:
         built.strict, built.loose, built.given = Q.empty_query(), None, None
+        built.strict_bare = None
         return
     narrowing = _barring(view, effects.barred)
     if effects.collection is not None:
@@ -50,6 +51,7 @@ def with_rules(view: View, builder: Builder, built: Built, effects: Effects) -> 
     asked = [built.strict] if built.loose is None else [built.strict, built.loose]
     changed = [_changed(query, sets, [one.query for one in first], narrowing) for query in asked]
     built.strict, built.loose = changed[0], changed[1] if len(changed) > 1 else None
+    built.strict_bare = built.loose_bare = None
     if built.given is not None:  # pages that are found by their meaning
         built.given = _given(built.given, sets) + narrowing
         if narrowing:
@@ -61,7 +63,7 @@ def told(why: ScoreExplanation, effects: Effects) -> ScoreExplanation:
     """An explanation that names the rule which keeps a page out."""
     if why.matches:
         return why
-    rule = next((one.rule for one in effects.barred if _covers(one, why.url)), "")
+    rule = next((one.rule for one in effects.barred if covers(one, why.url)), "")
     if rule:
         return ScoreExplanation(why.url, False, 0.0, (), f"a rule of the search desk keeps it out: {rule}")
     if effects.unknown:
@@ -116,15 +118,14 @@ def _first(view: View, effects: Effects) -> list[Part]:
 def _barring(view: View, barred: Sequence[Barred]) -> list[_Clause]:
     keys = [key64(one.url) for one in barred if one.url]
     places = [one.place for one in barred if one.place]
-    clauses = [(_NOT, Q.term_set_query(view.schema, schema.KEY, keys))] if keys else []
-    return clauses + ([(_NOT, Q.term_set_query(view.schema, schema.WITHIN, places))] if places else [])
+    barring = (schema.KEY, keys), (schema.WITHIN, places)
+    return [(_NOT, any_of(view.schema, field, values)) for field, values in barring if values]
 
 
 def _part_of_crawl(view: View, builder: Builder, places: Sequence[str], filter: str) -> list[_Clause]:
     clauses: list[_Clause] = []
     if places:
-        within = Q.term_set_query(view.schema, schema.WITHIN, list(places))
-        clauses.append((_MUST, Q.const_score_query(within, 0.0)))
+        clauses.append((_MUST, any_of(view.schema, schema.WITHIN, places)))
     if filter:
         query = parse(filter, view.fields)
         # A field that the index does not have: better no page than all of them.
@@ -132,13 +133,6 @@ def _part_of_crawl(view: View, builder: Builder, places: Sequence[str], filter: 
     if clauses and all(occur is _NOT for occur, _ in clauses):  # what is only excluded needs something to be left of
         clauses.insert(0, (_MUST, Q.const_score_query(Q.all_query(), 0.0)))
     return clauses
-
-
-def _covers(one: Barred, url: str) -> bool:
-    if one.url:
-        return one.url == url
-    inside = place(url.partition("//")[2])
-    return inside == one.place or inside.startswith(f"{one.place}/")
 
 
 def _all(parts: Sequence[_Clause]) -> tantivy.Query:

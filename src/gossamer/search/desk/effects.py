@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from gossamer.index.document import place
 from gossamer.search.desk.rules import Collection
 from gossamer.search.query.language import Query, Term
 
@@ -36,6 +37,14 @@ class Barred(msgspec.Struct, frozen=True):
     place: str
     """As the index spells places."""
     rule: str
+
+
+def covers(one: Barred, url: str) -> bool:
+    """Whether a page is among those that are left out."""
+    if one.url:
+        return one.url == url
+    inside = place(url.partition("//")[2])
+    return inside == one.place or inside.startswith(f"{one.place}/")
 
 
 class Boosted(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from gossamer.index.names import numbers_asked, titles_in
 from gossamer.search.corpus import Corpus, Place, narrowed, rarity
 from gossamer.search.custom import narrowing
 from gossamer.search.desk.effects import Alternative
+from gossamer.search.like import asking as like_asking
 from gossamer.search.matching import Needle, Phrase
 from gossamer.search.query.function_words import is_function_word
 from gossamer.search.query.language import Query, Term, phrase_words
@@ -24,7 +25,7 @@ from gossamer.search.query.signs import with_signs
 from gossamer.search.query.words import Clause, Unit, before_nasals, units
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
-from gossamer.search.view import View
+from gossamer.search.view import View, any_of
 from gossamer.search.weights import field_weights
 
 Q = tantivy.Query
@@ -68,6 +69,8 @@ class _Group(msgspec.Struct, frozen=True):
     needed: bool
     firm: bool = False
     """A phrase, or a word in the title or URL: whoever writes that means it, however few pages have it."""
+    places: int = 0
+    """Entries of the index to look at for the clauses."""
 
 
 class Built(msgspec.Struct):
@@ -89,6 +92,15 @@ class Built(msgspec.Struct):
     """Scores pages that were found otherwise, those that fit the filters; None if the words themselves are meant."""
     filtered: tantivy.Query | None = None
     """All pages that fit the filters, if there are any."""
+    strict_bare: tantivy.Query | None = None
+    """Matches what `strict` matches, for those who only count: without what helps the order; None if nobody made it."""
+    loose_bare: tantivy.Query | None = None
+    """The same for `loose`."""
+
+    def bare(self, query: tantivy.Query) -> tantivy.Query:
+        """What matches the same pages as a query in the least time."""
+        known = (self.strict, self.strict_bare), (self.loose, self.loose_bare)
+        return next((bare for one, bare in known if one is query and bare is not None), query)
 
 
 class Builder:
@@ -115,16 +127,21 @@ class Builder:
         """The whole query: words, exclusions, filters."""
         built = Built(Q.empty_query(), None, [], [], [])
         self._languages = narrowed(self._corpus.languages, chosen_languages(query, request))
+        built.needles += like_asking.needles(query.like, self._languages)
         groups: list[_Group] = []
         self._slight = self._function_words(query)
         for number, alternatives in enumerate(query.groups):
             groups += self._widened(self._group(alternatives, built), number, built)
-        filters = [*self.filters(query), *self._chosen(request, now, query.newest or request.sort == "date")]
+        filters = [
+            *self.filters(query, built.parts),
+            *self._chosen(request, now, query.newest or request.sort == "date"),
+        ]
         filters += [(_NOT, self._excluded(term)) for term in query.excluded]
         if not groups and query.groups:
             return built  # only words that the index leaves out, such as one of 120 letters: no page has them
         if not groups:
-            built.strict = _all([(_MUST, self._everything()), *filters])
+            scored = query.values("like")
+            built.strict = _all([*([] if scored else [(_MUST, self._everything())]), *filters])
             return built
         self._join(built, query, groups, filters)
         return built
@@ -139,7 +156,10 @@ class Builder:
         full = [(_MUST, _any(one.clauses)) for one in required] if not is_long else []
         helpful = [clause for one in plain if one not in required for clause in one.clauses] if full else any_word
         named = self._named(query, built)
-        extra = _should([*named, *self._near(query, built), *self._complete([*full, *firm], built)])
+        extra = [*_should(named), *_should(self._near(query, built))]
+        complete = self._complete([*full, *firm], built)
+        certain = extra + _should(self._certainly_complete(required if full else [], complete))
+        extra += _should(complete)
         if not firm:
             built.given = [*_should(any_word), *extra, *filters]
             built.filtered = _all([(_MUST, self._everything()), *filters]) if filters else None
@@ -147,13 +167,17 @@ class Builder:
             # A title that was copied with the name of its site: the page need not say that name.
             either = _any([Q.const_score_query(one, 0.0) for one in (_all(full), *named)])
             built.strict = _all([(_MUST, either), *_should(any_word), *extra, *filters])
+            built.strict_bare = _all([(_MUST, either), *filters])
         elif full or firm:
-            built.strict = _all([*full, *firm, *_should(helpful), *extra, *filters])
+            built.strict = _all([*full, *firm, *_should(helpful), *certain, *filters])
+            built.strict_bare = _all([*full, *firm, *filters])
         else:
             built.strict = _all([(_MUST, _any(any_word)), *extra, *filters])
+            built.strict_bare = _all([(_MUST, _any(any_word)), *filters])
         if len(full) > 1 or (full and firm):
             some = _should(any_word) if firm else [(_MUST, _any(any_word))]
             built.loose = _all([*firm, *some, *extra, *filters])
+            built.loose_bare = _all([*(firm or some), *filters])
 
     def _function_words(self, query: Query) -> frozenset[str]:
         """The words of a query that weigh little; none if it has no others."""
@@ -170,7 +194,7 @@ class Builder:
         numbers = numbers_asked(query.typed if is_bare else " ".join(group[0].text for group in query.groups))
         weights = ((schema.NAME, self._config.name), (schema.PART_NAME, self._config.part_name))
         return [
-            self._bonus(_NAMES[field], Q.term_set_query(self._schema, field, numbers), weight, built)
+            self._bonus(_NAMES[field], any_of(self._schema, field, numbers), weight, built)
             for field, weight in weights
             if weight and numbers
         ]
@@ -196,10 +220,23 @@ class Builder:
         weight = self._config.all_words
         return [self._bonus("all words of the query", _all(full), weight, built)] if weight and full else []
 
+    def _certainly_complete(
+        self, required: Sequence[_Group], complete: Sequence[tantivy.Query]
+    ) -> Sequence[tantivy.Query]:
+        """The same, asked of pages that have all of it: the rarest of the words tells it, in less time than all."""
+        if not complete or len(required) < 2:
+            return complete
+        rarest = min(required, key=lambda one: one.places)
+        return [Q.const_score_query(_any(rarest.clauses), self._worth(self._config.all_words))]
+
     def _bonus(self, name: str, query: tantivy.Query, weight: float, built: Built) -> tantivy.Query:
-        query = Q.const_score_query(query, weight * _MOST_OF_WORD * self._told)
+        query = Q.const_score_query(query, self._worth(weight))
         built.parts.append(Part(name, query))
         return query
+
+    def _worth(self, weight: float) -> float:
+        """What a weight is worth in scores, as a share of what the words of the query can give."""
+        return weight * _MOST_OF_WORD * self._told
 
     def _everything(self) -> tantivy.Query:
         """All pages: each has a key."""
@@ -212,7 +249,10 @@ class Builder:
             text = alternatives[0].text
             found = list(units(text, self._languages, self._weights))
             found = with_signs(text, found, self._weights, self._corpus.pages)
-            groups = [_Group(self._unit(unit, built), self._is_needed(unit)) for unit in found]
+            groups = [
+                _Group(self._unit(unit, built), self._is_needed(unit), places=sum(map(self._entries, unit.clauses)))
+                for unit in found
+            ]
             return [group for group in groups if group.clauses]
         choices = [choice for choice in (self._term(term, built) for term in alternatives) if choice is not None]
         firm = any(term.phrase or term.field != "any" for term in alternatives)
@@ -289,9 +329,14 @@ class Builder:
         # Pairs of characters overlap: those that only help the order count once.
         wanted = [one for one in self._telling(unit.clauses) if not (unit.optional and one.place in self._used)]
         self._used.update(one.place for one in wanted)
+        # What no page has costs a look into every part of the index; one is left, so that the word is still asked for.
+        wanted = [one for one in wanted if self._corpus.pages(*one.place)] or wanted[:1]
         clauses = [(clause, self._clause(clause, rare, slight)) for clause in wanted]
         built.parts += [Part(f"{_NAMES[clause.field]}: {clause.term}", query) for clause, query in clauses]
         return [query for _, query in clauses]
+
+    def _entries(self, clause: Clause) -> int:
+        return self._corpus.pages(*clause.place)
 
     def _rarest(self, unit: Unit) -> float:
         """How rare a word is in texts, in whatever form: the weight of the form that most pages have."""
@@ -346,8 +391,8 @@ class Builder:
     def _excluded(self, term: Term) -> tantivy.Query:
         return self._phrase(term.field, phrase_words(term, excluded=True) or (), None) or Q.empty_query()
 
-    def filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
-        """What a query keeps and leaves out by operators."""
+    def filters(self, query: Query, parts: list[Part] | None = None) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        """What a query keeps and leaves out by operators; `parts` gets those that score."""
         filters = [
             (occur, self._one_of(operator, values))
             for operator in OPERATORS
@@ -358,7 +403,13 @@ class Builder:
         after, before = (next(map(date.fromisoformat, query.values(name)), None) for name in ("after", "before"))
         if after or before:
             filters.append((_MUST, self._dated(_midnight(after), _midnight(before))))
-        return filters + narrowing.clauses(self._schema, query, self._fields)
+        filters += narrowing.clauses(self._schema, query, self._fields)
+        if query.values("like"):
+            for name, clause in like_asking.clauses(self._schema, self._corpus, query.like):
+                filters.append(clause)
+                if name and parts is not None:
+                    parts.append(Part(name, clause[1]))
+        return filters
 
     def _chosen(self, request: Request, now: float, newest: bool) -> list[tuple[tantivy.Occur, tantivy.Query]]:
         """What was chosen beside the words."""
@@ -378,8 +429,7 @@ class Builder:
         return filters
 
     def _one_of(self, operator: Operator, values: Iterable[str]) -> tantivy.Query:
-        spelled = list(map(operator.spell, values))
-        return Q.const_score_query(Q.term_set_query(self._schema, operator.field, spelled), 0.0)
+        return any_of(self._schema, operator.field, list(map(operator.spell, values)))
 
     def _dated(self, start: int | None, end: int | None) -> tantivy.Query:
         kind = tantivy.FieldType.Integer

@@ -36,13 +36,16 @@ def forms_of(word: str, view: View, languages: analysis.Languages) -> list[str]:
 
 
 def any_form(words: Sequence[str], field: str, view: View, languages: analysis.Languages) -> tantivy.Query | None:
-    """Pages that have a phrase in any form; None where its words have no other form, or are too many."""
+    """Pages that have a phrase in any form; None where its words are too many.
+
+    Also where this index knows no other form: of a divided index, another shard may, and the same query must score
+    pages alike in all of them."""
     if not len(set(words)) == len(words) <= _LONGEST_PHRASE:  # a word that is repeated is read again each time
         return None
     forms = [forms_of(word, view, languages) for word in words]
-    if all(len(some) == 1 for some in forms):
-        return None
     if len(words) == 1:
         return Q.term_set_query(view.schema, field, forms[0])
+    if all(len(some) == 1 for some in forms):
+        return Q.phrase_query(view.schema, field, list(words))
     # Terms are letters and digits only: none means anything in a regular expression.
     return Q.regex_phrase_query(view.schema, field, ["|".join(some) for some in forms])

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from unicodedata import category, normalize
 
@@ -24,6 +25,7 @@ from gossamer.index.custom import named
 from gossamer.index.signs import OPERATORS as SIGNS
 from gossamer.model.fields import CustomField, CustomFields
 from gossamer.parse.clean import clean_line
+from gossamer.search.like.values import Likeness
 from gossamer.search.query import custom
 from gossamer.search.query.operators import BY_NAME, OPERATORS, Field, Kind
 from gossamer.search.query.phrases import Readings
@@ -37,6 +39,7 @@ _OPERATOR = re.compile(rf"({'|'.join(BY_NAME)}):", re.IGNORECASE | re.ASCII)
 _WORDS_IN = {operator.words_in: f"{operator.name}:" for operator in OPERATORS if operator.kind == "words"}
 _KEPT: dict[Kind, Callable[[list[str]], Iterable[str]]] = {
     "value": dict.fromkeys,
+    "page": lambda values: values[:1],
     "from": lambda values: sorted(values)[-1:],
     "until": lambda values: sorted(values)[:1],
     "order": lambda values: [value for value in values if value != "relevance"][:1],  # that is the order of every query
@@ -88,6 +91,10 @@ class Query(msgspec.Struct, frozen=True):
     alternatives."""
     notices: tuple[str, ...] = ()
     """Sentences for the reader: what was left out or taken differently."""
+    fields: CustomFields = ()
+    """The operator's own fields, by which it was understood."""
+    like: Likeness | None = None
+    """What the page of `like:` shares with those that are found; None until it was looked up in the index."""
 
     @property
     def is_empty(self) -> bool:
@@ -126,6 +133,7 @@ class _Item(msgspec.Struct, frozen=True):
         return self.value.operator if isinstance(self.value, Filter) else ""
 
 
+@lru_cache(maxsize=2_000)
 def parse(text: str, fields: CustomFields = ()) -> Query:
     """The query in a text, whatever the text is; `fields`: the operator's own, each of which is an operator here."""
     typed, cut = _clean(text)
@@ -337,6 +345,7 @@ def _assemble(typed: str, items: list[_Item], fields: CustomFields = ()) -> Quer
         groups=_groups(items),
         excluded=tuple(dict.fromkeys(term for term in excluded if isinstance(term, Term))),
         filters=tuple(_filters([item.value for item in items if isinstance(item.value, Filter)], fields)),
+        fields=fields,
     )
     notices = ["OR works only between words and phrases. It was ignored elsewhere."] if _has_idle_or(items) else []
     after, before = query.values("after"), query.values("before")

@@ -17,10 +17,11 @@ import url as whatwg
 
 from gossamer.index import schema
 from gossamer.index.document import place
+from gossamer.parse.document_types import of_ending
 
-Kind = Literal["words", "value", "from", "until", "order"]
-"""What an operator does: looks for words in one field, keeps pages that have a value, sets an end to a span of days,
-orders. Several values are alternatives; ends narrow the span."""
+Kind = Literal["words", "value", "page", "from", "until", "order"]
+"""What an operator does: looks for words in one field, keeps pages that have a value or are like a page, sets an end to
+a span of days, orders. Several values are alternatives; ends narrow the span."""
 Field = Literal["any", "title", "url"]
 """Where words are looked for."""
 
@@ -91,7 +92,6 @@ _ADDRESS = re.compile(r"[0-9.]+")
 _NAME = re.compile(r"\w[\w-]{0,60}")
 _CATEGORY = re.compile(r"\w[^\"|()]{0,60}")
 _TYPE = re.compile(r"\.?([a-z0-9]{1,10})")
-_TYPES = {"htm": "html", "xhtml": "html"}
 _YEAR_FIRST = re.compile(r"(\d{4})(?:[-/.](\d\d?)(?:[-/.](\d\d?))?)?", re.ASCII)
 _DAY_FIRST = re.compile(r"(?:(\d\d?)\.)?(\d\d?)\.(\d{4})", re.ASCII)
 _CHINESE_DATE = str.maketrans("年月", "--", "日")
@@ -134,7 +134,8 @@ def _language(value: str) -> str | None:
 
 def _file_type(value: str) -> str | None:
     match = _TYPE.fullmatch(value.lower())
-    return _TYPES.get(match[1], match[1]) if match else None
+    known = of_ending(match[1]) if match else None
+    return known.name if known is not None else match[1] if match else None
 
 
 def _name(value: str) -> str | None:
@@ -159,6 +160,12 @@ def _day(value: str) -> str | None:
         return date(int(year), int(month or 1), int(day or 1)).isoformat()
     except ValueError:
         return None
+
+
+def _page(value: str) -> str | None:
+    """As typed: the index is asked for several spellings of it."""
+    is_address = "://" in value or "." in value.partition("/")[0]
+    return value if is_address and _site(value) and '"' not in value else None
 
 
 def _order(value: str) -> str | None:
@@ -220,6 +227,15 @@ OPERATORS = (
             (
                 '`category:sport` `category:"local news"`',
                 "of this category, if the operator has [rules](rules.md) or a classifier for it",
+            ),
+        ),
+    ),
+    Operator(
+        name="like", kind="page", field=schema.BODY_STEMS, noun="the address of a page", read=_page,
+        examples=(
+            (
+                "`like:https://example.org/rockets`",
+                "like this one: in its language, with words that tell it from others",
             ),
         ),
     ),

@@ -61,6 +61,7 @@ def _wider(
     return msgspec.structs.replace(
         built,
         strict=Q.boolean_query([(_SHOULD, one) for one in every]),
+        strict_bare=None,
         loose=None,
         parts=[*built.parts, *as_typed, *(part for other in others for part in other.parts)],
         needles=[*built.needles, *(needle for other in others for needle in other.needles)],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -53,10 +54,19 @@ def units(text: str, languages: Languages, weights: Mapping[str, float]) -> Iter
         if analysis.is_spaceless(run):
             yield from _spaceless_units(run, languages, weights)
         else:
+            of_fields = tuple(weights.items())
             for word in analysis.words(run):
-                for written in analysis.surface_words(word):
-                    yield _word_unit(word, written, languages, weights)
-                    yield from _part_units(word, languages, weights)
+                yield from _word_units(word, languages, of_fields)
+
+
+@lru_cache(maxsize=5_000)
+def _word_units(typed: str, languages: Languages, of_fields: tuple[tuple[str, float], ...]) -> tuple[Unit, ...]:
+    """The units of a word; kept, since a search looks at its words several times. `of_fields`: their weights."""
+    weights = dict(of_fields)
+    found: list[Unit] = []
+    for written in analysis.surface_words(typed):
+        found += [_word_unit(typed, written, languages, weights), *_part_units(typed, languages, weights)]
+    return tuple(found)
 
 
 def _word_unit(typed: str, written: str, languages: Languages, weights: Mapping[str, float]) -> Unit:

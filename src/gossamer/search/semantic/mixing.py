@@ -39,7 +39,7 @@ from gossamer.search.results import Request, ScoreExplanation
 from gossamer.search.semantic import fusing
 from gossamer.search.semantic.encoder import RUNTIME, Encoder, OnnxEncoder, check_installed, find_prepared
 from gossamer.search.semantic.fusing import CANDIDATES, FIRST, FLOOR, can_tell, explained, fused
-from gossamer.search.view import View, count_of
+from gossamer.search.view import View, any_of, count_of
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +100,10 @@ class Meaning:
         self._lock = Lock()
         self._vectors: OrderedDict[str, Floats] = OrderedDict()
         self._complained = ""
+
+    def stamp(self) -> tuple[int, int]:
+        """What is another when there are other vectors."""
+        return self._views.folder.stamp()
 
     def mixed(
         self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, hits: Sequence[Candidate],
@@ -251,10 +255,8 @@ def _all_fitting(view: View, built: Built) -> list[int] | None:
 
 
 def _pages(view: View, keys: Sequence[int]) -> tantivy.Query:
-    """Finds some pages, in a third of the time that a set of terms takes."""
-    return Q.const_score_query(
-        Q.boolean_query([(_SHOULD, Q.term_query(view.schema, schema.KEY, key)) for key in keys]), 0.0
-    )
+    """Finds some pages."""
+    return any_of(view.schema, schema.KEY, keys)
 
 
 def _with(view: View, asked: tantivy.Query, keys: Sequence[int]) -> tuple[tantivy.Query, int]:

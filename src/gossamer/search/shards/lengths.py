@@ -5,8 +5,9 @@ correct that, since it stands inside the formula:
 
     idf · (k1 + 1) · f / (f + k1 · (1 - b + b · length / average))
 
-For the few hits that a page of results can show the formula is calculated again, from the library's own explanation
-of the score. That takes a tenth of a millisecond a hit, so it is not done where averages hardly differ.
+A shard that has its ballast (`ballast.py`) needs no correction. Until then, for the few hits that a page of results can
+show, the formula is calculated again from the library's own explanation of the score, which takes a tenth of a
+millisecond a hit.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Lengths:
     @property
     def are_alike(self) -> bool:
         """Whether no score would change by more than nobody sees."""
-        return all(abs(self._everywhere[field] - here) <= ALIKE * here for field, here in self._here.items())
+        return all(abs(self._everywhere[field] - here) <= ALIKE * max(here, 1.0) for field, here in self._here.items())
 
     def corrected(
         self, view: View, query: tantivy.Query, hits: Sequence[Candidate], priors: Sequence[float], needed: int

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from gossamer.search import grouping
 from gossamer.search.limits import WINDOW, Span
 from gossamer.search.ordering import clustered
 from gossamer.search.semantic.fusing import CANDIDATES, FIRST, Meaning, can_tell, fused
@@ -29,6 +30,10 @@ class Line(msgspec.Struct, frozen=True):
     showings: list[Showing]
     is_full: bool = True
     """Whether there are as many as were asked for."""
+    field: str = ""
+    """What they are grouped by; empty where groups have no limit."""
+    groups: list[int] = []
+    """The group of each."""
 
 
 def merged(several: Sequence[Sequence[Sighting]], ranking: str, by_date: bool) -> list[Sighting]:
@@ -85,18 +90,22 @@ def _ordered(found: list[Sighting], value: Callable[[Sighting], float], tie: boo
     return sorted(found, key=lambda one: (-round(value(one), PRECISE), one.key))
 
 
-def cut_out(found: Sequence[Sighting], span: Span) -> Line:
-    """The results that a request wants to see, copies beside each other."""
-    shown = found[span.first : span.first + span.size]
-    return Line([Showing(one.key, one.score, 0) for one in shown])
-
-
-def collapsed(found: Sequence[Sighting], span: Span, leaders: Callable[[Sequence[int]], Mapping[int, int]]) -> Line:
-    """The results that a request wants to see, once near copies are put under one of them.
+def one_page(
+    found: Sequence[Sighting], span: Span, leaders: Callable[[Sequence[int]], Mapping[int, int]], collapses: bool,
+    most: int,
+) -> Line:  # fmt: skip
+    """The results that a request wants to see: near copies under one of them if it `collapses`, at most so many of one
+    group.
 
     A cluster stands where its best hit stands. Its representative is shown, where it is among the hits; else that
     best hit."""
-    page = clustered(one.cluster for one in found)[span.first : span.first + span.size]
+    line = clustered((one.cluster for one in found) if collapses else range(len(found)))
+    field, groups = grouping.groups(lambda name: [getattr(one, name) for one in found]) if most else ("", ())
+    if field:
+        seen = [grouping.Seen(groups[places[0]], found[places[0]].score, places[0]) for _, places in line]
+        page = [line[place] for place in grouping.arranged(seen, span, most)]
+    else:
+        page = line[span.first : span.first + span.size]
     several = [number for number, places in page if len(places) > 1]
     named = leaders(several) if several else {}
     showings = []
@@ -105,7 +114,8 @@ def collapsed(found: Sequence[Sighting], span: Span, leaders: Callable[[Sequence
         leader = named.get(number) if len(places) > 1 else None
         speaker = leader if leader is not None and leader in keys else keys[0]
         showings.append(Showing(speaker, found[places[0]].score, len(places) - 1))
-    return Line(showings, len(page) == span.size)
+    of_page = [groups[places[0]] for _, places in page] if field else []
+    return Line(showings, len(page) == span.size or not collapses, field, of_page)
 
 
 def copies_of(found: Sequence[Sighting], key: int) -> list[Sighting]:

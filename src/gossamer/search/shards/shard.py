@@ -6,7 +6,7 @@ are named by key, so that a commit, or another replica, may come in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,22 +18,27 @@ from gossamer.index.analysis import surface_words
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut
 from gossamer.model.site import key64
-from gossamer.search import ordering
+from gossamer.search import grouping, ordering
 from gossamer.search.asking import ask_index, continuations
 from gossamer.search.corpus import SharedCorpus
-from gossamer.search.counting import Joined, count, joined
+from gossamer.search.counting import NOBODY, Joined, count, joined
+from gossamer.search.crowd import Crowd
 from gossamer.search.custom.orders import Order, order_of
 from gossamer.search.desk.asking import told
 from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
 from gossamer.search.hits import make_hit, stored_page
-from gossamer.search.limits import ENOUGH, WINDOW
+from gossamer.search.like.telling import sample
+from gossamer.search.like.values import Sample
+from gossamer.search.limits import ENOUGH, WINDOW, Span
 from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
 from gossamer.search.query.building import Built, plain
 from gossamer.search.query.widening import build
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
+from gossamer.search.shards import merging
+from gossamer.search.shards.ballast import Balance
 from gossamer.search.shards.lengths import Lengths
 from gossamer.search.shards.values import (
     PROTOCOL,
@@ -44,6 +49,7 @@ from gossamer.search.shards.values import (
     HeldAsk,
     Identity,
     LeadersAsk,
+    LikeAsk,
     MeaningAsk,
     Meant,
     OverviewAsk,
@@ -77,6 +83,7 @@ OPERATIONS: dict[str, type[msgspec.Struct]] = {
     "suggest": SuggestAsk,
     "spelling": SpellingAsk,
     "page": UrlAsk,
+    "sample": LikeAsk,
     "leaders": LeadersAsk,
     "overview": OverviewAsk,
     "held": HeldAsk,
@@ -95,6 +102,7 @@ class ShardSearcher:
         self.cut = cut
         self._views = Views(folder, cut)
         self._ranks, self._leaders, self._meaning = ranks, leaders, meaning
+        self._balance = Balance()
 
     def identity(self) -> Identity:
         """Who answers; an error where the index cannot be used."""
@@ -111,26 +119,24 @@ class ShardSearcher:
 
     def find(self, ask: FindAsk) -> Found:
         """The best pages here; also those with a part of the words, where few have all of them."""
-        with self._view() as view:
+        with self._balanced(ask.question) as view:
             asking = _Asking(view, ask.question)
             strict = self._finding(asking, asking.strict, ask)
             loose = None
             if strict.pages < ENOUGH and asking.loose is not None:
                 loose = self._finding(asking, asking.loose, ask)
-            return Found(view.commit.payload.position, strict, loose)
+            found = Found(view.commit.payload.position, strict, loose)
+            return self._with_ahead(asking, found, ask) if ask.ahead else found
 
     def show(self, ask: ShowAsk) -> Shown:
         """Results with excerpts, and counts."""
         with self._view() as view:
             asking = _Asking(view, ask.question)
-            query = asking.loose if ask.loose and asking.loose is not None else asking.strict
-            highlighter = Highlighter(asking.built.needles)
-            hits = {one.key: hit for one in ask.showings if (hit := _shown(view, one, highlighter)) is not None}
-            return Shown(hits, count(view, query, ask.clusters, ask.facets, self.cut.shards))
+            return self._made(asking, asking.query(ask.loose), ask.showings, ask.clusters, ask.facets, ask.crowd)
 
     def explain(self, ask: ExplainAsk) -> ScoreExplanation:
         """Why a page here has the score it has."""
-        with self._view() as view:
+        with self._balanced(ask.question) as view:
             address = view.find(key64(ask.url))
             if address is None:
                 return ScoreExplanation(ask.url, False, 0.0, (), "the page is not in the index")
@@ -177,9 +183,17 @@ class ShardSearcher:
         with self._view() as view:
             return stored_page(view, ask.url)
 
+    def sample(self, ask: LikeAsk) -> Sample | None:
+        """The words of a page here that others shall be like."""
+        with self._view() as view:
+            return sample(view, ask.value)
+
     def leaders(self, ask: LeadersAsk) -> dict[int, int]:
         """Cluster → key of the page that represents it."""
-        return dict(self._leaders.of(ask.clusters)) if self._leaders is not None else {}
+        return dict(self._leading(ask.clusters))
+
+    def _leading(self, clusters: Sequence[int]) -> Mapping[int, int]:
+        return self._leaders.of(clusters) if self._leaders is not None else {}
 
     def held(self, ask: HeldAsk) -> list[int]:
         """Those of some keys whose pages are here."""
@@ -188,9 +202,9 @@ class ShardSearcher:
 
     def meaning(self, ask: MeaningAsk) -> Meant:
         """How near the best pages by words are, and the pages here that only meaning finds."""
-        with self._view() as view:
+        with self._balanced(ask.question) as view:
             asking = _Asking(view, ask.question)
-            query = asking.loose if ask.loose and asking.loose is not None else asking.strict
+            query = asking.query(ask.loose)
             looked = None
             if self._meaning is not None and asking.ranking == "web" and asking.order is None:
                 query_asked, request = ask.question.query, ask.question.request
@@ -204,11 +218,41 @@ class ShardSearcher:
             matching = self._meaning.matching(view, query, list(looked.found)) if self._meaning is not None else ()
             return Meant(looked.near, _sightings(view, addresses, scores, scores), tuple(matching))
 
+    def _with_ahead(self, asking: _Asking, found: Found, ask: FindAsk) -> Found:
+        """Also the best results of the query that the front end will take if all shards find as much."""
+        loose, is_few = found.loose, found.strict.pages * self.cut.shards < ENOUGH
+        is_loose = loose is not None and is_few and loose.pages > found.strict.pages
+        finding = loose if loose is not None and is_loose else found.strict
+        # As one of several: then the front end orders equal scores in its own way.
+        several = [finding.sightings] if self.cut.is_whole else [finding.sightings, ()]
+        ordered = merging.merged(several, asking.ranking, asking.order is not None)
+        line = merging.one_page(ordered, Span(0, ask.ahead), self._leading, asking.collapses, 0)
+        has_limit = grouping.limit(asking.question.request, asking.question.query, asking.question.config)
+        crowd = Crowd(schema.OWNER, largest=True) if has_limit else NOBODY
+        facets = ask.facets and bool(finding.pages)
+        ahead = self._made(asking, asking.query(is_loose), line.showings, (), facets, crowd)
+        return msgspec.structs.replace(found, ahead=ahead, is_loose=is_loose)
+
+    def _made(
+        self, asking: _Asking, query: tantivy.Query, showings: Sequence[Showing], clusters: Sequence[int], facets: bool,
+        crowd: Crowd,
+    ) -> Shown:  # fmt: skip
+        """Results as readers see them."""
+        highlighter = Highlighter(asking.built.needles)
+        hits = {one.key: hit for one in showings if (hit := _shown(asking.view, one, highlighter)) is not None}
+        return Shown(hits, count(asking.view, query, clusters, facets, self.cut.shards, crowd))
+
     @contextmanager
     def _view(self) -> Iterator[View]:
         view = self._views.current()
         with commits.checking(view.folder):
             yield view
+
+    @contextmanager
+    def _balanced(self, question: Question) -> Iterator[View]:
+        """For scores: the view with the average lengths of all documents, as soon as there is one."""
+        with self._view() as view:
+            yield view if self.cut.is_whole else self._balance.view(view, question.whole)
 
     def _finding(self, asking: _Asking, query: tantivy.Query, ask: FindAsk) -> Finding:
         view = asking.view
@@ -217,7 +261,8 @@ class ShardSearcher:
         sightings = (
             self._by_score(asking, query, hits, ask.needed) if in_order is None else _ordered(view, hits, in_order)
         )
-        copies = joined(view, query) if pages and asking.collapses and view.has_copies else Joined()
+        known = hits if len(hits) == pages else ()
+        copies = joined(view, query, known) if pages and asking.collapses and view.has_copies else Joined()
         return Finding(pages, sightings, copies)
 
     def _by_score(
@@ -258,6 +303,10 @@ class _Asking:
         self.strict = plain(view.schema, query, corpus) if is_plain else self.built.strict
         self.loose = None if is_plain else self.built.loose
 
+    def query(self, loose: bool) -> tantivy.Query:
+        """One of the two queries."""
+        return self.loose if loose and self.loose is not None else self.strict
+
 
 def _ordered(view: View, hits: Sequence[Candidate], order: Order) -> tuple[Sighting, ...]:
     addresses = [address for _, address in hits]
@@ -267,8 +316,8 @@ def _ordered(view: View, hits: Sequence[Candidate], order: Order) -> tuple[Sight
 def _sightings(
     view: View, addresses: list[tantivy.DocAddress], orders: Sequence[float], scores: Sequence[float]
 ) -> tuple[Sighting, ...]:
-    keys, clusters = view.numbers(schema.KEY, addresses), view.numbers(schema.CLUSTER, addresses)
-    return tuple(map(Sighting, orders, scores, keys, clusters))
+    fields = (schema.KEY, schema.CLUSTER, schema.OWNER, schema.SECTION)
+    return tuple(map(Sighting, orders, scores, *(view.numbers(field, addresses) for field in fields)))
 
 
 def _shown(view: View, showing: Showing, highlighter: Highlighter) -> Hit | None:

@@ -1,11 +1,12 @@
 """Asks all shards of a divided index, and answers as one searcher would.
 
-A search takes three rounds, in each of which all shards are asked at once:
+A search takes up to three rounds, in each of which all shards are asked at once:
 
 1. *statistics* of the query's terms, to be added up; skipped where they are known and nothing was committed since;
-2. *find*: the best pages of each shard, scored by those sums; they are merged, and copies put under each other;
-3. *show*: excerpts of the pages that are shown, from the shards that hold them, and counts of all. If those pages list
-   translations, a fourth question follows: which of them are *held* by any shard.
+2. *find*: the best pages of each shard, scored by those sums; they are merged, and copies put under each other. For the
+   first page of results each shard also makes excerpts of as many of its best pages as are likely to be shown;
+3. *show*: what is missing: excerpts of other pages, and counts where copies match. Most searches need none. If pages
+   list translations, one more question follows: which of them are *held* by any shard.
 
 A shard that does not answer in time, or that is of another cut, version or crawl, is missing: the others answer, and
 the results say so. Only where none is left there is an error.
@@ -13,6 +14,7 @@ the results say so. Only where none is left there is an error.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar
@@ -24,16 +26,20 @@ from gossamer.errors import OperationError
 from gossamer.index.analysis import Languages
 from gossamer.index.shards import shard_of
 from gossamer.model.site import key64
-from gossamer.search import counting
+from gossamer.search import counting, grouping
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
 from gossamer.search.corpus import Place, Whole, fields_of, narrowed
 from gossamer.search.correcting import frequency_of, respelled
+from gossamer.search.crowd import Crowd
 from gossamer.search.custom.orders import is_ordered
 from gossamer.search.desk.acting import NO_RULES, DeskRules
 from gossamer.search.desk.asking import is_first
 from gossamer.search.desk.effects import Effects
+from gossamer.search.like import asking as like_asking
+from gossamer.search.like.telling import likeness, spellings
+from gossamer.search.like.values import Sample
 from gossamer.search.limits import DEPTH, ENOUGH, MAX_PREFIX, MAX_SIZE, depth_for, relaxed_notice, span_of
 from gossamer.search.overview import Outline, example, overview
 from gossamer.search.query.building import chosen_languages
@@ -63,6 +69,7 @@ from gossamer.search.shards.values import (
     Found,
     HeldAsk,
     LeadersAsk,
+    LikeAsk,
     MeaningAsk,
     Meant,
     OverviewAsk,
@@ -84,6 +91,10 @@ from gossamer.search.weights import field_weights
 T = TypeVar("T")
 _UNKNOWN = Query("")
 """Stands for a correction that was not asked for yet."""
+_MOST_AHEAD = 20
+"""Results of a page up to which shards make them before they are asked for them."""
+_UNEVEN = 2.0
+"""Standard deviations by which a shard may have more of a page's results than its share, before it is asked again."""
 
 
 class ShardedSearcher:
@@ -109,7 +120,7 @@ class ShardedSearcher:
             return Results(
                 request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
             )
-        climbed = self._climb(request, query, rounds)
+        climbed = self._climb(request, query, rounds, ahead=True)
         results = climbed.search.results()
         why = Reason() if results.total else self._reason(request, query, climbed.first)
         return msgspec.structs.replace(
@@ -177,9 +188,9 @@ class ShardedSearcher:
     def _rounds(self) -> Rounds:
         return Rounds(self._nodes, self._deadline)
 
-    def _climb(self, request: Request, query: Query, rounds: Rounds) -> _Climbed:
+    def _climb(self, request: Request, query: Query, rounds: Rounds, ahead: bool = False) -> _Climbed:
         """The search of the query as it was typed, or of the second attempt that finds more."""
-        first = self._begin(request, query, rounds)
+        first = self._begin(request, query, rounds, ahead)
         # Whoever made rules for a query that finds something has said what it means.
         if not request.literal and not query.is_empty and not (first.ruled and first.standing().exact):
             searches: dict[Attempt, _Search] = {}
@@ -187,7 +198,7 @@ class ShardedSearcher:
             def ask(step: Step, with_loose: bool) -> tuple[_Search, Standing]:
                 # A shard tells both at once.
                 if step.attempt not in searches:
-                    searches[step.attempt] = self._begin(step.request(request), step.query, rounds)
+                    searches[step.attempt] = self._begin(step.request(request), step.query, rounds, ahead)
                 return searches[step.attempt], searches[step.attempt].standing()
 
             found, compounds = first.standing(), self._compounds(query, rounds)
@@ -216,10 +227,10 @@ class ShardedSearcher:
         def count(other: Request) -> int:
             return self._begin(other, self._parsed(other.query, first.rounds), first.rounds).standing().total
 
-        return reason(query, request, first.documents, first.frequency, count)
+        return reason(first.question.query, request, first.documents, first.frequency, count)
 
-    def _begin(self, request: Request, query: Query, rounds: Rounds) -> _Search:
-        return _Search(rounds, self._tallies, self._question(request, query, rounds))
+    def _begin(self, request: Request, query: Query, rounds: Rounds, ahead: bool = False) -> _Search:
+        return _Search(rounds, self._tallies, self._question(request, query, rounds), ahead)
 
     def _question(self, request: Request, query: Query, rounds: Rounds) -> Question:
         wanted, chosen, now = (
@@ -229,13 +240,24 @@ class ShardedSearcher:
         )
         rules = self._desk.current() if self._desk is not None else NO_RULES
         effects = [Effects(query)]
+        like = next(iter(query.values("like")), "")
+        sample = self._sample(like, rounds) if like else None
 
         def asked(usual: Languages) -> list[Place]:
             effects[:] = [rules.effects(query, request, usual, now)]
-            return wanted(effects[0].widened, narrowed(usual, chosen), self._weights)
+            return [*wanted(effects[0].widened, narrowed(usual, chosen), self._weights), *like_asking.places(sample)]
 
         whole = self._tallies.whole(rounds, asked)
-        return Question(request, self._config, now, whole, effects[0] if self._desk is not None else None)
+        if like:
+            found = likeness(sample, whole.documents, whole.pages) if sample is not None else None
+            effects = [like_asking.with_likeness(effects[0], request, found)]
+        return Question(request, self._config, now, whole, effects[0] if self._desk is not None or like else None)
+
+    def _sample(self, like: str, rounds: Rounds) -> Sample | None:
+        """The words of the page that others shall be like, from the shard that has it under one of its spellings."""
+        shards = {shard_of(key64(url), self._nodes.shards) for url in spellings(like)}
+        found = rounds.ask("sample", dict.fromkeys(shards, LikeAsk(like)), Sample | None)  # type: ignore[arg-type]  # a union type
+        return next((one for _, one in sorted(found.items()) if one is not None), None)
 
     def _ask_holder(
         self, url: str, operation: str, ask: msgspec.Struct, answer: type[T], rounds: Rounds | None = None
@@ -259,7 +281,8 @@ class _Climbed(NamedTuple):
 class _Search:
     """One search on its way through the rounds."""
 
-    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question) -> None:
+    def __init__(self, rounds: Rounds, tallies: Tallies, question: Question, ahead: bool) -> None:
+        """`ahead`: whether its first page of results is likely to be shown."""
         self.rounds, self._tallies, self.question, self._query = rounds, tallies, question, question.query
         query, effects = self._query, question.effects
         self._pins, self.ruled = (bool(effects and effects.pinned), bool(effects and effects.rules))
@@ -272,7 +295,11 @@ class _Search:
         self._ranking = self._request.ranking or question.config.ranking
         self._collapses = not self._request.similar and self._ranking == "web"
         self._ordered = is_ordered(query, self._request, self._whole.fields)
+        self._most = grouping.limit(self._request, query, question.config)
         self._loose = False
+        self._ahead = ahead
+        self._made: dict[int, Shown] = {}
+        """Shard → results that it made for a reader before anybody knew which are shown."""
 
     @property
     def own_notices(self) -> list[str]:
@@ -287,7 +314,8 @@ class _Search:
     def standing(self) -> Standing:
         """How much was found."""
         if self._found is None:
-            self._found = self._find(self._span.needed)
+            needed = self._span.needed
+            self._found = self._find(grouping.reach(needed) if self._most else needed)
             self._matching = sum(one.pages for one in self._found[0].values())
         return Standing(self._exact, self._matching)
 
@@ -309,19 +337,26 @@ class _Search:
             matching = sum(one.pages for one in findings.values())
         matching += added
         joined = self._joined(findings, found, matching)
-        hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets)
+        crowd = grouping.crowd(line.field, line.groups, self._most)
+        hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets, crowd)
         tally = counting.total(matching, joined, counted, self._request.facets, self._whole.fields)
+        hits = linked(hits, self._held, self._collapses)
         answered = self.rounds.answered()
         return Results(
             request=self._request,
             total=tally.total,
-            hits=linked(hits, self._held, self._collapses),
+            hits=grouping.told(hits, line.field, {one: tally.groups.get(one, 0) for one in crowd.numbers}),
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
             fields=tally.fields,
-            notices=(*explained(self._notices, self._query, self.frequency), *self._span.notices(tally.total)),
+            notices=(
+                *explained(self._notices, self._query, self.frequency),
+                *filter(None, [self._query.like.sentence if tally.total and self._query.like is not None else ""]),
+                *self._span.notices(tally.total),
+            ),
             shards=answered,
+            grouped=bool(line.field),
         )
 
     def similar(self, key: int) -> tuple[Hit, ...]:
@@ -334,7 +369,7 @@ class _Search:
     def _find(self, needed: int) -> tuple[dict[int, Finding], list[Sighting]]:
         """What each shard found with the query that was asked in the end, and the best of all in order."""
         depth = max(depth_for(needed), CANDIDATES if self.question.config.semantic else 0)
-        ask = FindAsk(self.question, needed, depth)
+        ask = FindAsk(self.question, needed, depth, self._likely(), self._request.facets)
         answers = self.rounds.ask_all("find", ask, Found)
         self._tallies.note({shard: found.position for shard, found in answers.items()})
         findings = {shard: found.strict for shard, found in answers.items()}
@@ -346,8 +381,21 @@ class _Search:
             findings, self._loose = looser, True
             if relaxed_notice(strict) not in self._notices:
                 self._notices.append(relaxed_notice(strict))
+        self._made = {shard: one.ahead for shard, one in answers.items() if one.ahead and self._is_asked(one)}
         found = merging.merged([one.sightings for one in findings.values()], self._ranking, self._ordered)
         return findings, found[:DEPTH]
+
+    def _likely(self) -> int:
+        """How many of the best results of each shard will be shown, more or less."""
+        size, shards = self._span.size, self.rounds.shards
+        if not self._ahead or self._span.first or size > _MOST_AHEAD:
+            return 0
+        share = 1 / shards
+        return min(size, math.ceil(size * share + _UNEVEN * math.sqrt(size * share * (1 - share))))
+
+    def _is_asked(self, found: Found) -> bool:
+        """Whether what a shard made is of the query that counts; one that adds no page is the same."""
+        return found.is_loose == self._loose or (found.loose is not None and found.loose.pages == found.strict.pages)
 
     def mixed(self) -> Mixed | None:
         """The results by words mixed with those by meaning, where that is asked for."""
@@ -368,9 +416,8 @@ class _Search:
         return merging.mixed(found, self.rounds.ask_willing("meaning", ask, Meant), weight)
 
     def _line(self, found: Sequence[Sighting]) -> Line:
-        if self._collapses and self._whole.has_copies:
-            return merging.collapsed(found, self._span, self._leaders)
-        return merging.cut_out(found, self._span)
+        collapses = self._collapses and self._whole.has_copies
+        return merging.one_page(found, self._span, self._leaders, collapses, self._most)
 
     def _leaders(self, clusters: Sequence[int]) -> Mapping[int, int]:
         """Any shard knows them, since all follow the same crawl."""
@@ -387,21 +434,38 @@ class _Search:
         return [one.joined for one in findings.values()]
 
     def _show(
-        self, showings: Sequence[Showing], joined: Sequence[counting.Joined], facets: bool
+        self,
+        showings: Sequence[Showing],
+        joined: Sequence[counting.Joined],
+        facets: bool,
+        crowd: Crowd = counting.NOBODY,
     ) -> tuple[tuple[Hit, ...], list[counting.Counted]]:
         clusters = tuple(sorted({cluster for one in joined for cluster in one.clusters}))
-        wanted: dict[int, list[Showing]] = {shard: [] for shard in self.rounds.present if clusters or facets}
-        for showing in showings:
-            wanted.setdefault(shard_of(showing.key, self.rounds.shards), []).append(showing)
-        asks = {
-            shard: ShowAsk(self.question, self._loose, tuple(mine), clusters, facets) for shard, mine in wanted.items()
+        by_key = {key: hit for made in self._made.values() for key, hit in made.hits.items()}
+        counted = {shard: made.counted for shard, made in self._made.items() if not clusters}
+        uncounted = {shard for shard in self.rounds.present if shard not in counted}
+        lacking = {shard for shard in self.rounds.present if shard in uncounted or not counted[shard].knows(crowd)}
+        wanted: dict[int, list[Showing]] = {
+            shard: []
+            for shard in self.rounds.present
+            if clusters or (facets and shard in uncounted) or (crowd.numbers and shard in lacking)
         }
-        answers = self.rounds.ask("show", asks, Shown)
-        by_key = {key: hit for shown in answers.values() for key, hit in shown.hits.items()}
-        hits = tuple(by_key[showing.key] for showing in showings if showing.key in by_key)
+        for showing in showings:
+            if showing.key not in by_key:
+                wanted.setdefault(shard_of(showing.key, self.rounds.shards), []).append(showing)
+        asks = {
+            shard: ShowAsk(self.question, self._loose, tuple(mine), clusters, facets and shard in uncounted, crowd)
+            for shard, mine in wanted.items()
+        }
+        answers = self.rounds.ask("show", asks, Shown) if asks else {}
+        for shard, shown in answers.items():
+            by_key |= shown.hits
+            known = counted.setdefault(shard, shown.counted)
+            counted[shard] = msgspec.structs.replace(known, groups=shown.counted.groups)
+        hits = tuple(_as_shown(by_key[one.key], one) for one in showings if one.key in by_key)
         if self._pins:
             hits = tuple(msgspec.structs.replace(hit, recommended=is_first(hit.score)) for hit in hits)
-        return hits, [shown.counted for shown in answers.values()]
+        return hits, list(counted.values())
 
     def _held(self, keys: Sequence[int]) -> list[int]:
         """Those of some keys whose pages are in the index, as far as shards say; those of an older version do not."""
@@ -429,3 +493,10 @@ class _Search:
         words, counted = sought(doubtful)
         ask = SpellingAsk(tuple(words), tuple(counted))
         return MergedSpelling(self.rounds.ask_willing("spelling", ask, Spellings))
+
+
+def _as_shown(hit: Hit, showing: Showing) -> Hit:
+    """A result with what only the front end knows."""
+    if (hit.score, hit.similar) == (showing.score, showing.similar):
+        return hit
+    return msgspec.structs.replace(hit, score=showing.score, similar=showing.similar)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import is_not
 from threading import Lock
+
+import msgspec
 
 from gossamer.index.analysis import Languages
 from gossamer.model.fields import CustomFields
-from gossamer.search.corpus import Frequencies, Place, Summary, Whole, whole_of
+from gossamer.search.corpus import Frequencies, Place, Summary, Whole, added, whole_of
 from gossamer.search.shards.rounds import Rounds
 from gossamer.search.shards.values import Statistics, StatisticsAsk
 
@@ -53,6 +56,8 @@ class Tallies:
         self._known: dict[int, _Known] = {}
         self._languages: Languages | None = None
         self._fields: CustomFields = ()
+        self._sums: tuple[tuple[Summary, ...], Whole] | None = None
+        """The last summaries and their sums: languages and lengths are the same for all queries."""
 
     def whole(self, rounds: Rounds, places_in: Callable[[Languages], list[Place]]) -> Whole:
         """The sums of all shards that answer, with the terms that a query looks at in pages of given languages."""
@@ -62,7 +67,14 @@ class Tallies:
         known = self._fresh(rounds, places)
         if known is None:
             known = self._ask(rounds, places)
-        return whole_of([one.summary for one in known.values()], [one.of(places) for one in known.values()])
+        frequencies = added(one.of(places) for one in known.values())
+        return msgspec.structs.replace(self._sum(tuple(one.summary for one in known.values())), frequencies=frequencies)
+
+    def _sum(self, summaries: tuple[Summary, ...]) -> Whole:
+        sums = self._sums
+        if sums is None or len(sums[0]) != len(summaries) or any(map(is_not, sums[0], summaries)):
+            sums = self._sums = summaries, whole_of(summaries, ())
+        return sums[1]
 
     def summaries(self, rounds: Rounds) -> list[Summary]:
         """What all shards that answer say of themselves now."""
@@ -97,8 +109,8 @@ class Tallies:
             for shard in rounds.missing:
                 self._known.pop(shard, None)
             known = {shard: self._take(shard, told, now) for shard, told in answers.items()}
-            whole = whole_of([one.summary for one in known.values()], ())
-            self._languages, self._fields = whole.languages, whole.fields
+            sums = self._sum(tuple(one.summary for one in known.values()))
+            self._languages, self._fields = sums.languages, sums.fields
         return known
 
     def _take(self, shard: int, told: Statistics, now: float) -> _Known:

@@ -10,6 +10,7 @@ import msgspec
 
 from gossamer.search.corpus import Frequencies, Place, Summary, Whole
 from gossamer.search.counting import Counted, Joined
+from gossamer.search.crowd import Crowd
 from gossamer.search.desk.effects import Effects
 from gossamer.search.query.language import Query, parse
 from gossamer.search.ranking import RankingConfig
@@ -73,6 +74,10 @@ class FindAsk(msgspec.Struct, frozen=True):
     """Results up to the last that will be shown."""
     depth: int
     """Hits wanted."""
+    ahead: int = 0
+    """Results that are wanted as readers see them, since they are likely to be shown."""
+    facets: bool = False
+    """Whether counts are wanted with those."""
 
 
 class Sighting(msgspec.Struct, frozen=True, array_like=True):
@@ -84,6 +89,8 @@ class Sighting(msgspec.Struct, frozen=True, array_like=True):
     """What decides its place among the best."""
     key: int
     cluster: int
+    owner: int = 0
+    section: int = 0
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -95,6 +102,14 @@ class Finding(msgspec.Struct, frozen=True):
     joined: Joined = Joined()
 
 
+class Shown(msgspec.Struct, frozen=True):
+    """Results for a reader."""
+
+    hits: dict[int, Hit]
+    """By key; a page that left meanwhile is missing."""
+    counted: Counted
+
+
 class Found(msgspec.Struct, frozen=True):
     """What a shard found."""
 
@@ -103,6 +118,10 @@ class Found(msgspec.Struct, frozen=True):
     strict: Finding
     loose: Finding | None = None
     """Pages with some of the words; told where few have them all."""
+    ahead: Shown | None = None
+    """The best results as readers see them, if they were wanted."""
+    is_loose: bool = False
+    """Which of the two queries those are of."""
 
 
 class MeaningAsk(msgspec.Struct, frozen=True):
@@ -144,14 +163,8 @@ class ShowAsk(msgspec.Struct, frozen=True):
     clusters: tuple[int, ...] = ()
     """Clusters whose pages are to be counted."""
     facets: bool = False
-
-
-class Shown(msgspec.Struct, frozen=True):
-    """Results for a reader."""
-
-    hits: dict[int, Hit]
-    """By key; a page that left meanwhile is missing."""
-    counted: Counted
+    crowd: Crowd = Crowd()
+    """Groups whose pages are to be counted."""
 
 
 class ExplainAsk(msgspec.Struct, frozen=True):
@@ -202,6 +215,13 @@ class UrlAsk(msgspec.Struct, frozen=True):
     """Something about one page is wanted."""
 
     url: str
+
+
+class LikeAsk(msgspec.Struct, frozen=True):
+    """The words of a page are wanted that others shall be like."""
+
+    value: str
+    """Of `like:`, as typed."""
 
 
 class LeadersAsk(msgspec.Struct, frozen=True):

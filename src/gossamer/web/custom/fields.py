@@ -42,10 +42,10 @@ def check_own(request: Request, fields: CustomFields) -> None:
         raise BadParameter(f"{SORT.name}: {request.sort!r} is not one of {', '.join(known)}")
     query = parse(request.fields, fields)
     own = {one.name for one in fields}
+    names = ", ".join(sorted(own)) or "none"
     if query.groups or query.excluded or any(one.operator not in own for one in query.filters):
-        known = ", ".join(sorted(own)) or "none"
         raise BadParameter(
-            f"{FIELDS.name}: {request.fields[:80]!r} is not name:value for each of your fields ({known})"
+            f"{FIELDS.name}: {request.fields[:80]!r} is not name:value for each of your fields ({names})"
         )
 
 

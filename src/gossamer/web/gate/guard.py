@@ -43,6 +43,7 @@ SECURITY_HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 
+_SECURITY = tuple((name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items())
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _FREE = ("/static/", "/healthz", "/readyz", "/robots.txt", "/favicon.svg", "/opensearch.xml")
 _CHEAP = {"/suggest": 0.2, "/api/v1/suggest": 0.2, "/click": 0.2}
@@ -83,11 +84,11 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
+                headers: list[tuple[bytes, bytes]] = message.setdefault("headers", [])
+                present = {name for name, _ in headers}
+                headers += [header for header in _SECURITY if header[0] not in present]
                 if private:
-                    headers["cache-control"] = "no-store"
+                    MutableHeaders(scope=message)["cache-control"] = "no-store"
             await send(message)
 
         refusal = self._refusal(scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 
-from gossamer.web.shards.wire import NoAnswerError, Wire
+from gossamer.web.shards.wire import Exchange, NoAnswerError, Wire
 
 _FIRST_REST = 0.5
 _LONGEST_REST = 15.0
@@ -26,8 +26,16 @@ class Replica:
 
     def ask(self, path: str, body: bytes, seconds: float, now: Callable[[], float]) -> bytes:
         """One exchange; how it went is remembered."""
+        return self.finish(self.begin(path, body, seconds), now)
+
+    def begin(self, path: str, body: bytes, seconds: float) -> Exchange:
+        """Send a question; `finish` must follow."""
+        return self._wire.begin(path, body, seconds)
+
+    def finish(self, exchange: Exchange, now: Callable[[], float]) -> bytes:
+        """The answer; how it went is remembered."""
         try:
-            answer = self._wire.post(path, body, seconds)
+            answer = self._wire.finish(exchange)
         except NoAnswerError as error:
             self.problem = str(error)
             self.resting_until = now() + min(_FIRST_REST * 2**self._failures, _LONGEST_REST)

@@ -35,6 +35,17 @@ class _Stale(Exception):  # noqa: N818 - it is what happened
     """The other side closed a kept connection."""
 
 
+class Exchange:
+    """A question under way."""
+
+    __slots__ = ("connection", "request", "seconds", "until")
+
+    def __init__(self, request: bytes, seconds: float, until: float) -> None:
+        self.request, self.seconds, self.until = request, seconds, until
+        self.connection: socket.socket | None = None
+        """Where the answer will come; None if the question is not sent yet."""
+
+
 class Wire:
     """The connections to one server; safe to share between threads."""
 
@@ -49,12 +60,29 @@ class Wire:
 
     def post(self, path: str, body: bytes, seconds: float) -> bytes:
         """The body of the answer; `NoAnswerError` where there is none in time, or where it is a refusal."""
-        until = time.monotonic() + seconds
+        return self.finish(self.begin(path, body, seconds))
+
+    def begin(self, path: str, body: bytes, seconds: float) -> Exchange:
+        """Send a question over a kept connection, if there is one; its answer can be waited for later."""
         request = f"POST {path} HTTP/1.1\r\n{self._head}content-length: {len(body)}\r\n\r\n".encode("latin-1") + body
+        exchange = Exchange(request, seconds, time.monotonic() + seconds)
+        with self._lock:
+            kept = self._idle.pop() if self._idle else None
+        if kept is not None:
+            try:
+                kept.settimeout(_left(exchange.until))
+                kept.sendall(request)
+                exchange.connection = kept
+            except OSError:  # closed meanwhile: the question is asked again over a new one
+                kept.close()
+        return exchange
+
+    def finish(self, exchange: Exchange) -> bytes:
+        """The body of the answer, as `post` tells it."""
         try:
-            status, data = self._exchange(request, until)
+            status, data = self._answer(exchange)
         except TimeoutError as error:
-            raise NoAnswerError(f"no answer within {seconds:.2g} s") from error
+            raise NoAnswerError(f"no answer within {exchange.seconds:.2g} s") from error
         except (OSError, httptools.HttpParserError) as error:
             raise NoAnswerError(_why(error)) from error
         if status != 200:
@@ -68,14 +96,19 @@ class Wire:
         for connection in idle:
             connection.close()
 
-    def _exchange(self, request: bytes, until: float) -> tuple[int, bytes]:
-        with self._lock:
-            kept = self._idle.pop() if self._idle else None
-        if kept is not None:
+    def _answer(self, exchange: Exchange) -> tuple[int, bytes]:
+        if exchange.connection is not None:
             with contextlib.suppress(_Stale):
-                return self._ask(kept, request, until)
+                return self._receive(exchange.connection, exchange.until)
+        connection = self._connect(exchange.until)
         try:
-            return self._ask(self._connect(until), request, until)
+            connection.settimeout(_left(exchange.until))
+            connection.sendall(exchange.request)
+        except BaseException:
+            connection.close()
+            raise
+        try:
+            return self._receive(connection, exchange.until)
         except _Stale as error:
             raise ConnectionError("it closed the connection without an answer") from error
 
@@ -86,12 +119,11 @@ class Wire:
             return ssl.create_default_context().wrap_socket(connection, server_hostname=self._host)
         return connection
 
-    def _ask(self, connection: socket.socket, request: bytes, until: float) -> tuple[int, bytes]:
+    def _receive(self, connection: socket.socket, until: float) -> tuple[int, bytes]:
         answer = _Answer()
         try:
             try:
                 connection.settimeout(_left(until))
-                connection.sendall(request)
                 data = connection.recv(_PIECE)
             except (BrokenPipeError, ConnectionResetError) as error:
                 raise _Stale from error

@@ -228,6 +228,8 @@ function copy(hit) {
 }
 
 // ---- clicks: only where the operator asked for it, and never for readers who do not want to be followed ----
+// Without this script the browser tells by itself (the attribute `ping` of the links). Here the script does: it knows
+// near-duplicates, too, and works where browsers send no pings.
 
 function tell(list, event) {
   const link = event.target.closest("a[rel~=noopener]");
@@ -242,6 +244,9 @@ function tell(list, event) {
 function enhance(part) {
   for (const link of part.querySelectorAll("a.similar")) {
     expander(link);
+  }
+  for (const link of part.querySelectorAll("[data-clicks] a[ping]")) {
+    link.removeAttribute("ping");
   }
   if (navigator.doNotTrack !== "1" && !navigator.globalPrivacyControl) {
     for (const list of part.querySelectorAll("[data-clicks]")) {

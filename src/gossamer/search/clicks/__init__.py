@@ -1,0 +1,1 @@
+"""Clicks of readers as a factor of the ranking: what they say, how much it counts, and whether it helps."""

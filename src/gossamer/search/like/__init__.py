@@ -1,0 +1,1 @@
+"""More like this: pages that share with another what tells it from the rest."""

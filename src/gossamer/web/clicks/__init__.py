@@ -1,0 +1,1 @@
+"""Clicks on results: how browsers tell of them, and who was shown what today."""
