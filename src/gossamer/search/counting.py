@@ -15,17 +15,19 @@ speak of more than one index: each shard names the clusters of its `joined` page
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import tantivy
 
 from gossamer.index import schema
+from gossamer.model.fields import CustomField, CustomFields
 from gossamer.search.crowd import Crowd
+from gossamer.search.custom.facets import MOST, aggregation, counts_of, facets_of, shown_facets
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.operators import FACETS, Facet
-from gossamer.search.results import Count, Facets
+from gossamer.search.results import Count, Facets, FieldFacet
 from gossamer.search.view import View, any_of, count_of
 
 EXACT = 100
@@ -49,6 +51,8 @@ class Tally(msgspec.Struct, frozen=True):
     facets: Facets
     groups: dict[int, int] = {}
     """Number of a group that was asked for → its clusters."""
+    fields: tuple[FieldFacet, ...] = ()
+    """The operator's own."""
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -100,7 +104,7 @@ def tally(
     if collapsed and view.has_copies and not (len(hits) == pages and _are_different(view, hits)):
         found = joined(view, query, hits if len(hits) == pages else ())
     counted = count(view, query, found.clusters, bool(pages) and with_facets, crowd=crowd)
-    return total(pages, [found], [counted], with_facets)
+    return total(pages, [found], [counted], with_facets, view.fields)
 
 
 def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
@@ -137,12 +141,14 @@ def count(
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
     field = crowd.field if crowd.numbers else ""
-    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters), field))
+    own = facets_of(view.fields) if with_facets else {}
+    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters), field, own))
     members = {int(bucket["key"]): bucket["doc_count"] for bucket in found["joined"]["buckets"]}
     sharing = [
         Sharing(name, str(bucket["key"]), bucket["doc_count"], _keys(bucket["clusters"]["buckets"]))
-        for name in (FACETS if with_facets else ())
+        for name in ((*FACETS, *own) if with_facets else ())
         for bucket in found[name]["buckets"]
+        if bucket["doc_count"]
     ]
     by_group = {int(bucket["key"]): bucket for bucket in found[_GROUP]["buckets"]} if field else {}
     for number in crowd.numbers:
@@ -162,20 +168,24 @@ def _pages_of(view: View, query: tantivy.Query, field: str, numbers: Sequence[in
     return {number: pages.get(number, 0) for number in numbers}
 
 
-def total(pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool) -> Tally:
-    """What all indexes counted, added up: clusters instead of pages."""
+def total(
+    pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool, fields: CustomFields = ()
+) -> Tally:  # fmt: skip
+    """What all indexes counted, added up: clusters instead of pages. `fields`: the operator's own."""
     number = sum(one.pages for one in found)
     estimated = any(one.pages > EXACT for one in found)
     clusters = {cluster for one in found for cluster in one.clusters}
     share = number / max(sum(one.joined for one in counted), 1) if estimated else 1.0
     surplus = share * (sum(one.members for one in counted) - len(clusters)) if clusters else 0.0
     by_value = _surplus_by_value([sharing for one in counted for sharing in one.sharing], share)
-    facets = _shown([one.facets for one in counted], by_value) if pages and with_facets else Facets()
+    several = [one.facets for one in counted]
+    facets = _shown(several, by_value) if pages and with_facets else Facets()
+    own = shown_facets(fields, several if pages and with_facets else (), by_value)
     groups: Counter[int] = Counter()
     for one in counted:
         groups.update(one.groups)
     by_group = {number: _less(count, by_value.get((_GROUP, str(number)), 0.0)) for number, count in groups.items()}
-    return Tally(_less(pages, surplus), estimated, facets, by_group)
+    return Tally(_less(pages, surplus), estimated, facets, by_group, own)
 
 
 def _surplus_by_value(sharing: Iterable[Sharing], share: float) -> dict[tuple[str, str], float]:
@@ -201,13 +211,16 @@ def _by_cluster(clusters: int) -> dict[str, Any]:
     return {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
 
 
-def _plan(with_facets: bool, clusters: int, groups: str) -> dict[str, Any]:
-    """`groups`: the field by which pages are grouped; empty: they are not."""
+def _plan(with_facets: bool, clusters: int, groups: str, own: Mapping[str, CustomField]) -> dict[str, Any]:
+    """`groups`: the field by which pages are grouped; empty: they are not. `own`: facets of the operator's fields."""
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
+    by_cluster = _by_cluster(clusters)
+    for name, field in own.items():
+        plan[name] = aggregation(field, _VALUES) | {"aggs": by_cluster}
     for name, facet in FACETS.items() if with_facets else ():
-        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": _by_cluster(clusters)}
+        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": by_cluster}
     if groups:
-        plan[_GROUP] = {"terms": {"field": groups, "size": _MANY}, "aggs": _by_cluster(clusters)}
+        plan[_GROUP] = {"terms": {"field": groups, "size": _MANY}, "aggs": by_cluster}
     return plan
 
 
@@ -220,14 +233,15 @@ def _facets(
         name: {"terms": {"field": facet.field, "size": facet.most if shards == 1 else _VALUES}}
         for name, facet in FACETS.items()
     }
+    own = facets_of(view.fields)
+    # More texts than are shown: spellings are put together.
+    plan |= {name: aggregation(field, 3 * MOST if shards == 1 else _VALUES) for name, field in own.items()}
     if crowd.field:
         plan[_GROUP] = {"terms": {"field": crowd.field, "size": _VALUES}}
     found = view.searcher.aggregate(query, plan)
-    counts = {name: {bucket["key"]: bucket["doc_count"] for bucket in found[name]["buckets"]} for name in plan}
-    largest = counts.get(_GROUP, {})
+    largest = {bucket["key"]: bucket["doc_count"] for bucket in found[_GROUP]["buckets"]} if crowd.field else {}
     groups = largest if crowd.largest else {one: largest[one] for one in crowd.numbers if one in largest}
-    facets = {name: {str(value): count for value, count in counts[name].items()} for name in FACETS}
-    return facets, groups
+    return {name: counts_of(found[name]) for name in (*FACETS, *own)}, groups
 
 
 def _shown(several: Sequence[dict[str, dict[str, int]]], surplus: dict[tuple[str, str], float]) -> Facets:

@@ -23,6 +23,7 @@ from gossamer.index import commits, extras, schema
 from gossamer.index.analysis import Languages
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import WHOLE, Cut
+from gossamer.model.fields import CustomFields
 from gossamer.search.corpus import Summary, usual_languages
 from gossamer.search.suggest import Vocabulary
 
@@ -88,6 +89,11 @@ class View:
         """Pages with those that are deleted and still counted by the library."""
         return sum(segment.max_doc for segment in self.commit.segments)
 
+    @property
+    def fields(self) -> CustomFields:
+        """The operator's own fields."""
+        return self.commit.payload.fields
+
     @cached_property
     def _languages(self) -> dict[str, int]:
         counted = self.searcher.aggregate(
@@ -119,7 +125,7 @@ class View:
             extras=self.extras,
             tokens={field: length * self.written for field, length in self.lengths.items()},
             segments=len(self.commit.segments), position=payload.position, committed_at=payload.committed_at,
-            generation=self.generation,
+            generation=self.generation, fields=self.fields,
         )  # fmt: skip
 
     @cached_property
