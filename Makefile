@@ -80,6 +80,7 @@ studies: $(VENV)/.ready ## what the policies bring, measured, in hours; STUDY=gr
 docs: $(VENV)/.ready ## the pages of docs/ that are made from the code
 	for page in settings cli api metrics outcomes; do $(BIN)/python -m reference.pages $$page > docs/$$page.md || exit 1; done
 	$(BIN)/python -m reference.flow README.md ARCHITECTURE.md
+	$(BIN)/python -m reference.python_page docs/python.md
 	$(BIN)/python -m reference.pages query < docs/query.md > docs/query.md.new
 	mv docs/query.md.new docs/query.md
 

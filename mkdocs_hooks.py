@@ -21,7 +21,7 @@ sys.path.append(str(ROOT / "tests/docs"))
 from doc_commands import commands_of  # noqa: E402 - it is a module of the tests
 
 BESIDE = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md",
-          "deploy/README.md", "studies/README.md")  # fmt: skip
+          "deploy/README.md", "examples/README.md", "studies/README.md")  # fmt: skip
 STATIC = ROOT / "src/gossamer/web/static"
 DECISIONS = "decisions/README.md"
 _CONSOLE = re.compile(r'<div class="language-console highlight">(.*?)</div>', re.DOTALL)

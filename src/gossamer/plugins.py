@@ -7,16 +7,18 @@ point in the group `gossamer.<point>`, for example in its `pyproject.toml`:
     "application/x-recipe" = "my_package:parse_recipe"
 
 Names are looked up when the settings ask for them; a wrong name is an error that
-lists the right ones.
+lists the right ones. Names that begin with `@` are of plug-ins that the program which runs the crawl gave to it
+(`gossamer.crawl(…, filters=[…])`): the processes of the crawl find them in the file that `GOSSAMER_PLUGINS` names.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gossamer.errors import UsageError
 from gossamer.model.records import Parsed, ParseJob
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
     from gossamer.priority.strategy import Context, LinkStrategy, Strategy
 
 T = TypeVar("T")
+
+CARRIED = "GOSSAMER_PLUGINS"
+"""Environment variable: the file with the plug-ins of the program that runs the crawl (`api.carrying`)."""
+OF_PROGRAM = "@"
+"""How their names begin."""
 
 
 class Point(Generic[T]):
@@ -56,10 +63,14 @@ class Point(Generic[T]):
 
     def names(self) -> list[str]:
         """Everything that can be asked for."""
-        return sorted({*self._built_in, *_entries(self.name)})
+        return sorted({*self._built_in, *_entries(self.name), *self._carried()})
 
     def get(self, name: str) -> T:
         """The thing with this name; `UsageError` where there is none or it cannot be loaded."""
+        if name in (carried := self._carried()):
+            return carried[name]
+        if name.startswith(OF_PROGRAM):
+            raise UsageError(f"the {self.one} {name[1:]!r} is a part of the program that crawled, and not known here")
         entries = _entries(self.name)
         if name in self._built_in and not (self._replaceable and name in entries):
             return self._built_in[name]
@@ -70,6 +81,17 @@ class Point(Generic[T]):
         except Exception as error:
             raise UsageError(f"the {self.one} {name!r} cannot be loaded: {error}") from error
         return loaded
+
+    def _carried(self) -> dict[str, T]:
+        path = os.environ.get(CARRIED, "")
+        return {name: value for (point, name), value in _plugins_in(path).items() if point == self.name} if path else {}
+
+
+@cache
+def _plugins_in(path: str) -> dict[tuple[str, str], Any]:
+    import runpy  # only crawls of programs that have plug-ins of their own
+
+    return dict(runpy.run_path(path)["PLUGINS"])
 
 
 @cache
@@ -126,6 +148,20 @@ PARSERS: Point[Callable[[ParseJob], Parsed]] = Point(
     _parsers,
     replaceable=True,
 )
+HOOKS: Point[Callable[[ParseJob, Parsed], None]] = Point(
+    "hooks", "Changes what was read of a page before it is kept; named by `parse.hooks`."
+)
+
+
+def own_parser(media: str, limits: ParseLimits) -> Callable[[ParseJob], Parsed]:
+    """The parser of a media type; what is built in keeps to these limits."""
+    parser = PARSERS.get(media)
+    return partial(parser, limits=limits) if isinstance(parser, BuiltInParser) else parser
+
+
+def wanted_types(accepted: Sequence[str], skipped: Sequence[str]) -> tuple[str, ...]:
+    """Beginnings of the media types to fetch: those of the settings, and those of parsers; none: all."""
+    return (*accepted, *readable_types(skipped)) if accepted else ()
 
 
 def readable_types(skipped: Sequence[str] = ()) -> list[str]:

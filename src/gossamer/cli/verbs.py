@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _FOLDERS = {
-    "crawling": "init crawl demo inject recrawl run schedules work",
+    "crawling": "init crawl demo import inject recrawl run schedules work",
     "searching": "clusters evaluate export history index jobs mcp mirrors page rank search serve",
     "operating": "accounts alerts audit backup categories completion config desk doctor explain feeds filters limit "
     "partition pause qrank remove restore resume rules stats status",
@@ -12,8 +12,8 @@ _FOLDER = {verb: folder for folder, verbs in _FOLDERS.items() for verb in verbs.
 
 VERBS = (
     "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "page", "clusters",
-    "inject", "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats", "filters",
-    "partition", "rank", "qrank", "export", "jobs", "categories", "evaluate", "doctor", "lab", "demo", "run",
+    "inject", "import", "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats",
+    "filters", "partition", "rank", "qrank", "export", "jobs", "categories", "evaluate", "doctor", "lab", "demo", "run",
     "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
     "desk", "mcp", "completion",
 )  # fmt: skip
@@ -21,4 +21,5 @@ VERBS = (
 
 def module_of(verb: str) -> str:
     """The module of a verb; it has a function, or an app of several, called `command`."""
-    return "gossamer.cli.lab" if verb == "lab" else f"gossamer.cli.{_FOLDER[verb]}.{verb}"
+    name = "import_archives" if verb == "import" else verb  # a word of Python names no module
+    return "gossamer.cli.lab" if verb == "lab" else f"gossamer.cli.{_FOLDER[verb]}.{name}"

@@ -143,6 +143,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""
         result.row.text = result.row.headings = result.row.description = result.row.judged = None
+        result.row.fields = result.row.field_sources = None
     if parsed.noarchive or parsed.noindex:
         result.response = None
     result.links = parsed.links
@@ -302,7 +303,7 @@ def _row(site: str, task: Task, response: Response, worker: str) -> PageRow:
         outcome=response.outcome.value, status=response.status, reason=response.reason, depth=task.depth,
         size=len(response.body), duration=response.finished_at - response.started_at, address=response.address,
         etag=response.header("etag")[:512] or None, last_modified=response.header("last-modified")[:128] or None,
-        worker=worker,
+        worker=worker, new=task.previous != Outcome.DOCUMENT.value,
     )  # fmt: skip
 
 
@@ -326,6 +327,8 @@ def fill_row(row: PageRow, parsed: Parsed) -> None:
     row.links = len(parsed.links)
     row.ai_signals = parsed.ai_signals or None
     row.judged = parsed.judged or None
+    row.fields = [one.written for one in parsed.fields] or None
+    row.field_sources = [one.source for one in parsed.fields] or None
 
 
 def robots_sitemaps(urls: Sequence[str], origin: str, rules: Rules, now: float) -> list[Discovered]:

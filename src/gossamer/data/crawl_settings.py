@@ -13,7 +13,15 @@ from gossamer.data.folder import DataFolder
 from gossamer.database import meta
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
-from gossamer.settings import OWN_SECTIONS, Settings, load
+from gossamer.plugins import HOOKS, OF_PROGRAM, RULES, STRATEGIES
+from gossamer.settings import OWN_SECTIONS, CrawlSettings, Settings, load
+
+_PLUGINS = (
+    ("scope", "rules", RULES.names),
+    ("parse", "hooks", HOOKS.names),
+    ("crawl", "strategy", STRATEGIES.names),
+)
+"""Settings that name plug-ins."""
 
 
 def settings_of_crawl(data: Path) -> Settings:
@@ -44,9 +52,25 @@ def last_options(folder: DataFolder) -> dict[str, dict[str, Any]]:
 
 
 def options_of(database: Database) -> dict[str, dict[str, Any]]:
-    """Settings that options of the last crawl changed."""
+    """Settings that options of the last crawl changed, without the plug-ins of a program that this one knows nothing
+    of."""
     noted = meta.noted(database, meta.OPTIONS)
-    return dict(msgspec.json.decode(noted)) if noted else {}
+    options: dict[str, dict[str, Any]] = msgspec.json.decode(noted) if noted else {}
+    for section, name, point in (
+        ("scope", "rules", RULES),
+        ("parse", "hooks", HOOKS),
+        ("crawl", "strategy", STRATEGIES),
+    ):
+        if OF_PROGRAM in str(options.get(section, {}).get(name, "")):
+            _leave_out_unknown(options[section], name, set(point.names()))
+    return options
+
+
+def _leave_out_unknown(values: dict[str, Any], name: str, known: set[str]) -> None:
+    value = values.pop(name)
+    found = [one.strip() for one in value.split("*")] if isinstance(value, str) else value
+    if kept := [one for one in found if not one.startswith(OF_PROGRAM) or one in known]:
+        values[name] = " * ".join(kept) if isinstance(value, str) else kept
 
 
 def note_settings(database: Database, settings: Settings, options: Mapping[str, Mapping[str, Any]]) -> None:
@@ -54,7 +78,24 @@ def note_settings(database: Database, settings: Settings, options: Mapping[str, 
     machines."""
     # Local settings of each machine stay here; a database's password is among them.
     own = {name: type(getattr(settings, name))() for name in OWN_SECTIONS}
-    shared = msgspec.structs.replace(settings, **own)
+    shared = msgspec.structs.replace(_without_program(settings), **own)
     with database.transaction():
         meta.note(database, meta.OPTIONS, msgspec.json.encode(options).decode())
         meta.note(database, meta.SETTINGS, msgspec.json.encode(shared).decode())
+
+
+def _without_program(settings: Settings) -> Settings:
+    """The settings without the plug-ins of the program that runs the crawl: the next crawl may be another's."""
+    strategy = settings.crawl.strategy
+    if OF_PROGRAM in strategy:
+        strategy = " * ".join(_not_of_program(tuple(name.strip() for name in strategy.split("*"))))
+    return msgspec.structs.replace(
+        settings,
+        crawl=msgspec.structs.replace(settings.crawl, strategy=strategy or CrawlSettings().strategy),
+        scope=msgspec.structs.replace(settings.scope, rules=_not_of_program(settings.scope.rules)),
+        parse=msgspec.structs.replace(settings.parse, hooks=_not_of_program(settings.parse.hooks)),
+    )
+
+
+def _not_of_program(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if not name.startswith(OF_PROGRAM))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import chain
 
 import msgspec
 import pyarrow as pa
@@ -19,7 +20,7 @@ from gossamer.database.database import Database
 from gossamer.errors import CorruptError, GossamerError, OperationError
 from gossamer.frontier.steering.removals import Covered, covered
 from gossamer.frontier.views import inspect
-from gossamer.frontier.views.segments import document_rows, follow, merged_segments
+from gossamer.frontier.views.segments import document_rows, document_rows_of, follow, merged_segments
 from gossamer.settings import Settings
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.schema import EXPORTED_SCHEMA, LINKS_SCHEMA
@@ -58,8 +59,7 @@ URLS_SCHEMA = pa.schema(
 
 def pages(folder: DataFolder, db: Database, lost: Lost | None = None) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """The newest version of every document."""
-    tables = _pages(folder, db, lost)
-    return EXPORTED_SCHEMA, (table for _, table in tables)
+    return EXPORTED_SCHEMA, (table for _, table in stored_pages(folder, db, lost))
 
 
 def pages_with_markdown(
@@ -75,7 +75,7 @@ def _with_markdown(folder: DataFolder, db: Database, maker: MarkdownMaker, lost:
         # The archive of a segment must stay where it is until its last page is made.
         with suppress(GossamerError):
             stack.enter_context(held(folder, SystemClock(), lambda: done))
-        for segment, table in _pages(folder, db, lost):
+        for segment, table in stored_pages(folder, db, lost):
             for start in range(0, table.num_rows, _MARKDOWN_ROWS):
                 part = table.slice(start, _MARKDOWN_ROWS)
                 column = maker.column(segment, part, partial(_leave_out, lost, segment))
@@ -83,10 +83,14 @@ def _with_markdown(folder: DataFolder, db: Database, maker: MarkdownMaker, lost:
                 done += 1
 
 
-def _pages(folder: DataFolder, db: Database, lost: Lost | None) -> Iterator[tuple[str, pa.Table]]:
+def stored_pages(
+    folder: DataFolder, db: Database, lost: Lost | None = None, sites: Sequence[str] | None = None
+) -> Iterator[tuple[str, pa.Table]]:
+    """The newest version of every document, in tables with the segment that holds them; `sites`: only of these."""
     rows: dict[str, list[int]] = defaultdict(list)
     merged, out = merged_segments(db), covered(db)
-    for segment, row in document_rows(db):
+    places = document_rows(db) if sites is None else chain.from_iterable(document_rows_of(db, site) for site in sites)
+    for segment, row in places:
         segment, row = follow(merged, segment, row)
         rows[segment].append(row)
     while rows:

@@ -12,6 +12,7 @@ Changes are not kept for ever: a follower that is further behind than `forgettin
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -49,9 +50,10 @@ class NewSegment(msgspec.Struct, frozen=True):
     pages: int
 
 
-def new_segments(db: Database, after: int, until: int) -> list[NewSegment]:
-    """Segments of the changes after one number and up to another, in order."""
-    rows = db.execute("SELECT seq, id, pages FROM segments WHERE seq > ? AND seq <= ? ORDER BY seq", (after, until))
+def new_segments(db: Database, after: int, until: int, most: int = 0) -> list[NewSegment]:
+    """Segments of the changes after one number and up to another, in order; `most`: only so many of them."""
+    sql = "SELECT seq, id, pages FROM segments WHERE seq > ? AND seq <= ? ORDER BY seq"
+    rows = db.execute(f"{sql} LIMIT {most}" if most else sql, (after, until))
     return [NewSegment(*row) for row in rows]
 
 
@@ -60,6 +62,26 @@ def departed(db: Database, after: int, until: int) -> list[tuple[int, int]]:
     return [(row[0], row[1]) for row in db.execute(
         "SELECT DISTINCT site_id, key FROM departures WHERE seq > ? AND seq <= ?", (after, until)
     )]  # fmt: skip
+
+
+class Departure(NamedTuple):
+    """A URL that stopped being a document."""
+
+    seq: int
+    site_id: int
+    key: int
+    url: str
+
+
+def departures(db: Database, after: int, until: int) -> list[Departure]:
+    """The URLs that left in these changes, in order; also those that came back."""
+    rows = db.execute(
+        "SELECT d.seq, d.site_id, d.key, u.url FROM departures d "
+        "JOIN urls u ON u.site_id = d.site_id AND u.key = d.key "
+        "WHERE d.seq > ? AND d.seq <= ? ORDER BY d.seq, d.site_id, d.key",
+        (after, until),
+    )
+    return [Departure(*row) for row in rows]
 
 
 def documents(db: Database, site_id: int, keys: Sequence[int]) -> dict[int, tuple[str, int]]:

@@ -138,6 +138,10 @@ class Visit(msgspec.Struct):
     """What the page shows of its site (`site.sketch`); empty if it was not looked at for that."""
     site_version: int = 0
     """The version of the site's facts by which it was read."""
+    requested: bool = True
+    """Whether we sent a request for it; not for a response from an archive."""
+    rests: bool = False
+    """It is not planned again: a page from an archive whose host is not part of the crawl."""
 
     @property
     def site(self) -> str:
@@ -403,6 +407,12 @@ class CrawlFrontier(Frontier, Protocol):
 
     def split_anew(self, now: float) -> None:
         """Apply new plans for split sites that nobody works on."""
+        ...
+
+    def admit(self, worker: str, found: Sequence[Discovered], at: Sequence[float], now: float) -> list[Lease]:
+        """Queue URLs of which there are captures of these times, and lease the sites of those whose capture is newer
+        than their last visit, ready, paused or not, with these URLs and no others. Raises `BusyError` if another worker
+        has one of the sites."""
         ...
 
     def limit_pages(self, pages: int | None) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gossamer.database.database import Database, Row
+from gossamer.database.lists import chunks, marks
 from gossamer.database.schema import QUEUED
 from gossamer.frontier.queueing import LATER, Queue, count_levels, enqueue
 from gossamer.model.records import LEVELS, Kind, Task
@@ -20,10 +21,11 @@ from gossamer.priority.levels import levels_of, score_of_level
 from gossamer.revisit.freshness import freshness
 from gossamer.revisit.rates import rates_of
 
-_TASKS = """SELECT u.url, q.key, u.kind, q.level, q.seq, u.depth, u.hops, u.attempts, u.keep_alias,
+_COLUMNS = """SELECT u.url, q.key, u.kind, q.level, q.seq, u.depth, u.hops, u.attempts, u.keep_alias,
     u.etag, u.last_modified, u.content_hash, u.outcome, u.lowered, u.fit, u.hub, u.checked_at, u.change_a, u.change_b,
     u.bucket, u.clicks, u.announced_at, u.state, u.level
-    FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.key = q.key
+    FROM queue q JOIN urls u ON u.site_id = q.site_id AND u.key = q.key"""
+_TASKS = f"""{_COLUMNS}
     WHERE q.site_id = ? AND q.part = ? AND q.level >= ? AND q.level < ? AND (q.level, q.seq) > (?, ?)
     ORDER BY q.level, q.seq LIMIT ?"""
 
@@ -123,6 +125,18 @@ def _first(
             break
         place = (rows[-1][3], rows[-1][4])
     return list(found.values())[:urls]
+
+
+def named_tasks(db: Database, queue: Queue, keys: Collection[int]) -> list[Task]:
+    """The waiting URLs with these keys. Nobody looks for them often: a queue is ordered by level."""
+    found: dict[int, Task] = {}
+    for chunk in chunks(sorted(keys)):
+        sql = f"{_COLUMNS} WHERE q.site_id = ? AND q.part = ? AND q.key IN ({marks(chunk)}) ORDER BY q.level, q.seq"
+        for row in db.execute(sql, (*queue, *chunk)):
+            task = _task(row)
+            if row[-2] == QUEUED and (task.level >= LEVELS or task.level == row[-1]):
+                found.setdefault(task.key, task)
+    return list(found.values())
 
 
 def _mixed(new: Sequence[Task], again: Sequence[Task]) -> list[Task]:

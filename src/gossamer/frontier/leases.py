@@ -116,6 +116,13 @@ def claim_site(db: Database, worker: str, site_id: int, now: float, config: Poli
     return _leased(db, worker, rows[0], now, config).lease if rows else None
 
 
+def claim_part(db: Database, worker: str, queue: Queue, now: float, config: PolitenessConfig) -> Lease | None:
+    """Lease one part of a site, ready, paused or not; None if it has an owner."""
+    sql = f"{_CLAIMED} WHERE p.owner IS NULL AND p.site_id = ? AND p.part = ?{db.lock_rows}"
+    rows = db.execute(sql, queue)
+    return _leased(db, worker, rows[0], now, config).lease if rows else None
+
+
 class Claimed(NamedTuple):
     """A site that was just leased."""
 

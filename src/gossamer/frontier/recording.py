@@ -219,7 +219,7 @@ def _tally(db: Database, judged: Sequence[tuple[Visit, Verdict, int]]) -> None:
     tally: Counter[tuple[int, str]] = Counter()
     fetched: Counter[int] = Counter()
     for visit, verdict, site_id in judged:
-        fetched[site_id] += visit.fetched
+        fetched[site_id] += visit.fetched and visit.requested
         if keeps_outcome(visit, verdict):
             continue
         tally[site_id, verdict.outcome.value] += 1

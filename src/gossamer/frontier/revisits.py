@@ -95,6 +95,7 @@ class Revisits:
                 learned[place] = Learned(visit, classes, *_observed(visit), _is_document(visit, verdict))
             else:
                 again = self._config.policy != "none" and visit.fetched and not verdict.outcome.meaning.refusal
+                again = again and not visit.rests
                 due = visit.at + self._config.ceiling if again else None
                 planned[place] = Planned(due, None, None, None, NOT_COUNTED)
                 _move(moves, visit, NOT_COUNTED)
@@ -120,7 +121,10 @@ class Revisits:
         if self._config.policy != "none":
             weights = np.array([weight_of(item.visit.task.clicks) for item in items])
             intervals = self.current_plan(now, moves).intervals(rates, weights)
-            due = [item.visit.at + interval for item, interval in zip(items, intervals.tolist(), strict=True)]
+            due = [
+                None if item.visit.rests else item.visit.at + interval
+                for item, interval in zip(items, intervals.tolist(), strict=True)
+            ]
         rows = zip(learned, items, due, a.tolist(), b.tolist(), buckets, strict=True)
         return {
             place: Planned(due_at, item.visit.at, one, two, bucket) for place, item, due_at, one, two, bucket in rows

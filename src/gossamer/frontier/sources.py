@@ -106,7 +106,7 @@ class Sources:
         return due
 
     def _is_source(self, visit: Visit, verdict: Verdict, news: News) -> bool:
-        if not self._config.poll or not visit.fetched or visit.retry_at is not None:
+        if not self._config.poll or not visit.fetched or visit.rests or visit.retry_at is not None:
             return False
         if verdict.outcome is Outcome.REDIRECT or verdict.outcome.meaning.refusal:
             return False

@@ -45,7 +45,7 @@ from gossamer.frontier.revisits import Revisits
 from gossamer.frontier.seen import SeenCache
 from gossamer.frontier.sources import Sources, note_hubs
 from gossamer.frontier.standing import collect_gifts, raise_known
-from gossamer.frontier.steering import controls, fitting, naming, seed_redirects
+from gossamer.frontier.steering import captures, controls, fitting, naming, seed_redirects
 from gossamer.frontier.steering.replanning import replan_visits
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Task
@@ -384,6 +384,17 @@ class SqlFrontier:
             return leases.claim_site(self.db, worker, key64(site), now, self._politeness)
 
     @patient
+    def admit(self, worker: str, found: Sequence[Discovered], at: Sequence[float], now: float) -> list[Lease]:
+        """Queue URLs of which there are captures of these times, and lease those whose capture is newer than their last
+        visit."""
+        self._expire(now)
+        with self._taking_in():
+            leases.renew(self.db, worker, now, self._budgets)
+            self._intake.add(found, None, now)
+            times = {item.url: time for item, time in zip(found, at, strict=True) if item.refusal is None}
+            return captures.lease(self.db, worker, times, now, self._politeness)
+
+    @patient
     def fewest_sites(self, worker: str, now: float) -> int | None:
         """Sites of the other live worker that holds the fewest; None if there is no other."""
         return leases.fewest_sites(self.db, worker, now)
@@ -533,7 +544,7 @@ class SqlFrontier:
             self.db.execute("UPDATE workers SET reserved = reserved + ? WHERE id = ?", (urls, worker))
 
     def _count(self, worker: str, batch: Batch) -> None:
-        fetched = sum(visit.fetched for visit in batch.visits)
+        fetched = sum(visit.fetched and visit.requested for visit in batch.visits)
         self.db.execute("UPDATE workers SET fetched = fetched + ? WHERE id = ?", (fetched, worker))
         self._unreserve(worker, len(batch.visits))
 

@@ -31,6 +31,8 @@ class ParseLimits(msgspec.Struct, frozen=True):
     text: Literal["model", "furniture", "token-range"] = "model"
     """How to find the main text if no document rule cuts it out. model: a trained model; furniture: rules for
     navigation and the like, three times as fast; token-range: the stretch with many words and few tags."""
+    hooks: tuple[str, ...] = ()
+    """Names of hooks from plug-ins, which may change what was read of a page before it is kept."""
 
     def check(self) -> None:
         """Raise a `UsageError` for a type that there is not."""

@@ -28,9 +28,9 @@ REFUSED = {
 """Verbs that do not belong into a plan, with the reason."""
 VERBS = frozenset({
     "alerts", "audit", "backup", "categories", "clusters", "config", "crawl", "desk", "doctor", "evaluate",
-    "explain", "export", "feeds", "filters", "history", "index", "inject", "jobs", "lab", "limit", "mcp", "mirrors",
-    "page", "partition", "pause", "qrank", "rank", "recrawl", "remove", "resume", "rules", "search", "serve",
-    "stats", "status", "work",
+    "explain", "export", "feeds", "filters", "history", "import", "index", "inject", "jobs", "lab", "limit", "mcp",
+    "mirrors", "page", "partition", "pause", "qrank", "rank", "recrawl", "remove", "resume", "rules", "search",
+    "serve", "stats", "status", "work",
 })  # fmt: skip
 """Verbs that may be run by a plan."""
 DEFAULT: dict[str, Schedule] = {

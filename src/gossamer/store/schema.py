@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from gossamer.model.records import Link, PageRow
 
-VERSION = 4
+VERSION = 5
 VERSION_KEY = "gossamer.schema"
 
 PAGE_GROUP = 256
@@ -98,6 +98,11 @@ PAGES: tuple[Column, ...] = (
     Column("warc_offset", pa.int64(), "where the raw response starts in `responses.warc.gz`"),
     Column("warc_length", pa.int64(), "how many bytes it takes there"),
     Column("judged", pa.binary(), "what was decided by what was known of its site; not exported"),
+    Column("new", pa.bool_(), "whether the page was no document before this visit"),
+    Column(
+        "fields", _WORDS, "values of your own [fields](fields.md): name, type and value, with spaces between", few=True
+    ),
+    Column("field_sources", _WORDS, "where each of them was found, as your settings say it", few=True),
 )
 
 LINKS: tuple[Column, ...] = (
@@ -141,6 +146,7 @@ ADDED: dict[int, frozenset[str]] = {
     ),
     3: frozenset(("alternates",)),
     4: frozenset(("judged",)),
+    5: frozenset(("new", "fields", "field_sources")),
 }
 """The columns of `pages` that files of an older version do not have: they are read as null."""
 

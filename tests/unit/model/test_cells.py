@@ -30,7 +30,8 @@ def test_exported_pages_have_no_formulas(tmp_path: Path) -> None:
     rows = [{"title": text, "headings": [text, "x"], "status": -1} for text in (*FORMULAS, "plain")]
     rows.append({"title": None, "headings": None, "status": None})
     file = tmp_path / "pages.csv"
-    export._write_file(file, "csv", schema, iter([pa.Table.from_pylist(rows, schema)]), {})
+    tables = iter([pa.Table.from_pylist(rows, schema)])
+    export._write_file(file, lambda sink: export._write(sink, "csv", schema, tables), {})
     with file.open(newline="") as source:
         read = list(csv.DictReader(source))
     assert [row["title"] for row in read] == [*(f"'{text}" for text in FORMULAS), "plain", ""]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import io
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from gossamer.data.archives.warc import Bodies, file_info
 from gossamer.errors import CorruptError
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Response
@@ -54,6 +57,36 @@ def test_warcio_reads_every_record_in_order(root, store, response):
     assert head.rec_headers["WARC-IP-Address"] == "192.0.2.1"
     assert head.http_headers.get_statuscode() == "200"
     assert len({record.rec_headers["WARC-Record-ID"] for record, _ in found}) == 5
+
+
+def test_each_payload_has_the_digest_that_other_tools_compute(root, store, response):
+    bodies = [b"", b"<p>hello", bytes(range(256)) * 400]
+    segment_id, _ = store(*(response(body=body) for body in bodies), response(status=304, wire_body=b""))
+    told = []
+    with (root / segment_id / RESPONSES).open("rb") as file:
+        for record in ArchiveIterator(file, check_digests="raise"):
+            record.content_stream().read()
+            told.append(record.rec_headers.get_header("WARC-Payload-Digest"))
+            assert record.digest_checker.passed is (None if told[-1] is None else True)
+    assert told[0] is told[-1] is None
+    assert told[2] == "sha1:" + base64.b32encode(hashlib.sha1(b"<p>hello").digest()).decode()
+    assert len(set(told[1:-1])) == 3
+
+
+def test_a_body_that_was_written_before_becomes_a_revisit_of_it(root, store, response, tmp_path):
+    urls = ["https://a.example/1", "https://a.example/2", "https://a.example/3"]
+    segment_id, _ = store(*(response(url, body) for url, body in zip(urls, [b"one", b"two", b"one"], strict=True)))
+    bodies, file = Bodies(), tmp_path / "all.warc.gz"
+    records = [one for one in archive.iter_records(root / segment_id / RESPONSES) if one.url]
+    file.write_bytes(b"".join([file_info(), *(bodies.pack(record).data for record in records)]))
+    (_, _), (first, one), (_, two), (again, nothing) = _warcio(file)
+    assert (one, two, nothing) == (b"one", b"two", b"")
+    assert again.rec_type == "revisit"
+    assert again.rec_headers["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+    assert again.rec_headers["WARC-Refers-To-Target-URI"] == "https://a.example/1"
+    assert again.rec_headers["WARC-Refers-To-Date"] == first.rec_headers["WARC-Date"]
+    assert again.rec_headers["WARC-Payload-Digest"] == first.rec_headers["WARC-Payload-Digest"]
+    assert again.http_headers["Content-Type"] == "text/html"
 
 
 def test_fastwarc_reads_the_same(root, store, response):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -16,15 +17,20 @@ from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug
 from gossamer.data import exporting
+from gossamer.data.archives.cdxj import cdxj
+from gossamer.data.archives.wacz import write_wacz
+from gossamer.data.archives.warc import warc
 from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.errors import CorruptError, StorageError, UsageError
 from gossamer.model.cells import FORMULA, as_cell
 from gossamer.model.counts import counted
 
+_ARCHIVES = ("warc", "cdxj", "wacz")
+
 
 def command(
-    what: Literal["pages", "links", "urls"],
+    what: Literal["pages", "links", "urls", "warc", "cdxj", "wacz"],
     *,
     data: Data = DEFAULT_DATA,
     format: Literal["jsonl", "parquet", "csv"] | None = None,
@@ -32,14 +38,16 @@ def command(
     markdown: Annotated[bool, Parameter(negative="")] = False,
     debug: Debug = False,
 ) -> None:
-    """Export the documents, the links, or the whole URL table.
+    """Export the documents, the links, the whole URL table, or the raw responses as a web archive.
 
     Parameters
     ----------
     what
         pages: the newest version of each document; links: the links of every visit; urls: every known URL.
+        warc: all raw responses as one WARC file; cdxj: an index of the raw responses in the data folder; wacz: raw
+        responses, index and pages in one file for ReplayWeb.page.
     format
-        Default: by the suffix of the output file, otherwise jsonl.
+        For pages, links and urls. Default: by the suffix of the output file, otherwise jsonl.
     output
         The file to write; default: standard output.
     markdown
@@ -47,28 +55,43 @@ def command(
     """
     if markdown and what != "pages":
         raise UsageError(f"--markdown is for pages: {what} have no text")
+    if format and what in _ARCHIVES:
+        raise UsageError(f"--format is for pages, links and urls: {what} is a format")
     chosen = format or _by_ending(output)
+    if (chosen == "parquet" or what == "wacz") and output is None:
+        raise UsageError(f"{'WACZ' if what == 'wacz' else 'Parquet'} needs a file: name one with -o")
     folder = DataFolder(data)
     lost: exporting.Lost = {}
-    db = folder.read()
-    if markdown:
-        schema, tables = exporting.pages_with_markdown(folder, db, settings_of_crawl(data), lost)
-    else:
-        schema, tables = getattr(exporting, what)(folder, db, lost)
-    if chosen == "parquet" and output is None:
-        raise UsageError("Parquet needs a file: name one with -o")
+    write = _writer(what, folder, data, chosen, markdown, lost)
     if output is None:
-        _write(sys.stdout.buffer, chosen, schema, tables)
+        write(sys.stdout.buffer)
+        sys.stdout.buffer.flush()
         written = None
     else:
         try:
-            written = _write_file(output, chosen, schema, tables, lost)
+            written = _write_file(output, write, lost)
         except OSError as error:
             raise StorageError(
                 f"cannot write {output}: {error.strerror or error}: choose another file, or make room for it"
             ) from error
     if lost:
         raise _incomplete(lost, written, data)
+
+
+def _writer(
+    what: str, folder: DataFolder, data: Path, format: str, markdown: bool, lost: exporting.Lost
+) -> Callable[[BinaryIO], None]:
+    """What writes the export into a file."""
+    db = folder.read()
+    if what == "wacz":
+        return lambda sink: write_wacz(sink, folder, db, lost)
+    if what in _ARCHIVES:
+        return lambda sink: sink.writelines((warc if what == "warc" else cdxj)(folder, db, lost))
+    if markdown:
+        schema, tables = exporting.pages_with_markdown(folder, db, settings_of_crawl(data), lost)
+    else:
+        schema, tables = getattr(exporting, what)(folder, db, lost)
+    return partial(_write, format=format, schema=schema, tables=tables)
 
 
 def _incomplete(lost: exporting.Lost, written: Path | None, data: Path) -> CorruptError:
@@ -80,20 +103,20 @@ def _incomplete(lost: exporting.Lost, written: Path | None, data: Path) -> Corru
     return CorruptError(f"the export is incomplete: cannot read {segments}{rest}: {causes}. Run {again}")
 
 
-def _write_file(output: Path, format: str, schema: pa.Schema, tables: Iterator[pa.Table], lost: exporting.Lost) -> Path:
+def _write_file(output: Path, write: Callable[[BinaryIO], None], lost: exporting.Lost) -> Path:
     """Write a file that appears when it is complete, so that a failure leaves an older export as it was. An export
     that lacks damaged segments gets a name of its own: nobody may take it for a whole one."""
     if output.exists() and not output.is_file():
         with output.open("wb") as sink:
-            _write(sink, format, schema, tables)
+            write(sink)
         return output
-    partial = output.with_name(f"{output.name}.part")
+    part = output.with_name(f"{output.name}.part")
     try:
-        with partial.open("wb") as sink:
-            _write(sink, format, schema, tables)
-        return partial.replace(output.with_name(f"{output.name}.incomplete") if lost else output)
+        with part.open("wb") as sink:
+            write(sink)
+        return part.replace(output.with_name(f"{output.name}.incomplete") if lost else output)
     finally:
-        partial.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 def _by_ending(output: Path | None) -> str:

@@ -63,9 +63,9 @@ class Archive:
         """A whole part."""
         return b"".join(self.pieces(name))
 
-    def read_xml(self, name: str, part: XmlPart) -> None:
-        """Let somebody read an XML part, if it is there."""
-        if name in self:
+    def read_xml(self, name: str, part: XmlPart, is_needed: bool = False) -> None:
+        """Let somebody read an XML part; if it is not there, nothing is read, or nothing can be."""
+        if is_needed or name in self:
             part.read(self.pieces(name))
 
 

@@ -30,7 +30,7 @@ def convert(job: ParseJob, writer: Writer, budget: Budget) -> None:
     around = relationships(archive, budget, main)
     styles = read_styles(archive, budget, part_of_type(around, "styles"), part_of_type(around, "numbering"))
     body = _Body(archive, budget, writer, styles)
-    body.read(main)
+    body.read(main, is_needed=True)
     for kind in ("footnotes", "endnotes"):
         if name := part_of_type(around, kind):
             body.read(name)
@@ -110,11 +110,12 @@ class _Body:
             "w:txbxContent": self._end_box,
         }
 
-    def read(self, name: str) -> None:
+    def read(self, name: str, is_needed: bool = False) -> None:
         """One part."""
         self._targets = relationships(self._archive, self._budget, name)
         self._note_number = 0
-        self._archive.read_xml(name, XmlPart(self._budget, self._starts, self._ends, self._take, _SKIPPED))
+        part = XmlPart(self._budget, self._starts, self._ends, self._take, _SKIPPED)
+        self._archive.read_xml(name, part, is_needed)
 
     # --- text -----------------------------------------------------------------------------------------
 

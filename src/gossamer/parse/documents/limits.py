@@ -29,6 +29,10 @@ class Budget:
         self._limit = self._bytes = limits.max_unpacked
         self._elements = MAX_ELEMENTS
 
+    def renew_elements(self) -> None:
+        """So many may be read again: what comes is worth more than what was read."""
+        self._elements = MAX_ELEMENTS
+
     def take_bytes(self, count: int) -> None:
         """So many bytes were unpacked."""
         self._bytes -= count

@@ -12,6 +12,7 @@ from datetime import UTC
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.policy import EmailPolicy
+from html import escape
 
 from gossamer.model.records import ParseJob
 from gossamer.parse.charset import decode
@@ -23,6 +24,7 @@ from gossamer.parse.documents.writer import Writer
 _HEADER_CHARS = 2_000
 """Characters of a header that are read."""
 _MOST_PARTS = 500
+_MOST_BOUNDARIES = 20_000
 _MOST_STEPS = 20_000_000
 """Lines of a mail times its parts."""
 _DEEPEST = 20
@@ -52,6 +54,8 @@ def convert(job: ParseJob, writer: Writer, budget: Budget) -> None:
     parts = len(_MULTIPART.findall(body))
     if parts > _MOST_PARTS or parts * body.count(b"\n") > _MOST_STEPS:
         raise Bomb(f"it has {parts} parts that hold others")
+    if parts and body.count(b"\n--") > _MOST_BOUNDARIES:
+        raise Bomb(f"it may have more than {_MOST_BOUNDARIES} parts")
     mail = message_from_bytes(body, policy=_POLICY)
     assert isinstance(mail, EmailMessage)
     reader = _Mail(writer)
@@ -124,14 +128,14 @@ class _Mail:
             return
         writer = self._writer
         charset = clean_line(str(part.get_param("charset") or ""), 40)
-        html, charset = decode(payload, f"{kind}; charset={charset}" if charset else kind, "")
+        text, charset = decode(payload, f"{kind}; charset={charset}" if charset else kind, "")
         writer.charset = writer.charset or charset
         if kind == "text/html":
-            add_html(html, writer, writer.limits)
+            add_html(text, writer, writer.limits)
         else:
-            for line in html.splitlines():
-                writer.run(line)
-                writer.end_paragraph()
+            paragraphs = escape(text.replace("\r\n", "\n"), quote=False).split("\n\n")
+            shown = [part.strip().replace("\n", "<br>") for part in paragraphs if part.strip()]
+            writer.add_page("".join(f"<p>{part}</p>\n" for part in shown), text)
 
 
 def _inner(part: EmailMessage) -> list[EmailMessage]:

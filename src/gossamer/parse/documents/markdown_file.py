@@ -1,7 +1,7 @@
 """Markdown files: CommonMark with tables, and what stands before the text (front matter).
 
 markdown-it-py makes HTML of it, which `rich` brings anyway. It takes longer than anything else that is read here, so
-only the first megabyte of a file is read as Markdown, and the rest of it as plain text.
+only the first 500,000 characters of a file are read as Markdown, and the rest as plain text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gossamer.parse.documents.limits import Budget
 from gossamer.parse.documents.properties import day
 from gossamer.parse.documents.writer import Properties, Writer
 
-_READ = 1_000_000
+_READ = 500_000
 """Characters that are read as Markdown."""
 _FRONT = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\n(.{0,20000}?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _ATTRIBUTES = re.compile(r"^(#{1,6} [^\n{]{0,500})\{[#.:][^{}\n]{0,200}\}[ \t]{0,20}$", re.M)

@@ -47,9 +47,7 @@ def convert(job: ParseJob, writer: Writer, budget: Budget) -> None:
     lists = _Lists(budget)
     archive.read_xml("styles.xml", lists.part)
     content = _Content(writer, lists, budget)
-    if "content.xml" not in archive:
-        raise Unreadable("its archive has no part content.xml")
-    content.part.read(archive.pieces("content.xml"))
+    archive.read_xml("content.xml", content.part, is_needed=True)
 
 
 def _read_properties(archive: Archive, budget: Budget, writer: Writer) -> None:

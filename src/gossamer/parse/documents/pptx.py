@@ -34,7 +34,7 @@ def convert(job: ParseJob, writer: Writer, budget: Budget) -> None:
         if len(places) < _MOST_SLIDES:
             places.append(attributes.get("r:id", ""))
 
-    archive.read_xml(main, XmlPart(budget, {"p:sldId": slide}))
+    archive.read_xml(main, XmlPart(budget, {"p:sldId": slide}), is_needed=True)
     for part in (around[place][1] for place in places if place in around):
         targets = relationships(archive, budget, part)
         _Slide(writer, targets).read(archive, budget, part)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from gossamer.model.records import ParseJob
 from gossamer.parse.documents.archive import Archive, part_of_type, relationships
-from gossamer.parse.documents.limits import Budget
+from gossamer.parse.documents.limits import Budget, Full
 from gossamer.parse.documents.properties import read_core_properties
 from gossamer.parse.documents.writer import Writer
 from gossamer.parse.documents.xml_part import Attributes, XmlPart
@@ -44,11 +44,14 @@ def convert(job: ParseJob, writer: Writer, budget: Budget) -> None:
     main = part_of_type(relationships(archive, budget, ""), "officeDocument", "xl/workbook.xml")
     around = relationships(archive, budget, main)
     book = _Workbook(budget)
-    archive.read_xml(main, book.part)
+    archive.read_xml(main, book.part, is_needed=True)
     formats = _Formats(budget)
     archive.read_xml(part_of_type(around, "styles", "xl/styles.xml"), formats.part)
     strings = _Strings(budget)
-    archive.read_xml(part_of_type(around, "sharedStrings", "xl/sharedStrings.xml"), strings.part)
+    try:
+        archive.read_xml(part_of_type(around, "sharedStrings", "xl/sharedStrings.xml"), strings.part)
+    except Full:
+        budget.renew_elements()
     for name, place in book.sheets:
         if place in around:
             writer.run(name)

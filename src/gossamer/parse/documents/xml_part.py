@@ -13,6 +13,8 @@ from xml.parsers import expat
 from gossamer.parse.documents.limits import MAX_DEPTH, Bomb, Budget, Unreadable
 
 Attributes = dict[str, str]
+_LONGEST_TAG = 1_048_576
+"""Bytes of a tag or comment: expat reads it anew with each piece that comes."""
 _MOST_NAMES = 5_000
 """Names that are remembered: formats have some hundreds."""
 _PREFIXES = {
@@ -84,8 +86,12 @@ class XmlPart:
     def read(self, pieces: Iterable[bytes]) -> None:
         """All of a part."""
         try:
+            fed = 0
             for piece in pieces:
                 self._parser.Parse(piece, False)
+                fed += len(piece)
+                if fed - self._parser.CurrentByteIndex > _LONGEST_TAG:
+                    raise Bomb(f"it has a tag of more than {_LONGEST_TAG} bytes")
             self._parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise Unreadable(f"not well-formed XML: {error}") from error

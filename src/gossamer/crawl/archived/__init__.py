@@ -1,0 +1,1 @@
+"""Pages from archives: read, judged and stored as if they had just been fetched, without a request."""

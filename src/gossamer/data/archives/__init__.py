@@ -1,0 +1,1 @@
+"""Stored responses as archives for other programs: WARC, CDXJ, WACZ."""

@@ -1,0 +1,1 @@
+"""Archives that other programs wrote."""
