@@ -17,6 +17,9 @@ import msgspec
 import tantivy
 import zstandard
 
+from gossamer.index import custom
+from gossamer.model.fields import FieldValue
+
 VERSION = 5
 
 # Words as written, with positions.
@@ -84,6 +87,8 @@ class StoredDocument(msgspec.Struct, array_like=True):
     author: str = ""
     alternates: list[tuple[str, str]] = []
     """Language and URL of the page in other languages."""
+    fields: list[FieldValue] = []
+    """Values of the operator's own fields."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -134,6 +139,7 @@ def build() -> tantivy.Schema:
     for name in (NAME, PART_NAME):
         builder.add_integer_field(name, indexed=True)
     builder.add_bytes_field(PAGE, stored=True)
+    custom.declare(builder)
     return builder.build()
 
 

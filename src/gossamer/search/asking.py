@@ -8,14 +8,15 @@ from collections.abc import Callable, Sequence
 import tantivy
 
 from gossamer.index import schema
+from gossamer.search.custom.orders import Order
 from gossamer.search.ordering import Candidate
 from gossamer.search.view import View, count_of
 
 
-def ask_index(view: View, query: tantivy.Query, limit: int, by_date: bool) -> tuple[int, list[Candidate]]:
+def ask_index(view: View, query: tantivy.Query, limit: int, order: Order | None = None) -> tuple[int, list[Candidate]]:
     """How many pages match, and the best of them."""
-    if by_date:
-        result = view.searcher.search(query, limit, order_by_field=schema.DATE)
+    if order is not None:
+        result = view.searcher.search(query, limit, order_by_field=order.column, order=order.first)
         return count_of(result), [(0.0, address) for _, address in result.hits]
     result = view.searcher.search(query, limit)
     return count_of(result), result.hits

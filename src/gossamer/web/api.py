@@ -22,6 +22,7 @@ from gossamer.search.query.language import parse
 from gossamer.search.results import Request
 from gossamer.web import answers
 from gossamer.web.collections import Collections
+from gossamer.web.custom.fields import check_own
 from gossamer.web.history_answers import HistoryAnswer, history_answer
 from gossamer.web.links import Links
 from gossamer.web.parameters import (
@@ -38,6 +39,7 @@ from gossamer.web.parameters import (
     QUERY,
     SEARCH,
     SIZE,
+    SORT,
     WORDS,
     BadParameter,
     Parameter,
@@ -140,7 +142,10 @@ def _history(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
 
 
 def _asked(services: Services, given: Mapping[str, str]) -> Request:
-    return Collections(services.desk, Links("")).check(request_of(given, strictly=True))
+    request = Collections(services.desk, Links("")).check(request_of(given, strictly=True))
+    if request.fields or request.sort not in SORT.values:
+        check_own(request, services.search.state().fields)
+    return request
 
 
 def _stories(services: Services) -> StoryService:

@@ -126,7 +126,10 @@ def _part_of_crawl(view: View, builder: Builder, places: Sequence[str], filter: 
     clauses: list[_Clause] = []
     if places:
         clauses.append((_MUST, any_of(view.schema, schema.WITHIN, places)))
-    clauses += builder.filters(parse(filter)) if filter else []
+    if filter:
+        query = parse(filter, view.fields)
+        # A field that the index does not have: better no page than all of them.
+        clauses += builder.filters(query) if not query.groups else [(_MUST, Q.empty_query())]
     if clauses and all(occur is _NOT for occur, _ in clauses):  # what is only excluded needs something to be left of
         clauses.insert(0, (_MUST, Q.const_score_query(Q.all_query(), 0.0)))
     return clauses

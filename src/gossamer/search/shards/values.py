@@ -63,7 +63,7 @@ class Question(msgspec.Struct, frozen=True):
     @property
     def query(self) -> Query:
         """The query as it is asked."""
-        return self.effects.query if self.effects is not None else parse(self.request.query)
+        return self.effects.query if self.effects is not None else parse(self.request.query, self.whole.fields)
 
 
 class FindAsk(msgspec.Struct, frozen=True):
