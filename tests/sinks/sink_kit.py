@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import random
+import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gossamer
+from gossamer.cli.main import main
 from gossamer.clock import SystemClock
 from gossamer.data.folder import DataFolder
 from gossamer.frontier.steering.operate import recrawl
 from gossamer.testing import FakeWeb
 
-PAGES = 24
+PAGES = 60
+KILLS = 50
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    ["pytest", "gossamer.cli.searching.sync", "gossamer.cli.main", "gossamer.sinks.postgres_table"]
+)
 
 
 def text(topic: str) -> str:
@@ -50,3 +59,55 @@ class World:
         recrawl(db, self.site.url(), SystemClock().now())
         db.close()
         return self.crawl()
+
+
+class Crawls(NamedTuple):
+    """The same crawl at two times."""
+
+    before: Path
+    after: Path
+
+
+def sync(target: str, data: Path) -> None:
+    raise SystemExit(main(["sync", target, "--data", str(data)]))
+
+
+def started(target: str, data: Path) -> Any:
+    process = PROCESSES.Process(target=sync, args=(target, data))
+    process.start()
+    return process
+
+
+def synced(target: str, data: Path) -> None:
+    process = started(target, data)
+    process.join(300)
+    assert process.exitcode == 0
+
+
+class Killer:
+    """Kills syncs at any moment, as often as it is told in all; those that end first do not count."""
+
+    def __init__(self) -> None:
+        self.kills = 0
+        self._dice = random.Random(5)
+        self._longest = 0.2
+        """Seconds after which it kills at the latest; follows how long a sync takes here and now."""
+
+    def until_done(self, target: str, data: Path) -> None:
+        """Sync until one run is not killed."""
+        while self.kills < KILLS:
+            process = started(target, data)
+            process.join(self._dice.uniform(0.0, self._longest))
+            process.kill()
+            process.join()
+            if process.exitcode == 0:
+                self._longest *= 0.8
+                return
+            assert process.exitcode == -signal.SIGKILL
+            self.kills += 1
+            self._longest *= 1.1
+        synced(target, data)
+
+
+def expected(data: Path) -> dict[str, str]:
+    return {page.url: page.markdown for page in gossamer.open(data).pages()}

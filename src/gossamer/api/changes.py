@@ -62,6 +62,10 @@ class Change:
     """The place of this entry: `changes(since=position)` goes on right behind it."""
 
 
+class ForgottenError(OperationError):
+    """The crawl does not know any more which pages left since a point."""
+
+
 class Position(NamedTuple):
     """A point between two entries: behind all of the changes before `number`, and behind so many entries of it."""
 
@@ -192,7 +196,7 @@ class _Reader:
     def _gone(self, start: int, until: int) -> list[changes.Departure]:
         found = changes.departures(self._db, start, until)
         if max(start, self._base) < forgotten(self._db):  # after the read: it may lack some
-            raise OperationError(
+            raise ForgottenError(
                 f"change {start} is too long ago: the crawl remembers for seven days which pages left. "
                 "Start over with since=0"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _FOLDERS = {
     "crawling": "init crawl demo import inject recrawl run schedules work",
-    "searching": "clusters evaluate export history index jobs mcp mirrors page rank search serve",
+    "searching": "clusters evaluate export history index jobs mcp mirrors page rank search serve sync",
     "operating": "accounts alerts audit backup categories completion config desk doctor explain feeds filters limit "
     "partition pause qrank remove restore resume rules stats status",
 }
@@ -13,8 +13,8 @@ _FOLDER = {verb: folder for folder, verbs in _FOLDERS.items() for verb in verbs.
 VERBS = (
     "init", "crawl", "search", "serve", "index", "work", "status", "explain", "history", "page", "clusters",
     "inject", "import", "recrawl", "remove", "pause", "resume", "limit", "rules", "mirrors", "feeds", "stats",
-    "filters", "partition", "rank", "qrank", "export", "jobs", "categories", "evaluate", "doctor", "lab", "demo", "run",
-    "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
+    "filters", "partition", "rank", "qrank", "export", "sync", "jobs", "categories", "evaluate", "doctor", "lab",
+    "demo", "run", "schedules", "backup", "restore", "config", "accounts", "audit", "alerts",
     "desk", "mcp", "completion",
 )  # fmt: skip
 

@@ -71,9 +71,13 @@ class Webhooks:
 
     def post(self, url: str, message: Message, delivery: str, now: float) -> None:
         """Deliver a message; `NotTakenError` where the receiver did not answer with 2xx."""
+        self.post_body(url, payload(message, delivery), delivery, now)
+
+    def post_body(self, url: str, body: bytes, delivery: str, now: float) -> None:
+        """The same with any JSON."""
         if not self._secret:
             raise NotTakenError("no key to sign webhooks: set alerts.secret")
-        target, body = target_of(url), payload(message, delivery)
+        target = target_of(url)
         address = self._judged(target)
         with Deadline(self._whole) as deadline:
             try:

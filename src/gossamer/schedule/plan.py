@@ -30,7 +30,7 @@ VERBS = frozenset({
     "alerts", "audit", "backup", "categories", "clusters", "config", "crawl", "desk", "doctor", "evaluate",
     "explain", "export", "feeds", "filters", "history", "import", "index", "inject", "jobs", "lab", "limit", "mcp",
     "mirrors", "page", "partition", "pause", "qrank", "rank", "recrawl", "remove", "resume", "rules", "search",
-    "serve", "stats", "status", "work",
+    "serve", "stats", "status", "sync", "work",
 })  # fmt: skip
 """Verbs that may be run by a plan."""
 DEFAULT: dict[str, Schedule] = {
@@ -96,7 +96,9 @@ def _check_command(command: list[str], always: bool) -> None:
             raise UsageError(f"leave {option.split('=')[0]} out of `{verb}`: `gossamer run` says where the data lies")
     if "-" in arguments:
         raise UsageError(f"`{verb} -` reads from standard input: name a file instead")
-    endless = verb in SERVICES or (verb == "crawl" and "--watch" in arguments and not _has(arguments, "--for"))
+    follows = verb in ("export", "sync") and "--follow" in arguments
+    watches = verb == "crawl" and "--watch" in arguments and not _has(arguments, "--for")
+    endless = verb in SERVICES or follows or watches
     if endless and not always:
         raise UsageError(f"`{' '.join(command)}` never ends: use always = true instead of a time")
 
