@@ -15,8 +15,9 @@ from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.charset import decode
 from gossamer.parse.document import ParseContext, complete, parse_document
+from gossamer.parse.document_types import of_media
 from gossamer.parse.limits import ParseLimits
-from gossamer.parse.markdown import page_markdown, paragraphs
+from gossamer.parse.markdown import page_markdown, paragraphs, whole_markdown
 from gossamer.parse.sniff import Parser, choose_parser, media_type, true_type
 from gossamer.plugins import MISSING, PARSERS
 
@@ -27,7 +28,7 @@ def read_page(html: str | bytes, url: str, *, content_type: str = "") -> Page:
     """Read one page: title, main text, Markdown, date, language, links. Nothing is fetched or stored.
 
     `html` is the page as text, or the body of a response as bytes; then `content_type` may say what its header said.
-    PDF files and plain text are read, too. `url` is where the page comes from: relative links need it.
+    PDF, office and book files and plain text are read, too. `url` is where the page comes from: relative links need it.
 
     Raises `gossamer.errors.UsageError` if the URL is none, or the body is of a type that Gossamer does not read.
     """
@@ -70,7 +71,7 @@ def page_of(parsed: Parsed, job: ParseJob, canonicalizer: Canonicalizer) -> Page
 
 
 def _read(job: ParseJob, context: ParseContext) -> Parsed:
-    media = true_type(media_type(job.content_type), job.body)
+    media = true_type(media_type(job.content_type), job.body, job.url)
     if media in PARSERS.names():
         return complete(PARSERS.get(media)(job), job, context)
     parsed = parse_document(job, context)
@@ -86,6 +87,12 @@ def _more(parsed: Parsed, job: ParseJob, canonicalizer: Canonicalizer) -> More:
         return decode(job.body, job.content_type, host_of(site_of(job.url)).rpartition(".")[2]).text
 
     def markdown() -> str:
+        kind = of_media(true_type(media_type(job.content_type), job.body, job.url))
+        if kind is not None and kind.converter:
+            from gossamer.parse.documents.reading import document_html  # only who meets a document pays for it
+
+            whole = whole_markdown(document_html(job, ParseLimits(), kind), job.url, canonicalizer, ParseLimits())
+            return whole or paragraphs(parsed.text)
         page = html()
         if page is None or not parsed.text:
             return paragraphs(parsed.text)
