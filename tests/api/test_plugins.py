@@ -83,6 +83,7 @@ def test_the_source_of_plug_ins_makes_them_once_more(tmp_path: Path) -> None:
         "import re as expressions\nimport gossamer\nfrom gossamer import filter as rule\nprint('the script runs')\n"
         "WORDS = ('forum', 'shop')\nPATTERN = expressions.compile('/(forum|shop)/')\nbroken = open(__file__)\n"
         "def found(url):\n    return PATTERN.search(url)\n"
+        "url = word = broken\n"
         "class Names:\n    def of(self, url):\n        return [word for word in WORDS if word in url]\n"
         "@rule\ndef no_shops(url):\n    broken = found(url) and ', '.join(Names().of(url))\n    return broken or None\n"
         "@gossamer.filter\ndef bad(url):\n    return broken.read()\n"

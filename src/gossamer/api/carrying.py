@@ -16,8 +16,9 @@ import itertools
 import linecache
 import os
 import re
+import symtable
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -137,8 +138,7 @@ class _Writer:
                 raise UsageError(
                     f"{name} uses {other} of the function around it: define it at the top of the script, or in a module"
                 )
-            is_local = code is not None and other in code.co_varnames
-            if other in world and other != name and not is_local:
+            if other in world and other != name:
                 self.need(world[other], other, name)
         self.parts.append(f"\n\n{ast.unparse(tree)}\n")
 
@@ -182,6 +182,13 @@ def _code_of(made: FunctionType | type) -> CodeType | None:
 
 
 def _names_in(tree: ast.stmt) -> list[str]:
-    """The names that a definition reads, its decorators and annotations among them."""
-    found = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-    return list(dict.fromkeys(found))
+    """The names of its surroundings that a definition uses, its decorators among them."""
+    table = symtable.symtable(f"from __future__ import annotations\n{ast.unparse(tree)}", "", "exec")
+    return list(dict.fromkeys(_outer_names(table)))
+
+
+def _outer_names(table: symtable.SymbolTable) -> Iterator[str]:
+    is_top = table.get_type() == "module"
+    yield from (one.get_name() for one in table.get_symbols() if one.is_global() or (is_top and one.is_referenced()))
+    for inner in table.get_children():
+        yield from _outer_names(inner)
