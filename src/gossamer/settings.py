@@ -177,8 +177,8 @@ class ServeSettings(msgspec.Struct, frozen=True):
     proxies: tuple[str, ...] = ()
     """Networks (CIDR) of reverse proxies whose X-Forwarded-For the server trusts."""
     clicks: bool = False
-    """Whether to count which results readers open, and to visit those pages more often. Gossamer stores nothing about
-    the reader."""
+    """Whether to count which results readers open, to visit those pages more often, and to move them up a little (see
+    docs/clicks.md). Gossamer stores nothing about the reader."""
     metrics: Literal["off", "local", "all"] = "local"
     """Who may read /metrics. off: nobody; local: clients on this machine; all: everybody who reaches the server."""
 

@@ -14,10 +14,16 @@ from api_kit import quick, run, write_settings
 
 import gossamer
 from gossamer.api.carrying import source_of
+from gossamer.api.plugging import Hook
+from gossamer.crawl.parser_config import ParserConfig
+from gossamer.crawl.reading import PageParser
 from gossamer.errors import UsageError
 from gossamer.model.records import Kind, ParseJob
-from gossamer.plugins import PARSERS, RULES
+from gossamer.model.url import CanonicalRules
+from gossamer.parse.limits import ParseLimits
+from gossamer.plugins import HOOKS, PARSERS, RULES
 from gossamer.priority.strategy import Context
+from gossamer.scope.chain import ScopeConfig
 from gossamer.testing import FakeWeb, Reply
 
 FORUM = re.compile(r"/forum/")
@@ -166,3 +172,32 @@ def run_again(data: Path) -> int:
 
 def test_readers_are_known_by_what_they_read() -> None:
     assert read_recipe.carried_name == "text/x-recipe" and "text/x-recipe" not in PARSERS.names()
+
+
+def parser_with(name: str, hook: Hook) -> PageParser:
+    HOOKS.register(name, hook)
+    limits = ParseLimits(hooks=(name,))
+    return PageParser(ParserConfig(CanonicalRules(), ScopeConfig(hosts=("a.test",)), (), limits))
+
+
+def test_a_hook_changes_a_page_before_it_is_compared_and_kept() -> None:
+    @gossamer.hook
+    def shorter(page: gossamer.Page) -> dict[str, str]:
+        return {"text": page.text.replace("Sentence", "Line"), "date": "2026-11-20", "type": "article"}
+
+    body = f'<html lang="en"><title>A page</title><main>{PROSE}</main>'.encode()
+    job = ParseJob("http://a.test/press/1", Kind.PAGE, "text/html", body)
+    plain = PageParser(ParserConfig(CanonicalRules(), ScopeConfig(hosts=("a.test",)), (), ParseLimits())).read(job)
+    changed = parser_with("shorter", shorter).read(job)
+    assert plain.text.startswith("Sentence 0") and changed.text.startswith("Line 0")
+    assert changed.content_hash not in ("", plain.content_hash)
+    assert (changed.date, changed.date_source, changed.page_type) == ("2026-11-20", "hook", "article")
+    same = parser_with("idle", gossamer.hook(lambda page: None)).read(job)
+    assert (same.text, same.content_hash, same.fingerprint) == (plain.text, plain.content_hash, plain.fingerprint)
+
+
+def test_a_hook_that_names_what_there_is_not_fails_its_page() -> None:
+    job = ParseJob("http://a.test/", Kind.PAGE, "text/html", f"<title>A page</title><main>{PROSE}</main>".encode())
+    reader = parser_with("wrong", gossamer.hook(lambda page: {"titel": "x"}))
+    with pytest.raises(UsageError, match="changes 'titel': did you mean title"):
+        reader.read(job)

@@ -13,7 +13,7 @@ from crawl_kit import crawl, exported
 from inside import gossamer
 
 sys.path.append(str(Path(__file__).parents[1] / "unit" / "parse" / "documents"))
-from documents_kit import FILES, docx, paragraph
+from documents_kit import FILES, docx, paragraph, type_named
 from make_documents import TEXTS
 
 from gossamer.parse.document_types import of_ending
@@ -31,10 +31,10 @@ MAIL = (
     "Date: Fri, 17 May 2024 12:00:00 +0200\n\nTwo of our ladders are missing since Tuesday. Who has seen them?\n"
 )
 ENTITIES = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]>'
-HIDDEN = (
-    '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "/only-there"</w:instrText></w:r>'
+BEES = (
+    "<w:p><w:fldSimple w:instr='HYPERLINK \"/only-there\"'><w:r><w:t>Beehives are behind the wall of the orchard"
+    "</w:t></w:r></w:fldSimple></w:p>"
 )
-SHOWN = '<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>Beehives are behind the wall of the orchard</w:t></w:r></w:p>'
 
 
 class Crawled(NamedTuple):
@@ -58,7 +58,7 @@ def serve(site: Site) -> list[str]:
         ("/lists/17.eml", MAIL, "message/rfc822"),
     ):  # fmt: skip
         site.reply(path, Reply(text, content_type=declared))
-    office = str(of_ending("docx") and of_ending("docx").media[0])  # type: ignore[union-attr] # it is there
+    office = type_named("x.docx")
     for path, body in (
         ("/bees.docx", docx(BEES)),
         ("/laughs.docx", docx(paragraph("pear"), start=ENTITIES)),

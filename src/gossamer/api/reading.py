@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from gossamer.api.pages import Link, More, Page
+from gossamer.dedup.exact import content_hash
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import UsageError
 from gossamer.model.decision import Decision
@@ -14,10 +15,11 @@ from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.charset import decode
 from gossamer.parse.document import ParseContext, complete, parse_document
+from gossamer.parse.documents.reading import document_html
 from gossamer.parse.limits import ParseLimits
-from gossamer.parse.markdown import page_markdown, paragraphs
+from gossamer.parse.markdown import page_markdown, paragraphs, whole_markdown
 from gossamer.parse.sniff import Parser, choose_parser, media_type, true_type
-from gossamer.plugins import MISSING, PARSERS
+from gossamer.plugins import MISSING, own_parser, readable_types
 
 _UTF8 = "text/html; charset=utf-8"
 
@@ -38,7 +40,7 @@ def read_page(html: str | bytes, url: str, *, content_type: str = "") -> Page:
     else:
         body = html
     job = ParseJob(address, Kind.PAGE, content_type, body)
-    parsed = _read(job, ParseContext(canonicalizer, _decide_nothing, time.time()))
+    parsed = _read(job, ParseContext(canonicalizer, _decide_nothing, time.time(), content_hash=content_hash))
     if not parsed.ok:
         raise UsageError(f"cannot read {address}: {parsed.problem}")
     return page_of(parsed, job, canonicalizer)
@@ -63,14 +65,15 @@ def page_of(parsed: Parsed, job: ParseJob, canonicalizer: Canonicalizer) -> Page
         image=parsed.image,
         canonical=parsed.canonical,
         media_type=parsed.media_type,
+        text_hash=parsed.content_hash,
         more=_more(parsed, job, canonicalizer),
     )
 
 
 def _read(job: ParseJob, context: ParseContext) -> Parsed:
-    media = true_type(media_type(job.content_type), job.body)
-    if media in PARSERS.names():
-        return complete(PARSERS.get(media)(job), job, context)
+    media = true_type(media_type(job.content_type), job.body, job.url)
+    if media in readable_types():
+        return complete(own_parser(media, context.limits)(job), job, context)
     parsed = parse_document(job, context)
     if not parsed.ok and media in MISSING:
         parsed.problem = f"no parser for {media}: {MISSING[media]}"
@@ -84,6 +87,8 @@ def _more(parsed: Parsed, job: ParseJob, canonicalizer: Canonicalizer) -> More:
         return decode(job.body, job.content_type, host_of(site_of(job.url)).rpartition(".")[2]).text
 
     def markdown() -> str:
+        if whole := document_html(job, ParseLimits()):
+            return whole_markdown(whole, job.url, canonicalizer, ParseLimits())
         page = html()
         if page is None or not parsed.text:
             return paragraphs(parsed.text)

@@ -6,8 +6,7 @@ It also computes scope and keys of the links, because a parser has a core to spa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from urllib.parse import urljoin
 
 import msgspec
@@ -33,7 +32,7 @@ from gossamer.parse.fields.taking import Taker
 from gossamer.parse.links import ReferenceMemory
 from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
-from gossamer.plugins import HOOKS, MISSING, PARSERS, BuiltInParser, readable_types
+from gossamer.plugins import HOOKS, MISSING, own_parser, readable_types
 from gossamer.site.facts import Facts
 from gossamer.site.judgement import Judgement, KnownSite
 from gossamer.site.sketch import Seen
@@ -115,7 +114,7 @@ class PageParser:
         )  # fmt: skip
         media = true_type(media_type(job.content_type), job.body, job.url) if job.kind is Kind.PAGE else ""
         own = media in self._own
-        parsed = complete(self._own_parser(media)(job), job, context) if own else parse_document(job, context)
+        parsed = complete(own_parser(media, self._limits)(job), job, context) if own else parse_document(job, context)
         if not parsed.ok and media in MISSING:
             parsed.problem, parsed.media_type = f"no parser for {media}: {MISSING[media]}", media
         self._apply_hooks(job, parsed)
@@ -140,11 +139,6 @@ class PageParser:
         if self.fields:
             judgement = msgspec.structs.replace(judgement, fields=self.fields)
         return msgspec.msgpack.encode(judgement)
-
-    def _own_parser(self, media: str) -> Callable[[ParseJob], Parsed]:
-        """The parser of a media type; what is built in keeps to the limits of the settings."""
-        parser = PARSERS.get(media)
-        return partial(parser, limits=self._limits) if isinstance(parser, BuiltInParser) else parser
 
     def _apply_hooks(self, job: ParseJob, parsed: Parsed) -> None:
         if self._hooks and parsed.ok:

@@ -19,7 +19,6 @@ from gossamer.model.site import host_of, key64, owner_of, section_of, site_of
 from gossamer.parse.document_types import of_media
 from gossamer.parse.language import page_language
 
-_encode = msgspec.msgpack.Encoder().encode
 MAX_STORED = 100_000
 """Characters of a text that are kept in the index, for excerpts; all of it is searched, and is in the segments."""
 _MAX_ALTERNATES = 50
@@ -138,7 +137,7 @@ def _build(page: IndexPage, key: int, using: Collection[str], fields: CustomFiel
         page.url, page.title, shown, site, page.lang, page.date, page.fetched_at, kind, page.page_type, page.category,
         page.author, alternates_of(page), list(page.fields),
     )  # fmt: skip
-    document.add_bytes(schema.PAGE, _encode(stored))
+    document.add_bytes(schema.PAGE, schema.encode(stored))
     return document
 
 

@@ -95,9 +95,11 @@ def _fill(task: ShardTask, work: Place, index: IndexFolder, name: str) -> int:
             anchors.add(zip(batch.column("target").to_pylist(), batch.column("anchor").to_pylist(), strict=True))
         model = model_of(work.get(MODEL))
         for some in _chunks(_page(row, anchors, model) for row in _rows(read_part(work, task.pages, part))):
-            found = {page.key: build(page, writer.extras, writer.fields) for page in some}
+            found = writer.begin()
+            for page in some:
+                found.add(page.key, build(page, writer.extras, writer.fields))
             writer.apply(found, (), task.position, task.now)
-            anchors.indexed(list(found))
+            anchors.indexed(list(found.keys))
         if writer.position < task.position:  # a shard without a document
             writer.apply({}, (), task.position, task.now)
         writer.merge_some(wait=True)

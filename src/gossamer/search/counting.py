@@ -32,6 +32,8 @@ from gossamer.search.view import View, any_of, count_of
 
 EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
+_MANY = 10_000
+"""Groups that copies may have."""
 _VALUES = 500
 """Values of a facet that copies may have."""
 _GROUP = "group"
@@ -100,7 +102,7 @@ def tally(
     """Counts the `pages` that match a query, of which `hits` are the best, or all."""
     found = Joined()
     if collapsed and view.has_copies and not (len(hits) == pages and _are_different(view, hits)):
-        found = joined(view, query)
+        found = joined(view, query, hits if len(hits) == pages else ())
     counted = count(view, query, found.clusters, bool(pages) and with_facets, crowd=crowd)
     return total(pages, [found], [counted], with_facets, view.fields)
 
@@ -132,14 +134,15 @@ def count(
 
     A value that is rare in each of several shards may be frequent in all of them: they list more than is shown."""
     facets, groups = _facets(view, query, shards, crowd) if with_facets else ({}, {})
-    groups |= {one: _pages_of(view, query, crowd.field, one) for one in crowd.numbers if one not in groups}
+    groups |= _pages_of(view, query, crowd.field, [one for one in crowd.numbers if one not in groups])
     if not clusters:
         return Counted(facets, groups=groups, grouped_by=crowd.field if crowd.largest and with_facets else "")
     theirs = any_of(view.schema, schema.CLUSTER, clusters)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
+    field = crowd.field if crowd.numbers else ""
     own = facets_of(view.fields) if with_facets else {}
-    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters), own))
+    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters), field, own))
     members = {int(bucket["key"]): bucket["doc_count"] for bucket in found["joined"]["buckets"]}
     sharing = [
         Sharing(name, str(bucket["key"]), bucket["doc_count"], _keys(bucket["clusters"]["buckets"]))
@@ -147,21 +150,22 @@ def count(
         for bucket in found[name]["buckets"]
         if bucket["doc_count"]
     ]
+    by_group = {int(bucket["key"]): bucket for bucket in found[_GROUP]["buckets"]} if field else {}
     for number in crowd.numbers:
-        theirs = Q.boolean_query([(_MUST, asked), (_MUST, _in_group(view, crowd.field, number))])
-        buckets = view.searcher.aggregate(theirs, _by_cluster(len(clusters)))["clusters"]["buckets"]
-        pages = sum(bucket["doc_count"] for bucket in buckets)
-        sharing.append(Sharing(_GROUP, str(number), pages, _keys(buckets)))
+        if (bucket := by_group.get(number)) is not None:
+            keys = _keys(bucket["clusters"]["buckets"])
+            sharing.append(Sharing(_GROUP, str(number), bucket["doc_count"], keys))
     return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing), groups)
 
 
-def _pages_of(view: View, query: tantivy.Query, field: str, number: int) -> int:
-    asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, _in_group(view, field, number))])
-    return count_of(view.searcher.search(asked, 1))
-
-
-def _in_group(view: View, field: str, number: int) -> tantivy.Query:
-    return Q.const_score_query(Q.term_query(view.schema, field, number), 0.0)
+def _pages_of(view: View, query: tantivy.Query, field: str, numbers: Sequence[int]) -> dict[int, int]:
+    """Group → pages; all in one pass."""
+    if not numbers:
+        return {}
+    asked = Q.boolean_query([(_MUST, query), (_MUST, any_of(view.schema, field, numbers))])
+    found = view.searcher.aggregate(asked, {_GROUP: {"terms": {"field": field, "size": len(numbers)}}})
+    pages = {int(bucket["key"]): bucket["doc_count"] for bucket in found[_GROUP]["buckets"]}
+    return {number: pages.get(number, 0) for number in numbers}
 
 
 def total(
@@ -207,13 +211,16 @@ def _by_cluster(clusters: int) -> dict[str, Any]:
     return {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
 
 
-def _plan(with_facets: bool, clusters: int, own: Mapping[str, CustomField]) -> dict[str, Any]:
+def _plan(with_facets: bool, clusters: int, groups: str, own: Mapping[str, CustomField]) -> dict[str, Any]:
+    """`groups`: the field by which pages are grouped; empty: they are not. `own`: facets of the operator's fields."""
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
     by_cluster = _by_cluster(clusters)
     for name, field in own.items():
         plan[name] = aggregation(field, _VALUES) | {"aggs": by_cluster}
     for name, facet in FACETS.items() if with_facets else ():
         plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": by_cluster}
+    if groups:
+        plan[_GROUP] = {"terms": {"field": groups, "size": _MANY}, "aggs": by_cluster}
     return plan
 
 

@@ -39,14 +39,14 @@ MAX_GAP = 16
 MAX_REACH = 48
 """Characters searched for the beginning of a phrase, for each of its words before the rarest."""
 
-LAYOUT = (MAX_OCCURRENCES, MAX_TRIES, MAX_ENDING)
-"""What the compiled twin must agree in."""
-_COMPILED = twin("excerpts", LAYOUT)
-
 _JOINERS = "\u200c\u200d"
 _SAMPLE = 2_000
 """Characters in which an accent beyond Western Europe must stand for all of them to be removed: a Polish or Vietnamese
 text has one, and to look through a text for a class of characters takes longer than all the rest."""
+
+LAYOUT = (MAX_OCCURRENCES, MAX_TRIES, MAX_ENDING, _SAMPLE)
+"""What the compiled twin must agree in."""
+_COMPILED = twin("excerpts", LAYOUT)
 
 _ARABIC = re.compile("[\u0622-\u06f9]")
 _REST = re.compile(r"[^\W_]*")
@@ -100,9 +100,12 @@ class Folded:
 
 
 def _lower(text: str) -> str:
-    lower = text.lower()
     if text.isascii():
-        return lower
+        return text.lower()
+    made: str | None = _COMPILED.lower(text) if _COMPILED is not None else None
+    if made is not None:
+        return made
+    lower = text.lower()
     if len(lower) != len(text):
         lower = text.replace("İ", "i").lower()
     if _ARABIC.search(lower, 0, _SAMPLE):
@@ -113,6 +116,9 @@ def _lower(text: str) -> str:
 def _without_accents(lower: str) -> str:
     if lower.isascii():
         return lower
+    made: str | None = _COMPILED.plain(lower, _LATIN_1) if _COMPILED is not None else None
+    if made is not None:
+        return made
     if _BEYOND_LATIN_1.search(lower, 0, _SAMPLE):
         lower = lower.translate(_PLAIN)
     # through bytes: 20 times faster than str.translate

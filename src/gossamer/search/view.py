@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -142,6 +143,10 @@ class View:
             known = self._frequencies[field, term] = self.searcher.doc_freq(field, term)
         return known
 
+    def holds(self, field: str, number: int) -> bool:
+        """Whether a page here may have a number."""
+        return bool(self.searcher.doc_freq(field, number))
+
     def boost(self, field: str, terms: Sequence[str]) -> float:
         """The library's weights are right where the index holds everything."""
         return 1.0
@@ -224,7 +229,7 @@ class Views:
 
     def _identity(self, path: Path) -> tuple[object, ...]:
         """What changes with every commit and every switch."""
-        return (path, *_stamp(self._folder.pointer), *_stamp(path / commits.META))
+        return (path, *_stamp(str(self._folder.pointer)), *_stamp(f"{path}/{commits.META}"))
 
     @property
     def has_vocabulary(self) -> bool:
@@ -285,9 +290,9 @@ class Views:
             return View(index, path, path.parent.name, commit, stand_in)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamp(path: str) -> tuple[int, int]:
     try:
-        stat = path.stat()
+        stat = os.stat(path)  # noqa: PTH116 - asked twice a search: a Path takes longer to make than to ask
     except OSError:
         return (0, 0)
     return (stat.st_ino, stat.st_mtime_ns)

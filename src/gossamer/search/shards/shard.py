@@ -244,7 +244,8 @@ class ShardSearcher:
         """Results as readers see them."""
         highlighter = Highlighter(asking.built.needles)
         hits = {one.key: hit for one in showings if (hit := _shown(asking.view, one, highlighter)) is not None}
-        return Shown(hits, count(asking.view, query, clusters, facets, self.cut.shards, crowd))
+        bare = asking.built.bare(query)
+        return Shown(hits, count(asking.view, bare, clusters, facets, self.cut.shards, crowd))
 
     @contextmanager
     def _view(self) -> Iterator[View]:
@@ -266,7 +267,8 @@ class ShardSearcher:
             self._by_score(asking, query, hits, ask.needed) if in_order is None else _ordered(view, hits, in_order)
         )
         known = hits if len(hits) == pages else ()
-        copies = joined(view, query, known) if pages and asking.collapses and view.has_copies else Joined()
+        has_copies = pages and asking.collapses and view.has_copies
+        copies = joined(view, asking.built.bare(query), known) if has_copies else Joined()
         return Finding(pages, sightings, copies)
 
     def _by_score(
