@@ -117,6 +117,22 @@ def test_wrong_plug_ins_are_errors_that_say_so(tmp_path: Path) -> None:
         RULES.get("@somebody's")
 
 
+def test_a_plug_in_that_was_edited_counts_for_the_next_crawl(tmp_path: Path) -> None:
+    """As in a notebook: the cell with the function runs again, then the one with the crawl."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pathlib, gossamer\nfrom gossamer.api.carrying import carry\n"
+        "from gossamer.data.folder import DataFolder\n"
+        "from gossamer.plugins import RULES\nfolder = DataFolder(pathlib.Path('data'))\n"
+        "@gossamer.filter\ndef first(url):\n    return 'one'\n"
+        "carry([first], folder)\nprint(RULES.get('@first')(''), '@first' in RULES.names())\n"
+        "@gossamer.filter\ndef first(url):\n    return 'two'\n"
+        "@gossamer.filter\ndef second(url):\n    return 'three'\n"
+        "carry([first, second], folder)\nprint(RULES.get('@first')(''), RULES.get('@second')(''))\n"
+    )
+    assert run(script, cwd=tmp_path) == "one True\ntwo three\n"
+
+
 @pytest.fixture(scope="module")
 def web() -> Iterator[FakeWeb]:
     web = FakeWeb("127.0.134")
