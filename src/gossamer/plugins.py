@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -153,6 +153,17 @@ PARSERS: Point[Callable[[ParseJob], Parsed]] = Point(
 HOOKS: Point[Callable[[ParseJob, Parsed], None]] = Point(
     "hooks", "Changes what was read of a page before it is kept; named by `parse.hooks`."
 )
+
+
+def own_parser(media: str, limits: ParseLimits) -> Callable[[ParseJob], Parsed]:
+    """The parser of a media type; what is built in keeps to these limits."""
+    parser = PARSERS.get(media)
+    return partial(parser, limits=limits) if isinstance(parser, BuiltInParser) else parser
+
+
+def wanted_types(accepted: Sequence[str], skipped: Sequence[str]) -> tuple[str, ...]:
+    """Beginnings of the media types to fetch: those of the settings, and those of parsers; none: all."""
+    return (*accepted, *readable_types(skipped)) if accepted else ()
 
 
 def readable_types(skipped: Sequence[str] = ()) -> list[str]:

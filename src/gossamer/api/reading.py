@@ -15,11 +15,11 @@ from gossamer.model.site import host_of, site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.parse.charset import decode
 from gossamer.parse.document import ParseContext, complete, parse_document
-from gossamer.parse.document_types import of_media
+from gossamer.parse.documents.reading import document_html
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.markdown import page_markdown, paragraphs, whole_markdown
 from gossamer.parse.sniff import Parser, choose_parser, media_type, true_type
-from gossamer.plugins import MISSING, PARSERS
+from gossamer.plugins import MISSING, own_parser, readable_types
 
 _UTF8 = "text/html; charset=utf-8"
 
@@ -72,8 +72,8 @@ def page_of(parsed: Parsed, job: ParseJob, canonicalizer: Canonicalizer) -> Page
 
 def _read(job: ParseJob, context: ParseContext) -> Parsed:
     media = true_type(media_type(job.content_type), job.body, job.url)
-    if media in PARSERS.names():
-        return complete(PARSERS.get(media)(job), job, context)
+    if media in readable_types():
+        return complete(own_parser(media, context.limits)(job), job, context)
     parsed = parse_document(job, context)
     if not parsed.ok and media in MISSING:
         parsed.problem = f"no parser for {media}: {MISSING[media]}"
@@ -87,12 +87,8 @@ def _more(parsed: Parsed, job: ParseJob, canonicalizer: Canonicalizer) -> More:
         return decode(job.body, job.content_type, host_of(site_of(job.url)).rpartition(".")[2]).text
 
     def markdown() -> str:
-        kind = of_media(true_type(media_type(job.content_type), job.body, job.url))
-        if kind is not None and kind.converter:
-            from gossamer.parse.documents.reading import document_html  # only who meets a document pays for it
-
-            whole = whole_markdown(document_html(job, ParseLimits(), kind), job.url, canonicalizer, ParseLimits())
-            return whole or paragraphs(parsed.text)
+        if whole := document_html(job, ParseLimits()):
+            return whole_markdown(whole, job.url, canonicalizer, ParseLimits())
         page = html()
         if page is None or not parsed.text:
             return paragraphs(parsed.text)

@@ -38,7 +38,7 @@ from gossamer.fetch.dns import DnsConfig, Resolver
 from gossamer.fetch.guard import AddressPolicy
 from gossamer.fetch.http import Fetcher
 from gossamer.fetch.identity import user_agent
-from gossamer.plugins import readable_types
+from gossamer.plugins import wanted_types
 from gossamer.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -78,8 +78,7 @@ class Worker:
         agent = user_agent(__version__, settings.crawl.contact)
         guard = AddressPolicy(settings.network.allow, settings.crawl.contact)
         resolver = Resolver(DnsConfig(overrides=settings.network.resolve), guard, clock)
-        types = settings.fetch.accept_types
-        types = (*types, *readable_types(settings.parse.skip_types)) if types else ()
+        types = wanted_types(settings.fetch.accept_types, settings.parse.skip_types)
         config = msgspec.structs.replace(settings.fetch, user_agent=agent, access=settings.sites, accept_types=types)
         frontier = await thread.run(open_frontier, self._folder, settings)
         beats = await thread.run(self._folder.open_database)

@@ -24,9 +24,9 @@ from gossamer.frontier.views.sites import site_domains
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.site import host_of, site_of
 from gossamer.parse.charset import decode as decode_charset
-from gossamer.parse.document_types import of_media
+from gossamer.parse.documents.reading import document_html
 from gossamer.parse.limits import ParseLimits
-from gossamer.parse.sniff import Parser, choose_parser, media_type, true_type
+from gossamer.parse.sniff import Parser, choose_parser, media_type
 from gossamer.store.archive import StoredResponse
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.segments import open_pages, read_response
@@ -138,13 +138,7 @@ def document_html_of(response: StoredResponse, limits: ParseLimits) -> str:
         body = _body(response, limits)
     except Trouble:
         return ""
-    declared = response.header("content-type")
-    kind = of_media(true_type(media_type(declared), body, response.url))
-    if kind is None or not kind.converter or kind.name in limits.skip_types:
-        return ""
-    from gossamer.parse.documents.reading import document_html  # only who meets a document pays for it
-
-    return document_html(ParseJob(response.url, Kind.PAGE, declared, body), limits, kind)
+    return document_html(ParseJob(response.url, Kind.PAGE, response.header("content-type"), body), limits)
 
 
 def html_from_bytes(body: bytes, url: str, limits: ParseLimits) -> str:

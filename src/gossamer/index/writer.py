@@ -18,9 +18,10 @@ from pathlib import Path
 import msgspec
 import tantivy
 
-from gossamer.index import commits, extras, schema
+from gossamer.index import commits, custom, extras, schema
 from gossamer.index.commits import Commit, Payload, Segment
 from gossamer.index.merging import merge, plan
+from gossamer.model.fields import CustomFields
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +62,21 @@ class IndexWriter:
     def extras(self) -> tuple[str, ...]:
         """The analysers that documents go through: those that the index was built with and that are installed."""
         return extras.usable(self._commit.payload.extras)
+
+    @property
+    def fields(self) -> CustomFields:
+        """The operator's own fields that the index has."""
+        return self._commit.payload.fields
+
+    def has_fields(self, wanted: CustomFields) -> bool:
+        """Give the index these fields of the operator's own; False if it has no room for them and must be rebuilt."""
+        payload = self._commit.payload
+        fields, slots = custom.assigned(wanted, payload.fields, payload.slots)
+        if slots > custom.SLOTS:
+            return False
+        if fields != payload.fields:
+            self._publish(self._commit.segments, msgspec.structs.replace(payload, fields=fields, slots=slots))
+        return True
 
     @property
     def segments(self) -> int:

@@ -24,6 +24,7 @@ import tantivy
 from gossamer.clock import Clock
 from gossamer.courtesy import return_memory
 from gossamer.data.classifier import categoriser
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import IndexPlace
 from gossamer.database.database import Database
@@ -41,6 +42,7 @@ from gossamer.index.shards import WHOLE, Cut
 from gossamer.index.writer import Batch, IndexWriter
 from gossamer.indexer.stored_rows import StoredRows
 from gossamer.model.site import key64, site_of
+from gossamer.parse.fields.config import custom_fields
 from gossamer.settings import load as load_settings
 from gossamer.store.durable import SegmentMissingError
 from gossamer.tables import alerts, forgetting
@@ -85,6 +87,7 @@ class Indexer:
         self._gone_until = 0 if self._writer.position else changes.last_change(db)
         self._links_read: set[str] = set()
         self._search = load_settings(folder.root).search
+        self._has_room = self._writer.has_fields(custom_fields(settings_of_crawl(folder.root).fields))
 
     @classmethod
     def open(
@@ -102,7 +105,10 @@ class Indexer:
         generation = generations.current()
         if generation is not None:
             if _fits(generations, generation, db, place.cut):
-                return cls(folder, db, generations, generation, clock, place.cut)
+                indexer = cls(folder, db, generations, generation, clock, place.cut)
+                if indexer._has_room:
+                    return indexer
+                indexer.close()
             log.warning("the index in %s cannot be continued and is rebuilt", place.root)
         return cls.rebuild(folder, db, clock, progress, place)
 
@@ -158,7 +164,7 @@ class Indexer:
         for segment in taken:
             for page in self._current_pages(segment):
                 key = page.key
-                found.add(key, build(page, using))
+                found.add(key, build(page, using, self._writer.fields))
                 brought_by[key] = segment.seq
                 places.append((key64(site_of(page.url)), key))
         # Departed pages go first, however many wait to come in: somebody may have asked for a takedown.
@@ -186,7 +192,7 @@ class Indexer:
             return 0
         urls = [stored.url for stored in self._writer.find(stale)]
         pages = self._completed(self._rows.newest(urls))
-        found = {page.key: build(page, self._writer.extras) for page in pages}
+        found = {page.key: build(page, self._writer.extras, self._writer.fields) for page in pages}
         if found:
             self._writer.apply(found, (), self._writer.position, self._clock.now())
         self._anchors.indexed(stale)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from indexing_kit import new_index, open_writer
 
 from gossamer.index import schema
-from gossamer.index.document import MAX_STORED, IndexPage, build, date_seconds, depth, place, type_of, within
+from gossamer.index.document import MAX_STORED, IndexPage, build, depth, place, type_of, within
+from gossamer.index.moments import date_seconds
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer
 

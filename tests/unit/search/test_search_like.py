@@ -148,3 +148,10 @@ def test_characters_that_mean_something_in_a_query_may_stand_in_the_address(tmp_
 def test_few_spellings_of_an_address_are_tried() -> None:
     assert len(spellings("example.org/a")) <= 16
     assert spellings("https://example.org/a")[0] == "https://example.org/a"
+
+
+def test_a_title_cannot_turn_the_sentence_around(tmp_path: Path) -> None:
+    odd = page("/odd", " ".join(ROCKETS.split()[:9]), "\u202eodd\x1b[2J title", lang="en")
+    index = SmallIndex(tmp_path, *texts("rocket", ROCKETS, 6), odd, *texts("bread", BREAD, 8))
+    (notice,) = index.search("like:http://site.test/odd").notices
+    assert notice.isprintable() and "“odd [2J title”" in notice

@@ -33,7 +33,7 @@ from gossamer.model.decision import Decision
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered, Response, Task, Via
 from gossamer.model.url import Canonicalizer
-from gossamer.plugins import PARSERS
+from gossamer.plugins import wanted_types
 from gossamer.scope.reach import LISTED_DEPTH
 from gossamer.settings import Settings
 from gossamer.store.foreign.warc import Capture, Damage, Other, captures
@@ -93,7 +93,7 @@ class Importer:
             settings.crawl.max_redirects, worker, frontier.guidance.strategy.links is not None, settings.feeds.poll,
             settings.reach,
         )  # fmt: skip
-        types = (*settings.fetch.accept_types, *PARSERS.names()) if settings.fetch.accept_types else ()
+        types = wanted_types(settings.fetch.accept_types, settings.parse.skip_types)
         self._fetch = msgspec.structs.replace(settings.fetch, accept_types=types)
         self._known: dict[str, int] = {}
         """Sites → versions of the facts that the parsers have."""

@@ -6,11 +6,12 @@ from importlib import import_module
 
 from gossamer.model.records import Parsed, ParseJob
 from gossamer.parse.clean import clean_line, clean_text
-from gossamer.parse.document_types import DocumentType
+from gossamer.parse.document_types import DocumentType, of_media
 from gossamer.parse.documents.limits import Bomb, Budget, Full, Unreadable
 from gossamer.parse.documents.writer import Writer
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.naming import TITLE_CHARS, file_name, is_made_up, title_of
+from gossamer.parse.sniff import media_type, true_type
 
 _DATED = 0.9
 """Confidence in a date that says when a mail was sent or a book was published."""
@@ -39,8 +40,11 @@ def read_document(job: ParseJob, limits: ParseLimits | None, kind: DocumentType)
     return _parsed(job, writer, kind)
 
 
-def document_html(job: ParseJob, limits: ParseLimits, kind: DocumentType) -> str:
-    """What a document says as simple HTML; empty if it cannot be read."""
+def document_html(job: ParseJob, limits: ParseLimits) -> str:
+    """What a document says as simple HTML; empty if the body is none, or cannot be read."""
+    kind = of_media(true_type(media_type(job.content_type), job.body, job.url))
+    if kind is None or not kind.converter or kind.name in limits.skip_types:
+        return ""
     try:
         return _converted(job, limits, kind).html
     except MemoryError:

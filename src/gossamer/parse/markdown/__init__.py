@@ -8,7 +8,8 @@ how it is arranged. The steps:
 3. tidy what is left: code, tables, links, pictures, signs that only link to a heading;
 4. let the HTML library write it as Markdown.
 
-A text that is not on the page (JSON-LD stated it, a script drew it, the page is a PDF) becomes paragraphs.
+A text that is not on the page (JSON-LD stated it, a script drew it, the page is a PDF) becomes paragraphs. An office
+document is HTML of our own making, so all of it is shown (`parse/documents`).
 
 Steps that look at what is around an element take at most 512 times as long as those that do not: the HTML library
 nests no deeper.

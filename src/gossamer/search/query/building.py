@@ -13,6 +13,7 @@ import tantivy
 from gossamer.index import analysis, schema
 from gossamer.index.names import numbers_asked, titles_in
 from gossamer.search.corpus import Corpus, Place, narrowed, rarity
+from gossamer.search.custom import narrowing
 from gossamer.search.desk.effects import Alternative
 from gossamer.search.like import asking as like_asking
 from gossamer.search.matching import Needle, Phrase
@@ -111,7 +112,7 @@ class Builder:
     ) -> None:  # fmt: skip
         """`corpus`: the numbers of all documents, where the index holds a part of them only; `others`: synonyms of
         groups of the query, by number."""
-        self._view, self._schema, self._config = view, view.schema, config
+        self._view, self._schema, self._config, self._fields = view, view.schema, config, view.fields
         self._corpus = corpus or view
         self._languages = self._corpus.languages
         """Of the pages that the query may find."""
@@ -403,6 +404,7 @@ class Builder:
         after, before = (next(map(date.fromisoformat, query.values(name)), None) for name in ("after", "before"))
         if after or before:
             filters.append((_MUST, self._dated(_midnight(after), _midnight(before))))
+        filters += narrowing.clauses(self._schema, query, self._fields)
         if query.values("like"):
             for name, clause in like_asking.clauses(self._schema, self._corpus, query.like):
                 filters.append(clause)
@@ -420,6 +422,7 @@ class Builder:
             for name, operator in CHOSEN.items()
             if (value := getattr(request, name))
         ]
+        filters += narrowing.clauses(self._schema, narrowing.chosen(request.fields, self._fields), self._fields)
         if request.since:
             # Most dates are days: the last day begins yesterday at midnight.
             start = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_DAYS[request.since])

@@ -202,7 +202,7 @@ OPERATORS = (
     ),
     Operator(
         name="filetype", aliases=("ext",), field=schema.TYPE, noun="a file type", read=_file_type,
-        examples=(("`filetype:pdf` `ext:pdf`", "that are PDF files"),),
+        examples=(("`filetype:pdf` `ext:docx`", "that are PDF files, or Word documents"),),
     ),
     Operator(
         name="pagetype", field=schema.PAGE_TYPE, noun="a type of page", read=_name,

@@ -11,7 +11,7 @@ from gossamer.crawl.parser_config import ParserConfig
 from gossamer.crawl.reading import PageParser
 from gossamer.model.records import Kind, Parsed, ParseJob
 from gossamer.model.url import Canonicalizer, CanonicalRules
-from gossamer.parse.document_types import of_media, of_url
+from gossamer.parse.document_types import of_url
 from gossamer.parse.documents.reading import document_html
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.markdown import whole_markdown
@@ -39,10 +39,8 @@ def read(body: bytes | str, name: str, content_type: str = "", limits: ParseLimi
 
 def markdown(body: bytes | str, name: str) -> str:
     """What a reader gets who asks for Markdown."""
-    kind = of_media(type_named(name))
-    assert kind is not None
     one = job(body.encode() if isinstance(body, str) else body, name)
-    html = document_html(one, ParseLimits(), kind)
+    html = document_html(one, ParseLimits())
     return whole_markdown(html, one.url, Canonicalizer(CanonicalRules()), ParseLimits())
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from documents_kit import R, S, docx, markdown, opendocument, paragraph, read, xlsx
+from documents_kit import FILES, R, S, docx, markdown, opendocument, paragraph, read, xlsx
 
+import gossamer
 from gossamer.parse.documents.xlsx import number_shown
 
 
@@ -180,3 +181,11 @@ def test_what_stands_before_a_markdown_text_is_known_and_not_shown(front: str, t
 
 def test_markdown_without_front_matter_is_called_by_its_first_heading() -> None:
     assert read("Some badges\n\n## Of Trees\n\ntext", "x.md").title == "Of Trees"
+
+
+def test_a_program_reads_a_document_without_a_crawl() -> None:
+    page = gossamer.read_page(MAIL.encode(), "http://garden.example/17.eml", content_type="message/rfc822")
+    assert page.title == "Pears in Jänner" and "[p](http://garden.example/p)" in page.markdown
+    file = FILES / "pandoc-ru.epub"
+    book = gossamer.read_page(file.read_bytes(), f"http://garden.example/{file.name}", content_type="application/zip")
+    assert book.title == "Год в яблоневом саду" and "- Яблони прощают немногое\n  - Айва прощает всё" in book.markdown
