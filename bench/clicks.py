@@ -1,7 +1,7 @@
 """Clicks of readers as a factor: how much it helps readers who are made up, and what it takes to deceive it.
 
     python bench/clicks.py                       four judged collections; a minute
-    python bench/clicks.py --quick               one of them
+    python bench/clicks.py --quick               40 questions of another
     python bench/clicks.py --readers 5 --days 60
 
 Readers look at a place with the chance 1/place^0.7, which the program does not know, and open what they look at with
@@ -23,7 +23,7 @@ import numpy as np
 
 from _data import SHARED
 from _figures import Figure, add_usual, conclude, leave_out
-from gossamer.evaluate.collections import load
+from gossamer.evaluate.collections import load, sample
 from gossamer.evaluate.metrics import ndcg
 from gossamer.evaluate.rankers import index_documents
 from gossamer.evaluate.values import Collection
@@ -35,7 +35,8 @@ from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
 from gossamer.search.searcher import Searcher
 
-COLLECTIONS, QUICK = ("cranfield", "med", "lisa", "time"), ("med",)
+COLLECTIONS = {name: f"classic.tar.zst:{name}" for name in ("cranfield", "med", "lisa", "time")}
+QUICK, QUICK_QUERIES = {"xquad.en": "xquad.en.json.zst"}, 40
 LOOKS = np.array([1 / place**0.7 for place in range(1, PLACES + 1)])
 OPENS, OPENS_OTHERS = 0.6, 0.15
 WEIGHTS = (0.05, 0.1, 0.2, 0.5)
@@ -71,7 +72,7 @@ class Row(msgspec.Struct, frozen=True):
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_usual(parser, f"{', '.join(QUICK)} only")
+    add_usual(parser, f"{', '.join(QUICK)}, {QUICK_QUERIES} queries")
     parser.add_argument("--readers", type=int, default=10, help="of a query and day")
     parser.add_argument("--days", type=int, default=30)
     parser.add_argument("--shared", type=Path, default=SHARED, help="folder with the real data ($GOSSAMER_SHARED)")
@@ -84,12 +85,14 @@ def main() -> None:
 
 
 def _collections(options: argparse.Namespace) -> Iterator[Collection]:
-    path = options.shared / "data" / "ir" / "classic.tar.zst"
-    for name in QUICK if options.quick else COLLECTIONS:
+    for name, place in (QUICK if options.quick else COLLECTIONS).items():
+        file, _, part = place.partition(":")
+        path = options.shared / "data" / "ir" / file
         if not path.exists():
             leave_out(name, f"{path} is not there")
             continue
-        yield msgspec.structs.replace(load(f"{path}:{name}"), name=name)
+        one = msgspec.structs.replace(load(f"{path}:{part}" if part else str(path)), name=name)
+        yield sample(one, QUICK_QUERIES) if options.quick else one
 
 
 def _measure(collection: Collection, readers: int, days: int) -> Row:
@@ -116,7 +119,7 @@ def _asked(collection: Collection) -> Iterator[Asked]:
         for query, text in collection.queries.items():
             judged = collection.judgements.get(query, {})
             hits = searcher.search(Request(query=text, size=50, similar=True, facets=False)).hits
-            if any(grade > 0 for grade in judged.values()) and len(hits) > PLACES:
+            if any(grade > 0 for grade in judged.values()) and len(hits) > 1:
                 yield Asked(text, [hit.score for hit in hits], [ids[hit.url] for hit in hits], judged)
 
 
@@ -147,7 +150,7 @@ def _lived(asked: Sequence[Asked], config: RankingConfig, readers: int, days: in
 
 def _day(one: Asked, order: Sequence[int], day: int, readers: int, dice: np.random.Generator) -> list[Counted]:
     likes = np.array([_likes(one, at) for at in order[:PLACES]])
-    opened = dice.binomial(readers, LOOKS * likes)
+    opened = dice.binomial(readers, LOOKS[: len(likes)] * likes)
     return [
         Counted(at, day, place, readers, int(clicks))
         for place, (at, clicks) in enumerate(zip(order[:PLACES], opened, strict=True), 1)
@@ -166,6 +169,8 @@ def _order(one: Asked, rows: Sequence[Counted], model: Model, config: RankingCon
 
 
 def _quality(asked: Sequence[Asked], orders: Sequence[Sequence[str]]) -> float:
+    if not asked:
+        return 0.0
     return float(np.mean([ndcg(order, one.judged) for one, order in zip(asked, orders, strict=True)]))
 
 
@@ -179,7 +184,7 @@ def _trial(asked: Sequence[Asked], life: Life, readers: int) -> tuple[int, int]:
         for _ in range(readers):
             shown, teams = drafted(with_clicks, range(len(order)), int(dice.integers(1, 2**63)))
             likes = np.array([_likes(one, at) for at in shown[:PLACES]])
-            opened = dice.random(PLACES) < LOOKS * likes
+            opened = dice.random(len(likes)) < LOOKS[: len(likes)] * likes
             sums = [
                 sum(bool(yes) and teams.get(at) == team for at, yes in zip(shown, opened, strict=False))
                 for team in ("with", "without")
@@ -193,7 +198,7 @@ def _deceived(asked: Sequence[Asked], readers: int, days: int, liars: int) -> fl
     dice = np.random.default_rng(SEED)
     config, gained = RankingConfig(), []
     for one in asked:
-        targets = [at for at in range(PLACES) if one.judged.get(one.names[at], 0) <= 0]
+        targets = [at for at in range(min(PLACES, len(one.names))) if one.judged.get(one.names[at], 0) <= 0]
         if not targets:
             continue
         places = []

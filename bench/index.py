@@ -153,8 +153,11 @@ def write_gossamer(folder: Path, documents: Iterable[Document]) -> None:
     commits.create(folder / "tantivy")
     writer = IndexWriter(folder / "tantivy", folder / "scratch")
     for position, batch in enumerate(_batches(documents, BATCH), start=1):
-        pages = [IndexPage(url=d.url, title=d.title, text=d.text, lang=d.lang or None) for d in batch]
-        writer.apply({page.key: build(page) for page in pages}, (), position, time.time())
+        found = writer.begin()
+        for d in batch:
+            page = IndexPage(url=d.url, title=d.title, text=d.text, lang=d.lang or None)
+            found.add(page.key, build(page))
+        writer.apply(found, (), position, time.time())
     writer.merge_some(wait=True)
     writer.close()
 

@@ -310,7 +310,6 @@ class _Bare:
     def __init__(self, folder: Path) -> None:
         self._index = schema.prepare(tantivy.Index.open(str(folder)))
         self._searcher = self._index.searcher()
-        self._stored = msgspec.msgpack.Decoder(schema.StoredDocument)
         self.documents: int = self._searcher.num_docs
         self.segments: int = self._searcher.num_segments
 
@@ -329,7 +328,7 @@ class _Bare:
         parsed = self._index.parse_query(analysis.surface(query), fields, field_boosts={schema.TITLE: 2.0})
         found = self._searcher.search(parsed, 10).hits
         for _, address in found:
-            self._stored.decode(self._searcher.doc(address).get_first(schema.PAGE) or b"")
+            schema.decode(self._searcher.doc(address))
         return len(found)
 
 

@@ -13,9 +13,12 @@ same score; overlap@10 counts addresses; the score difference is that of pages b
 correction of average lengths (`search/shards/lengths.py`), to show what it does.
 
 *Latency*: `one process` is the searcher in this process. The front end is in this process too; every shard is a
-`gossamer serve --shard` of its own. All of them run on this machine: with as many shards as cores, or more, they
-take each other's time, so the ratio says what the protocol costs, not what more machines would gain. Each query is
-asked of all before the next one, in turning order; milliseconds of wall time, with excerpts and facets.
+`gossamer serve --shard` of its own. `slowest of n` is what a searcher in this process takes with the index of one
+shard alone, of the slowest shard for each query: what a front end would take if dividing cost nothing. All of them run
+on this machine: with as many shards as cores, or more, they take each other's time, so that the ratios say what the
+protocol costs only if there is a core for each shard and one for the front end. Each query is asked of all before the
+next one, in turning order; milliseconds of wall time, with excerpts and facets. *CPU* is what holds elsewhere: that of
+the front end and of the shard that needs most of it, over all queries.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -37,6 +41,7 @@ import msgspec
 from _corpus import NAME, find_corpus, iter_documents
 from _crawlers import end_cleanly_when_told, find_gossamer
 from _figures import Figure, add_usual, conclude
+from _nginx import _cpu as process_cpu
 from _sites import cache_folder
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
@@ -48,12 +53,15 @@ from gossamer.search.shards import lengths
 from gossamer.search.shards.shard import OPERATIONS, ShardSearcher
 from gossamer.search.shards.sharded import ShardedSearcher
 from gossamer.search.shards.values import Envelope
+from gossamer.search.view import Views
 from gossamer.web.shards.client import RemoteNodes
 from index import borrow
 from query import SEED, Ask, Times, _Bare, _measure, draw
 
 SHARDS = (1, 2, 4)
 GOAL = 0.99
+SLOWER = 1.5
+_FRONT, _ALONE, _SLOWEST = "front end of {}", "shard {} alone", "slowest of {}"
 _BATCH = 2_000
 _TIE = 2e-4
 """Difference of scores, as a share, below which they are the same."""
@@ -75,6 +83,22 @@ class Agreement(msgspec.Struct, frozen=True):
     largest_difference: float
 
 
+class Cost(msgspec.Struct, frozen=True):
+    """Milliseconds of CPU of a query."""
+
+    shards: int
+    front: float
+    shard: float
+    """Of the server that needs most."""
+    alone: float
+    """Of a searcher of one shard, the one that needs most."""
+
+    @property
+    def ratio(self) -> float:
+        """What dividing costs."""
+        return (self.front + self.shard) / self.alone
+
+
 def main() -> None:
     """Builds the indexes, compares results and times, and prints both tables."""
     options = _options()
@@ -94,22 +118,34 @@ def main() -> None:
         for corrected in ((True,) if shards == 1 else (True, False))
     ]
     _print_agreements(agreements, bare.documents, len(queries))
-    times = _times(options, data, root, single, queries)
+    times, costs = _times(options, data, root, single, queries)
     _print_times(times)
+    _print_costs(costs)
     details = {"documents": bare.documents, "queries": queries, "agreements": agreements, "times": times}
-    conclude(options, _figures(agreements, times), details)
+    conclude(options, _figures(agreements, times, costs), details | {"costs": costs})
 
 
-def _figures(agreements: list[Agreement], times: list[Times]) -> list[Figure]:
+def _figures(agreements: list[Agreement], times: list[Times], costs: list[Cost]) -> list[Figure]:
     alike = {one.shards: one.but_for_ties for one in agreements if one.corrected}
-    base, last = times[0], times[-1]
+    base, found = times[0], {one.name: one for one in times}
+    ratios = []
+    for n in SHARDS[1:]:
+        front, slowest = found[_FRONT.format(n)].at(0.5), found[_SLOWEST.format(n)].at(0.5)
+        name = f"p50 of a front end, {n} shards ÷"
+        ratios += [
+            Figure(f"{name} its slowest shard", front / slowest, "×", SLOWER, True, most=1000, by_clock=True),
+            Figure(f"{name} one process", front / base.at(0.5), "×", most=1000, by_clock=True),
+        ]
+    ratios += [
+        Figure(f"CPU of a front end, {c.shards} shards ÷ one of them", c.ratio, "×", SLOWER, True) for c in costs
+    ]
     return [
         *(
             Figure(f"same results but for ties, {n} shards", share, "", GOAL, most=1)
             for n, share in alike.items()
             if n > 1
         ),
-        Figure(f"p50 of {last.name} ÷ one process", last.at(0.5) / base.at(0.5), "×", most=1000, by_clock=True),
+        *ratios,
     ]
 
 
@@ -234,20 +270,67 @@ def _same_but_for_ties(one: Results, many: Results) -> bool:
     return all(abs(mine - theirs) <= _TIE * abs(mine) for mine, theirs in scores)
 
 
-def _times(options: argparse.Namespace, data: Path, root: Path, single: Searcher, queries: list[str]) -> list[Times]:
+def _times(
+    options: argparse.Namespace, data: Path, root: Path, single: Searcher, queries: list[str]
+) -> tuple[list[Times], list[Cost]]:
     rounds = options.rounds or (1 if options.quick else 3)
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-shards-")))
         borrowed = borrow(data, place / "data", without=("gossamer.toml", "run", "index"))
-        asks: dict[str, Ask] = {"one process": lambda query: len(single.search(Request(query=query)).hits)}
+        asks: dict[str, Ask] = {"one process": _searching(single)}
+        servers: dict[int, list[int]] = {}
         for shards in SHARDS:
             cuts = [Cut(shard, shards) for shard in range(1, shards + 1)]
-            addresses = [[stack.enter_context(_server(options, borrowed, _place(root, cut), cut))] for cut in cuts]
-            nodes = RemoteNodes(addresses)
+            started = [stack.enter_context(_server(options, borrowed, _place(root, cut), cut)) for cut in cuts]
+            servers[shards] = [pid for _, pid in started]
+            nodes = RemoteNodes([[address] for address, _ in started])
             stack.callback(nodes.close)
-            front = ShardedSearcher(nodes, deadline=30.0)
-            asks[f"front end, {shards} shard{'s' * (shards > 1)}"] = _asking(front)
-        return _measure(queries, asks, rounds)
+            asks |= {_ALONE.format(cut): _searching(_alone(root, cut)) for cut in cuts if shards > 1}
+            asks[_FRONT.format(shards)] = _asking(ShardedSearcher(nodes, deadline=30.0))
+        times = _measure(queries, asks, rounds)
+        costs = [_cost(shards, queries, asks, servers[shards]) for shards in SHARDS if shards > 1]
+    return _with_slowest(times), costs
+
+
+def _with_slowest(times: list[Times]) -> list[Times]:
+    """The slowest shard for each query instead of all shards."""
+    found = {one.name: one for one in times}
+    shown = [times[0]]
+    for shards in SHARDS:
+        if shards > 1:
+            each = [found[_ALONE.format(Cut(shard, shards))] for shard in range(1, shards + 1)]
+            wall = [max(several) for several in zip(*(one.wall for one in each), strict=True)]
+            cpu = [max(several) for several in zip(*(one.cpu for one in each), strict=True)]
+            shown.append(Times(_SLOWEST.format(shards), wall, cpu, 0.0))
+        shown.append(found[_FRONT.format(shards)])
+    return shown
+
+
+def _cost(shards: int, queries: list[str], asks: Mapping[str, Ask], servers: list[int]) -> Cost:
+    """CPU of all queries, once more: of the front end and of its servers, and of each shard alone."""
+
+    def own(name: str) -> float:
+        before = time.process_time()
+        for query in queries:
+            asks[name](query)
+        return (time.process_time() - before) * 1e3 / len(queries)
+
+    before = [process_cpu(str(pid)) for pid in servers]
+    front = own(_FRONT.format(shards))
+    used = [(process_cpu(str(pid)) - then) * 1e3 / len(queries) for pid, then in zip(servers, before, strict=True)]
+    alone = max(own(_ALONE.format(Cut(shard, shards))) for shard in range(1, shards + 1))
+    return Cost(shards, front, max(used), alone)
+
+
+def _alone(root: Path, cut: Cut) -> Searcher:
+    """A searcher of a shard's index, as if there were no others."""
+    searcher = Searcher(_place(root, cut))
+    searcher._views = Views(_place(root, cut), cut)
+    return searcher
+
+
+def _searching(searcher: Searcher) -> Ask:
+    return lambda query: len(searcher.search(Request(query=query)).hits)
 
 
 def _asking(front: ShardedSearcher) -> Ask:
@@ -260,7 +343,8 @@ def _asking(front: ShardedSearcher) -> Ask:
 
 
 @contextmanager
-def _server(options: argparse.Namespace, data: Path, index: IndexFolder, cut: Cut) -> Iterator[str]:
+def _server(options: argparse.Namespace, data: Path, index: IndexFolder, cut: Cut) -> Iterator[tuple[str, int]]:
+    """Its address, and its process."""
     command = [find_gossamer(options.gossamer), "serve", "--data", str(data), "--port", "0"]
     command += ["--shard", str(cut), "--index", str(index.root)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -269,7 +353,7 @@ def _server(options: argparse.Namespace, data: Path, index: IndexFolder, cut: Cu
         found = _AT.search(process.stdout.readline())
         if found is None:
             raise SystemExit(f"shard {cut} did not start")
-        yield found[1]
+        yield found[1], process.pid
     finally:
         process.terminate()
         process.wait(10)
@@ -294,6 +378,12 @@ def _print_times(times: list[Times]) -> None:
         cells = [f"{one.at(share):.2f}" for share in (0.5, 0.9, 0.99)]
         ratios = [f"{one.at(share) / base.at(share):.2f}" for share in (0.5, 0.99)]
         print(f"| {one.name} | {' | '.join(cells)} | {' | '.join(ratios)} |")
+
+
+def _print_costs(costs: list[Cost]) -> None:
+    print("\n| CPU ms of a query | front end | a shard | that shard alone | ratio |\n|---|---:|---:|---:|---:|")
+    for one in costs:
+        print(f"| {one.shards} shards | {one.front:.2f} | {one.shard:.2f} | {one.alone:.2f} | {one.ratio:.2f} |")
 
 
 if __name__ == "__main__":

@@ -105,8 +105,9 @@ FLOW: tuple[Step, ...] = (
     Step(
         "fetch",
         "**Fetch** makes one request, one hop, to an address that was checked and pinned. Whatever the server does "
-        "becomes an outcome. A redirect is an outcome, too: its target goes back to step 3.",
-        ("fetch/",),
+        "becomes an outcome. A redirect is an outcome, too: its target goes back to step 3. `gossamer import` takes "
+        "responses from archives of other programs instead, without a request.",
+        ("fetch/", "crawl/archived/"),
         "fetch",
     ),
     Step(

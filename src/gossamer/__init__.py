@@ -4,7 +4,7 @@ The names of the Python API are loaded when they are first used: `import gossame
 their types, `docs/python.md` tells what they do.
 """
 
-from importlib import import_module
+from importlib import import_module as _import_module
 
 __version__ = "0.1.0"
 
@@ -33,10 +33,10 @@ __all__ = ["__version__", *_FOLDERS, *sorted(_MODULES)]
 
 def __getattr__(name: str) -> object:
     if name in _FOLDERS:
-        return import_module(f"gossamer.{name}")
+        return _import_module(f"gossamer.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'gossamer' has no attribute {name!r}")
-    value: object = getattr(import_module(f"gossamer.api.{_MODULES[name]}"), name)
+    value: object = getattr(_import_module(f"gossamer.api.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -36,6 +36,7 @@ from gossamer.model.meant import hint
 from gossamer.model.url import CanonicalRules
 from gossamer.notify.channel import check_channel
 from gossamer.notify.config import AlertConfig
+from gossamer.parse.fields.config import FieldConfig, check_fields
 from gossamer.parse.limits import ParseLimits
 from gossamer.partition.config import PartitionConfig
 from gossamer.plugins import HOOKS, RULES, STRATEGIES
@@ -60,6 +61,7 @@ OWN_SECTIONS = ("engine", "serve", "console", "alerts", "logs", "storage", "shar
 _NAMED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "sites": (SiteAccess, '"www.example.org"'),
     "schedules": (Schedule, "nightly"),
+    "fields": (FieldConfig, "price"),
 }
 """Sections of which there is one for each name, with an example of a name."""
 _INTERNAL = {("fetch", "user_agent"), ("fetch", "access"), ("politeness", "parts"), ("politeness", "site_rate")}
@@ -175,8 +177,8 @@ class ServeSettings(msgspec.Struct, frozen=True):
     proxies: tuple[str, ...] = ()
     """Networks (CIDR) of reverse proxies whose X-Forwarded-For the server trusts."""
     clicks: bool = False
-    """Whether to count which results readers open, and to visit those pages more often. Gossamer stores nothing about
-    the reader."""
+    """Whether to count which results readers open, to visit those pages more often, and to move them up a little (see
+    docs/clicks.md). Gossamer stores nothing about the reader."""
     metrics: Literal["off", "local", "all"] = "local"
     """Who may read /metrics. off: nobody; local: clients on this machine; all: everybody who reaches the server."""
 
@@ -265,6 +267,8 @@ class Settings(msgspec.Struct, frozen=True):
     """Cookies, login, headers and scripts for single sites: `[sites."intranet.example.org"]`."""
     schedules: dict[str, Schedule] = {}
     """What `gossamer run` does, and when: `[schedules.nightly]`."""
+    fields: dict[str, FieldConfig] = {}
+    """Fields of your own: `[fields.price]`."""
 
     @property
     def workers(self) -> int:
@@ -302,6 +306,7 @@ class Settings(msgspec.Struct, frozen=True):
         self.storage.check()
         self.shards.check()
         check_schedules(self.schedules)
+        check_fields(self.fields)
         for rule in self.scope.rules:
             RULES.get(rule)
         for hook in self.parse.hooks:
@@ -395,11 +400,22 @@ def load(data: Path, changes: dict[str, dict[str, Any]] | None = None) -> Settin
     try:
         settings = msgspec.convert(tables, Settings)
     except msgspec.ValidationError as error:
+        _check_each_field(tables.get("fields"), path)
         raise UsageError(f"{path if path.exists() else 'settings'}: {_plain(str(error))}") from error
     _check_unknown(tables, path)
     settings = _with_own_ranks(settings, data)
     settings.check()
     return settings
+
+
+def _check_each_field(tables: Any, path: Path) -> None:
+    """Name the field whose section has a value of a wrong type."""
+    for name, values in tables.items() if isinstance(tables, dict) else ():
+        try:
+            msgspec.convert(values, FieldConfig)
+        except msgspec.ValidationError as error:
+            problem = str(error).replace("`$.", "`").replace(" - at ", " at ")
+            raise UsageError(f"{path}: [fields.{name}]: {problem}") from error
 
 
 def _with_own_ranks(settings: Settings, data: Path) -> Settings:
@@ -449,7 +465,7 @@ def _check_unknown(tables: dict[str, Any], path: Path) -> None:
 def _check_keys(
     values: dict[str, Any], section: type[msgspec.Struct], where: str, path: Path, internal: Collection[str] = ()
 ) -> None:
-    known = tuple(name for name in section.__struct_fields__ if name not in internal)
+    known = tuple(name for name in section.__struct_encode_fields__ if name not in internal)
     for key in values:
         if key not in known:
             raise UsageError(f"{path}: unknown setting {key} in {where}: {hint(key, known)}")
@@ -476,7 +492,9 @@ def describe() -> Iterator[Described]:
             default = field.default if field.default is not msgspec.NODEFAULT else None
             if field.default_factory is not msgspec.NODEFAULT:
                 default = field.default_factory()
-            yield Described(section, field.name, _type_name(kind, field.name), default, sentences.get(field.name, ""))
+            yield Described(
+                section, field.encode_name, _type_name(kind, field.name), default, sentences.get(field.name, "")
+            )
 
 
 def header(section: str) -> str:

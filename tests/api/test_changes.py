@@ -78,6 +78,9 @@ def test_pages_come_change_and_leave(world: World) -> None:
     assert sorted(told(folder, seen)) == [("changed", ""), ("changed", "a"), ("new", "d"), ("removed", "b")]
     changed = next(change for change in folder.changes(seen) if change.url == world.site.url("/a"))
     assert changed.page is not None and "barge" in changed.page.text
+    before = {change.url: change.page.text_hash for change in first if change.page is not None}
+    after = {change.url: change.page.text_hash for change in folder.changes(seen) if change.page is not None}
+    assert [url for url in after if before.get(url) == after[url]] == [world.site.url()]
     assert sorted(told(folder)) == [
         ("changed", ""),
         ("changed", "a"),

@@ -130,6 +130,43 @@ def test_ctrl_c_ends_a_program_in_good_order(web: FakeWeb, undisturbed: dict[str
     assert stored(tmp_path / "data") == undisturbed
 
 
+ASYNC = """
+import asyncio, sys
+import gossamer
+async def main():
+    seen = open("seen.txt", "a")
+    async for page in gossamer.crawl(sys.argv[1], folder="data"):
+        seen.write(page.url + "\\n")
+        seen.flush()
+asyncio.run(main())
+print("whole")
+"""
+FORGOTTEN = """
+import sys
+import gossamer
+pages = iter(gossamer.crawl(sys.argv[1], folder="data"))
+open("seen.txt", "a").write(next(pages).url + "\\n")
+"""
+
+
+@pytest.mark.parametrize(("program", "signals"), [(ASYNC, 1), (FORGOTTEN, 0)], ids=["async", "forgotten"])
+def test_a_program_that_ends_leaves_nothing_behind(web: FakeWeb, tmp_path: Path, program: str, signals: int) -> None:
+    """A coroutine ended by Ctrl-C, and a program that has a crawl under way when it ends."""
+    script, seen = tmp_path / "script.py", tmp_path / "seen.txt"
+    script.write_text(program)
+    write_settings(tmp_path / "data", quick(web, politeness={"delay": 0.1}))
+    process = start(script, web.url("b.test"), cwd=tmp_path)
+    _wait_for_lines(seen, 1, process)
+    if signals:
+        os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert out == "" and (process.returncode == 0) is not bool(signals), err
+    assert not _left_over(tmp_path)
+    script.write_text(SCRIPT)
+    assert run(script, web.url("b.test"), cwd=tmp_path).endswith("whole\n")
+    assert len(set(seen.read_text().split())) == 20 == len(stored(tmp_path / "data"))
+
+
 def test_kill_9_loses_nothing(web: FakeWeb, undisturbed: dict[str, str], tmp_path: Path) -> None:
     script, seen, chance = tmp_path / "script.py", tmp_path / "seen.txt", random.Random(20261120)
     script.write_text(SCRIPT)
@@ -166,7 +203,7 @@ def test_two_crawls_do_not_mix(web: FakeWeb, tmp_path: Path, monkeypatch: pytest
         break
     with pytest.raises(UsageError, match=r"holds the crawl of .*b\.test.*name another folder"):
         gossamer.crawl(web.url("a.test")).run()
-    assert gossamer.crawl(web.url("b.test"), pages=5).run().path == Path("gossamer-data")
+    assert gossamer.crawl(web.url("b.test"), pages=5).run().path == tmp_path / "gossamer-data"
 
 
 def test_what_is_wrong_is_said_in_words_of_a_program(web: FakeWeb, tmp_path: Path) -> None:

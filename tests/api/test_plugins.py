@@ -14,10 +14,16 @@ from api_kit import quick, run, write_settings
 
 import gossamer
 from gossamer.api.carrying import source_of
+from gossamer.api.plugging import Hook
+from gossamer.crawl.parser_config import ParserConfig
+from gossamer.crawl.reading import PageParser
 from gossamer.errors import UsageError
 from gossamer.model.records import Kind, ParseJob
-from gossamer.plugins import PARSERS, RULES
+from gossamer.model.url import CanonicalRules
+from gossamer.parse.limits import ParseLimits
+from gossamer.plugins import HOOKS, PARSERS, RULES
 from gossamer.priority.strategy import Context
+from gossamer.scope.chain import ScopeConfig
 from gossamer.testing import FakeWeb, Reply
 
 FORUM = re.compile(r"/forum/")
@@ -111,6 +117,22 @@ def test_wrong_plug_ins_are_errors_that_say_so(tmp_path: Path) -> None:
         RULES.get("@somebody's")
 
 
+def test_a_plug_in_that_was_edited_counts_for_the_next_crawl(tmp_path: Path) -> None:
+    """As in a notebook: the cell with the function runs again, then the one with the crawl."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pathlib, gossamer\nfrom gossamer.api.carrying import carry\n"
+        "from gossamer.data.folder import DataFolder\n"
+        "from gossamer.plugins import RULES\nfolder = DataFolder(pathlib.Path('data'))\n"
+        "@gossamer.filter\ndef first(url):\n    return 'one'\n"
+        "carry([first], folder)\nprint(RULES.get('@first')(''), '@first' in RULES.names())\n"
+        "@gossamer.filter\ndef first(url):\n    return 'two'\n"
+        "@gossamer.filter\ndef second(url):\n    return 'three'\n"
+        "carry([first, second], folder)\nprint(RULES.get('@first')(''), RULES.get('@second')(''))\n"
+    )
+    assert run(script, cwd=tmp_path) == "one True\ntwo three\n"
+
+
 @pytest.fixture(scope="module")
 def web() -> Iterator[FakeWeb]:
     web = FakeWeb("127.0.134")
@@ -166,3 +188,32 @@ def run_again(data: Path) -> int:
 
 def test_readers_are_known_by_what_they_read() -> None:
     assert read_recipe.carried_name == "text/x-recipe" and "text/x-recipe" not in PARSERS.names()
+
+
+def parser_with(name: str, hook: Hook) -> PageParser:
+    HOOKS.register(name, hook)
+    limits = ParseLimits(hooks=(name,))
+    return PageParser(ParserConfig(CanonicalRules(), ScopeConfig(hosts=("a.test",)), (), limits))
+
+
+def test_a_hook_changes_a_page_before_it_is_compared_and_kept() -> None:
+    @gossamer.hook
+    def shorter(page: gossamer.Page) -> dict[str, str]:
+        return {"text": page.text.replace("Sentence", "Line"), "date": "2026-11-20", "type": "article"}
+
+    body = f'<html lang="en"><title>A page</title><main>{PROSE}</main>'.encode()
+    job = ParseJob("http://a.test/press/1", Kind.PAGE, "text/html", body)
+    plain = PageParser(ParserConfig(CanonicalRules(), ScopeConfig(hosts=("a.test",)), (), ParseLimits())).read(job)
+    changed = parser_with("shorter", shorter).read(job)
+    assert plain.text.startswith("Sentence 0") and changed.text.startswith("Line 0")
+    assert changed.content_hash not in ("", plain.content_hash)
+    assert (changed.date, changed.date_source, changed.page_type) == ("2026-11-20", "hook", "article")
+    same = parser_with("idle", gossamer.hook(lambda page: None)).read(job)
+    assert (same.text, same.content_hash, same.fingerprint) == (plain.text, plain.content_hash, plain.fingerprint)
+
+
+def test_a_hook_that_names_what_there_is_not_fails_its_page() -> None:
+    job = ParseJob("http://a.test/", Kind.PAGE, "text/html", f"<title>A page</title><main>{PROSE}</main>".encode())
+    reader = parser_with("wrong", gossamer.hook(lambda page: {"titel": "x"}))
+    with pytest.raises(UsageError, match="changes 'titel': did you mean title"):
+        reader.read(job)

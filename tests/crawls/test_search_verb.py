@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from inside import fails, gossamer
+
+sys.path.append(str(Path(__file__).parents[1] / "web"))
+from grouping_kit import space_index
 
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
@@ -75,3 +79,25 @@ def test_words_that_begin_with_a_hyphen_are_excluded_words(data: Path) -> None:
 )
 def test_wrong_usage(data: Path, arguments: list[str], words: str) -> None:
     fails(gossamer("search", *arguments, data=data), 2, words)
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Pages of many sites."""
+    root = tmp_path_factory.mktemp("space")
+    index = space_index(root / "index")
+    yield root
+    index.writer.close()
+
+
+def test_pages_like_another_are_shown_with_the_words_that_they_share(space: Path) -> None:
+    like = "https://www.spaceflight.example.org/engine/1"
+    shown = gossamer("search", "--like", like, data=space).out
+    assert "These pages share words with" in shown and f"{like[:-1]}2" in shown and f" {like} " not in shown
+    assert gossamer("search", "harbour", "--like", like, "--json", data=space).json["total"] == 1
+    fails(gossamer("search", "--like", "!?", data=space), 2, "is not the address of a page")
+
+
+def test_results_of_a_site_are_limited_unless_somebody_says_no(space: Path) -> None:
+    assert "more: 10 pages, site:example.org" in gossamer("search", "rocket", data=space).out
+    assert "more: " not in gossamer("search", "rocket", "--no-group", data=space).out

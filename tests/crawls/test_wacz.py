@@ -76,6 +76,15 @@ def test_the_package_names_every_file_with_its_hash(file: Path) -> None:
         assert {one.compress_type for one in stored} == {zipfile.ZIP_STORED}
 
 
+def test_players_find_where_each_file_begins(file: Path) -> None:
+    """ReplayWeb.page takes it that a file without an extra field in the directory has none at its head."""
+    raw = file.read_bytes()
+    with zipfile.ZipFile(file) as bundle:
+        for one in bundle.infolist():
+            assert not one.extra
+            assert int.from_bytes(raw[one.header_offset + 28 : one.header_offset + 30], "little") == 0
+
+
 @pytest.mark.parametrize(("part", "block"), [(1 << 30, 3_000), (9_000, 7)])
 def test_the_index_leads_to_every_response(
     data: Path, tmp_path: Path, part: int, block: int, monkeypatch: pytest.MonkeyPatch

@@ -35,8 +35,10 @@ HOSTS = {
     "physics.example.edu": "23.215.0.3",
     "www.example.org": "23.215.0.4",
     "news.example.com": "23.215.0.5",
+    "shop.example.com": "23.215.0.6",
     "wiki.intra.example.edu": "10.3.2.1",
 }
+LAMPS = {"desk": (19.9, "Office"), "floor": (49, "Living room"), "night": (9.5, "Bedroom"), "wall": (35, "Office")}
 PAGES = 12
 """Generated pages of each host."""
 _ARTICLES = 6
@@ -56,6 +58,8 @@ def answer(ask: Ask) -> Reply:
         return Reply("User-agent: *\nDisallow: /private/\nCrawl-delay: 0\n", content_type="text/plain")
     if ask.host == "news.example.com":
         return _news(ask.path)
+    if ask.host == "shop.example.com":
+        return _shop(ask.path)
     graph = Graph(ask.host, PAGES, 6, len(ask.host), _elsewhere(ask.host))
     index = graph.index(ask.path)
     if index is None:
@@ -104,6 +108,22 @@ def _news(path: str) -> Reply:
         f"<!doctype html><html lang=en><head><title>Rocket launch {day}</title>"
         f'<meta property="article:published_time" content="2026-11-{day}T09:00:00Z"></head>'
         f"<body><main><h1>Rocket launch {day}</h1><p>{text}</p></main></body></html>"
+    )
+
+
+def _shop(path: str) -> Reply:
+    links = "".join(f'<li><a href="/lamps/{name}">{name}</a></li>' for name in LAMPS)
+    if path == "/":
+        return Reply(f"<!doctype html><html lang=en><title>Lamps</title><h1>All our lamps</h1><ul>{links}</ul></html>")
+    name = path.removeprefix("/lamps/")
+    if name not in LAMPS:
+        return Reply("<title>Not found</title>", 404)
+    price, room = LAMPS[name]
+    return Reply(
+        f"<!doctype html><html lang=en><title>The {name} lamp</title>"
+        f'<script type="application/ld+json">{{"@type": "Product", "offers": {{"price": {price}}}}}</script>'
+        f"<ol class=breadcrumb><li>Lamps</li><li>{room}</li></ol><h1>The {name} lamp</h1>"
+        f"<p>The {name} lamp gives a warm light to every {room}. We have sold {name} lamps for {len(name)} years.</p>"
     )
 
 

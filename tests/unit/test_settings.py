@@ -44,8 +44,9 @@ def test_the_template_has_every_setting_once_and_its_lines_are_the_defaults(tmp_
     live = [line.removeprefix("# ") for line in text.splitlines() if re.match(r"# \w+ = (?!# not set)|# \[|\[", line)]
     (tmp_path / FILE_NAME).write_text("\n".join(live))
     loaded = load(tmp_path)
-    assert msgspec.structs.replace(loaded, sites={}, schedules={}) == Settings()
-    assert (list(loaded.sites), list(loaded.schedules)) == (["www.example.org"], ["nightly"])
+    assert msgspec.structs.replace(loaded, sites={}, schedules={}, fields={}) == Settings()
+    names = [list(one) for one in (loaded.sites, loaded.schedules, loaded.fields)]
+    assert names == [["www.example.org"], ["nightly"], ["price"]]
 
 
 def test_command_line_wins_over_file_and_file_over_defaults(tmp_path: Path) -> None:

@@ -16,11 +16,13 @@ import pytest
 from clicks_kit import NEVER, crawl
 from web_kit import PATIENCE, SETTINGS
 
+from gossamer.cli.searching.evaluate import command as evaluate
 from gossamer.cli.searching.preferred import show_trial
 from gossamer.clock import SystemClock
 from gossamer.compose.search import open_service
 from gossamer.data.folder import DataFolder
 from gossamer.data.opening import open_frontier
+from gossamer.errors import UsageError
 from gossamer.model.site import key64
 from gossamer.operate.takedown import take_down
 from gossamer.search.clicks.acting import NAME
@@ -518,6 +520,11 @@ def test_the_trial_is_reported_on_the_command_line(
     show_trial(town.folder.root, json=False)
     said = capsys.readouterr().out
     assert "30 readers preferred the order with clicks" in said and "Clicks help." in said
+    evaluate(clicks=True, data=town.folder.root)
+    assert capsys.readouterr().out == said
+    for wrong in ({}, {"collection": "queries.json", "clicks": True}):
+        with pytest.raises(UsageError, match="--clicks"):
+            evaluate(**wrong)  # type: ignore[arg-type]  # a name, and a flag
 
 
 def test_only_a_share_takes_part(town: Town) -> None:

@@ -109,7 +109,7 @@ class Alerting:
         self, here: View, both: _Both, alert: Alert, rules: Rules, is_told: Callable[[Alert, int], bool]
     ) -> list[_Found]:
         request, now = _decode(alert.request), self._clock.now()
-        effects = for_alerts(rules.effects(parse(request.query), request, both.languages, now))
+        effects = for_alerts(rules.effects(parse(request.query, here.fields), request, both.languages, now))
         effects = self._likes.into(effects, request, both.whole)
         built = build(here, self._config, both, effects, request, now)
         hits = here.searcher.search(built.strict, here.documents, count=False).hits

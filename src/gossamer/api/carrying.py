@@ -12,6 +12,7 @@ code.
 from __future__ import annotations
 
 import ast
+import itertools
 import linecache
 import os
 import re
@@ -27,6 +28,7 @@ from gossamer.errors import StorageError, UsageError
 from gossamer.plugins import CARRIED, HOOKS, PARSERS, RULES, STRATEGIES
 
 _POINTS: dict[str, Any] = {point.name: point for point in (RULES, STRATEGIES, PARSERS, HOOKS)}
+_count = itertools.count(1)
 _CONSTANTS = (str, bytes, int, float, complex, bool, type(None), type(...))
 _HEAD = '''"""The plug-ins of the program that runs this crawl: Gossamer wrote them out for its processes."""
 
@@ -59,7 +61,8 @@ def carry(plugins: Sequence[Plugin], folder: DataFolder) -> None:
             raise UsageError(f"{plugin!r} is no plug-in: decorate it with gossamer.filter, strategy, hook or reader")
     source = source_of(plugins)
     folder.create_run()
-    path = folder.run / f"plugins-{os.getpid()}.py"
+    # A name of its own for each crawl: processes read a file once.
+    path = folder.run / f"plugins-{os.getpid()}-{next(_count)}.py"
     try:
         path.write_text(source, encoding="utf-8")
     except OSError as error:

@@ -287,7 +287,7 @@ class Crawl:
     def _check_folder(self, seeds: Sequence[Seed]) -> None:
         """The default folder is for one crawl: two that know nothing of each other would end up in it."""
         folder = DataFolder(self.folder.path)
-        if self._is_named or not seeds or not folder.has_crawl():
+        if self._is_named or not seeds or folder.is_shared or not folder.has_crawl():
             return
         with self._store.database() as db:
             known = list(seed_urls(db))

@@ -53,7 +53,8 @@ class Folder:
     """What a crawl has stored. Every method reads what is there now; a Folder may be used from any thread."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.path = Path(folder)
+        self.path = Path(folder).absolute()
+        """Where it is."""
         self._store = Store(self.path)
 
     def __repr__(self) -> str:

@@ -87,6 +87,8 @@ class Page:
     """Links followed from the nearest seed."""
     fetched_at: datetime | None = None
     """When it was fetched; None for a page that no crawl fetched."""
+    text_hash: str = ""
+    """Equal for pages with equal texts: tells whether one that was stored anew says something else."""
     more: More = field(default_factory=_no_more, repr=False, compare=False)
     """Where `markdown`, `links` and `html` come from."""
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from gossamer.api.pages import Link, More, Page
+from gossamer.dedup.exact import content_hash
 from gossamer.discover.seeds import parse_seed
 from gossamer.errors import UsageError
 from gossamer.model.decision import Decision
@@ -27,7 +28,7 @@ def read_page(html: str | bytes, url: str, *, content_type: str = "") -> Page:
     """Read one page: title, main text, Markdown, date, language, links. Nothing is fetched or stored.
 
     `html` is the page as text, or the body of a response as bytes; then `content_type` may say what its header said.
-    PDF files and plain text are read, too. `url` is where the page comes from: relative links need it.
+    PDF, office and book files and plain text are read, too. `url` is where the page comes from: relative links need it.
 
     Raises `gossamer.errors.UsageError` if the URL is none, or the body is of a type that Gossamer does not read.
     """
@@ -39,7 +40,7 @@ def read_page(html: str | bytes, url: str, *, content_type: str = "") -> Page:
     else:
         body = html
     job = ParseJob(address, Kind.PAGE, content_type, body)
-    parsed = _read(job, ParseContext(canonicalizer, _decide_nothing, time.time()))
+    parsed = _read(job, ParseContext(canonicalizer, _decide_nothing, time.time(), content_hash=content_hash))
     if not parsed.ok:
         raise UsageError(f"cannot read {address}: {parsed.problem}")
     return page_of(parsed, job, canonicalizer)
@@ -64,6 +65,7 @@ def page_of(parsed: Parsed, job: ParseJob, canonicalizer: Canonicalizer) -> Page
         image=parsed.image,
         canonical=parsed.canonical,
         media_type=parsed.media_type,
+        text_hash=parsed.content_hash,
         more=_more(parsed, job, canonicalizer),
     )
 

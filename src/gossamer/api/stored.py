@@ -35,7 +35,7 @@ _TRIES = 5
 COLUMNS = (
     *("url", "title", "text", "lang", "date", "updated", "author", "description", "headings", "page_type", "category"),
     *("site", "site_name", "image", "canonical", "media_type", "status", "depth", "fetched_at"),
-    *("warc_offset", "warc_length"),
+    *("content_hash", "warc_offset", "warc_length"),
 )  # fmt: skip
 """The columns of a page that a program gets."""
 
@@ -77,6 +77,7 @@ class Store:
             status=row["status"],
             depth=row["depth"],
             fetched_at=row["fetched_at"],
+            text_hash=row["content_hash"] or "",
             more=self._more(dict(row), segment),
         )
 

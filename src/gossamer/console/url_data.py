@@ -24,7 +24,7 @@ from gossamer.model.site import site_of
 from gossamer.model.url import Canonicalizer
 from gossamer.operate.explain.explanation import Explanation
 from gossamer.operate.explain.findable import Indexed
-from gossamer.operate.explain.url import add_shy_links, conclude, explain
+from gossamer.operate.explain.url import add_shy_links, conclude, explain, values_of
 from gossamer.search.results import Request, ScoreExplanation, StoredPage
 
 PATIENCE = 2.0
@@ -101,6 +101,7 @@ def add_index(crawl: Crawl, answer: Explanation) -> StoredPage | None:
             found is not None, "", max(0, behind), bool(target) and search.page(str(target)) is not None
         )  # fmt: skip
         answer.index = "in the index" if found is not None else "not in the index"
+        answer.fields = values_of(found, crawl.settings()) if found is not None else []
     except GossamerError as error:
         index = Indexed(problem=str(error))
         answer.index = str(error)

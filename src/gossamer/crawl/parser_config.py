@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gossamer.model.url import CanonicalRules
+from gossamer.parse.fields.config import FieldConfig
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule
 from gossamer.plugins import RULES
@@ -40,6 +41,8 @@ class ParserConfig(msgspec.Struct, frozen=True):
     """Sites and the origins that represent them."""
     learn: bool = True
     """Whether pages tell what they show of their sites."""
+    fields: dict[str, FieldConfig] = {}
+    """The operator's own fields."""
 
 
 class SiteKnown(msgspec.Struct, frozen=True, array_like=True):

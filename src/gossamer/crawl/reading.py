@@ -27,12 +27,14 @@ from gossamer.model.records import Entry, Kind, Parsed, ParseJob
 from gossamer.model.site import key64, packed_keys, site_of
 from gossamer.model.url import Base, Canonicalizer, resolve_base
 from gossamer.parse.document import ParseContext, complete, parse_document
+from gossamer.parse.fields.config import stamp
+from gossamer.parse.fields.taking import Taker
 from gossamer.parse.links import ReferenceMemory
 from gossamer.parse.rules import RuleBook
 from gossamer.parse.sniff import media_type, true_type
 from gossamer.plugins import HOOKS, MISSING, own_parser, readable_types
 from gossamer.site.facts import Facts
-from gossamer.site.judgement import KnownSite
+from gossamer.site.judgement import Judgement, KnownSite
 from gossamer.site.sketch import Seen
 from gossamer.site.view import PageView
 
@@ -68,6 +70,9 @@ class PageParser:
         self._simhash = simhash if config.near == "simhash" else None
         self._rules = RuleBook(config.documents)
         self._chain = full_chain(config.scope, config.rules, self._rules.fits)
+        self._fields = Taker(config.fields) if config.fields else None
+        self.fields = stamp(config.fields)
+        """Tells which fields are taken out of pages; 0 if there are none."""
         self._categories = model_of(config.categories)
         self._memory = ReferenceMemory()
         self._keys = _Keys()
@@ -105,6 +110,7 @@ class PageParser:
         context = ParseContext(
             canonicalizer=self._canonicalizer, decide=self._chain.split, now=now, limits=self._limits,
             content_hash=content_hash, simhash=self._simhash, memory=self._memory, rules=self._rules, view=view,
+            fields=self._fields,
         )  # fmt: skip
         media = true_type(media_type(job.content_type), job.body, job.url) if job.kind is Kind.PAGE else ""
         own = media in self._own
@@ -123,9 +129,16 @@ class PageParser:
             if _has_little_left(parsed) and parsed.content_hash and not is_page_hash(parsed.content_hash):
                 parsed.content_hash = content_hash(f"{parsed.title}\n{parsed.text}")
             sketch = view.sketch(Seen(job.url, parsed.title, parsed.language, parsed.page_type, len(parsed.text)))
-            parsed.judged = msgspec.msgpack.encode(view.judgement) if parsed.ok else b""
+            parsed.judged = self._judged(view.judgement) if parsed.ok else b""
             parsed.sketch = msgspec.msgpack.encode(sketch) if sketch is not None else b""
+        elif self.fields and parsed.ok:
+            parsed.judged = self._judged(Judgement())
         return parsed
+
+    def _judged(self, judgement: Judgement) -> bytes:
+        if self.fields:
+            judgement = msgspec.structs.replace(judgement, fields=self.fields)
+        return msgspec.msgpack.encode(judgement)
 
     def _apply_hooks(self, job: ParseJob, parsed: Parsed) -> None:
         if self._hooks and parsed.ok:

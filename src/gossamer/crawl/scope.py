@@ -108,4 +108,5 @@ class LiveScope:
             categories=self._categories,
             mirrors=self.mirrors,
             learn=settings.site.learn,
+            fields=settings.fields,
         )

@@ -143,6 +143,7 @@ def _from_page(result: Result, parsed: Parsed, rules: Rules, body: bytes) -> Non
         visit.outcome, visit.reason = Outcome.NOINDEX, "the page asks not to be indexed"
         visit.content_hash = ""
         result.row.text = result.row.headings = result.row.description = result.row.judged = None
+        result.row.fields = result.row.field_sources = None
     if parsed.noarchive or parsed.noindex:
         result.response = None
     result.links = parsed.links
@@ -326,6 +327,8 @@ def fill_row(row: PageRow, parsed: Parsed) -> None:
     row.links = len(parsed.links)
     row.ai_signals = parsed.ai_signals or None
     row.judged = parsed.judged or None
+    row.fields = [one.written for one in parsed.fields] or None
+    row.field_sources = [one.source for one in parsed.fields] or None
 
 
 def robots_sitemaps(urls: Sequence[str], origin: str, rules: Rules, now: float) -> list[Discovered]:

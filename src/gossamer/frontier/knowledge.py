@@ -183,6 +183,25 @@ def facts_of(db: Database, site: str) -> Facts:
     return _facts.decode(facts) if facts else Facts()
 
 
+def judge_all_again(db: Database) -> int:
+    """Have the documents of all sites judged again, because something else is taken out of pages now; returns how many
+    sites there are. What is known of them stays as it is."""
+    with db.transaction():
+        sites = [
+            row[0]
+            for row in db.execute(
+                "SELECT id FROM sites WHERE EXISTS "
+                "(SELECT 1 FROM urls WHERE urls.site_id = sites.id AND urls.outcome = 'document') ORDER BY id"
+            )
+        ]
+        for site_id in sites:
+            learning = learning_of(db, site_id)
+            learning.version, learning.reread = learning.version + 1, FIRST_KEY
+            learning.facts = learning.facts or msgspec.msgpack.encode(Facts())
+            _write(db, site_id, learning)
+    return len(sites)
+
+
 def sites_to_judge_again(db: Database, settled_at: float = math.inf) -> list[int]:
     """Sites some of whose pages were read before the site was known as it is now. `settled_at`: the time by which what
     is known has settled: only sites of which nothing was learned for `SETTLING` seconds before."""

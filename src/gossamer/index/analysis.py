@@ -58,7 +58,10 @@ def surface(text: str) -> str:
 
 def surface_words(text: str) -> list[str]:
     """The words of a text as the index holds them, in order."""
-    return _surface_analyzer().analyze(encodable(surface(text)))
+    cut = surface(text)
+    if cut.isascii():  # the library would change nothing, and takes longer to be asked
+        return [word for word in cut.split() if len(word) < schema.TOO_LONG]
+    return _surface_analyzer().analyze(encodable(cut))
 
 
 def words(text: str) -> list[str]:

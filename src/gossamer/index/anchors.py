@@ -16,7 +16,9 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import xxhash
 
@@ -26,6 +28,8 @@ from gossamer.model.site import key64
 KEEP = 8
 _LONGEST = 100
 _REMEMBERED = 500_000
+_AT_ONCE = 500
+"""Pages of one query."""
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _SAYS_NOTHING = frozenset(
     "next,previous,prev,up,top,home,index,back,contents,table of contents,link,links,here,click here,more,read more,"
@@ -65,9 +69,9 @@ class AnchorStore:
             if len(recent) >= _REMEMBERED:
                 recent.clear()
             recent.add(seen)
-            text = " ".join(anchor.encode("utf-8", "replace").decode().split())[:_LONGEST].strip()
-            if says_something(text):
-                new[key64(target)][key64(text)] = text
+            text, hash_ = _kept(anchor)
+            if text:
+                new[key64(target)][hash_] = text
         with self._failing():
             self._merge(new)
         if len(self._recent) + len(recent) > _REMEMBERED:
@@ -76,8 +80,11 @@ class AnchorStore:
 
     def _merge(self, new: dict[int, dict[int, str]]) -> None:
         added, dropped, stale = [], [], []
+        there: dict[int, set[int]] = defaultdict(set)
+        for target, hash_ in self._of("target, hash", list(new)):
+            there[target].add(hash_)
         for target in sorted(new):
-            known = {row[0] for row in self._db.execute("SELECT hash FROM anchors WHERE target = ?", (target,))}
+            known = there.get(target, set())
             kept = set(sorted(known | new[target].keys())[:KEEP])
             if kept == known:
                 continue
@@ -93,10 +100,23 @@ class AnchorStore:
             self._db.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
 
     def texts(self, target: int) -> list[str]:
-        """The anchor texts of a page, in an order that depends on nothing else."""
+        """The anchor texts of a page."""
+        return self.texts_of([target]).get(target, [])
+
+    def texts_of(self, targets: Sequence[int]) -> dict[int, list[str]]:
+        """The anchor texts of pages that have any, in an order that depends on nothing else."""
+        found: dict[int, list[str]] = {}
         with self._failing():
-            rows = self._db.execute("SELECT text FROM anchors WHERE target = ? ORDER BY hash", (target,))
-            return [row[0] for row in rows]
+            for target, _, text in sorted(self._of("target, hash, text", targets)):
+                found.setdefault(target, []).append(text)
+        return found
+
+    def _of(self, columns: str, targets: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+        """Rows of some pages, many pages a query."""
+        for start in range(0, len(targets), _AT_ONCE):
+            asked = targets[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(asked))
+            yield from self._db.execute(f"SELECT {columns} FROM anchors WHERE target IN ({marks})", asked)
 
     def stale(self, limit: int) -> list[int]:
         """Pages whose anchor texts changed since they were indexed; some of them may not be indexed at all."""
@@ -124,6 +144,13 @@ class AnchorStore:
                     f"{self._path}: {said}: fix that and start again; nothing committed is lost"
                 ) from error
             raise CorruptError(f"{self._path} is damaged ({said}): run `gossamer index --rebuild`") from error
+
+
+@lru_cache(maxsize=100_000)
+def _kept(anchor: str) -> tuple[str, int]:
+    """What is kept of an anchor text, and its hash; an empty text if it says nothing."""
+    text = " ".join(anchor.encode("utf-8", "replace").decode().split())[:_LONGEST].strip()
+    return (text, key64(text)) if says_something(text) else ("", 0)
 
 
 def says_something(anchor: str) -> bool:

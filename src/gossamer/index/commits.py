@@ -27,6 +27,7 @@ import tantivy
 from gossamer.errors import CorruptError, OperationError, StorageError
 from gossamer.index import extras, schema
 from gossamer.index.shards import WHOLE, Cut
+from gossamer.model.fields import CustomFields
 
 META = "meta.json"
 _LOCK = ".tantivy-meta.lock"
@@ -57,6 +58,10 @@ class Payload(msgspec.Struct, frozen=True):
     """The part of the documents that it holds."""
     extras: tuple[str, ...] = ()
     """The analysers of `index/extras.py` that all its words go through."""
+    fields: CustomFields = ()
+    """The operator's own fields, with their slots (`index/custom.py`)."""
+    slots: int = 0
+    """How many slots were given so far."""
 
     @property
     def cut(self) -> Cut:

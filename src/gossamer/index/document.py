@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import msgspec
 import tantivy
 
-from gossamer.index import analysis, schema
+from gossamer.index import analysis, custom, schema
+from gossamer.index.moments import date_seconds
 from gossamer.index.names import names
 from gossamer.index.schema import StoredDocument
+from gossamer.model.fields import CustomFields, FieldValue, stored_values
 from gossamer.model.page_types import LISTS
 from gossamer.model.site import host_of, key64, owner_of, section_of, site_of
 from gossamer.parse.document_types import of_media
 from gossamer.parse.language import page_language
 
-_encode = msgspec.msgpack.Encoder().encode
-_ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
 MAX_STORED = 100_000
 """Characters of a text that are kept in the index, for excerpts; all of it is searched, and is in the segments."""
 _MAX_ALTERNATES = 50
@@ -30,6 +28,7 @@ _MAX_FOLDERS = 12
 ROW_COLUMNS = [
     "url", "title", "headings", "text", "lang", "claimed_lang", "date", "fetched_at", "media_type", "page_type",
     "category", "author", "cluster", "joined", "alternates",
+    "fields", "field_sources",
 ]  # fmt: skip
 """Columns of a stored page that `page_of` reads."""
 
@@ -57,6 +56,8 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     """Whether others were in the cluster before."""
     alternates: Sequence[str] = ()
     """The page in other languages: hreflang, a space, URL."""
+    fields: Sequence[FieldValue] = ()
+    """Values of the operator's own fields."""
 
     @property
     def key(self) -> int:
@@ -81,20 +82,22 @@ def page_of(row: Mapping[str, Any]) -> IndexPage:
         cluster=row["cluster"],
         joined=bool(row["joined"]),
         alternates=row["alternates"] or (),
+        fields=stored_values(row["fields"], row["field_sources"]),
     )
 
 
-def build(page: IndexPage, using: Collection[str] = ()) -> tantivy.Document:
-    """The document of a page, analysed; `using`: the extras that its index was built with."""
+def build(page: IndexPage, using: Collection[str] = (), fields: CustomFields = ()) -> tantivy.Document:
+    """The document of a page, analysed; `using`: the extras that its index was built with; `fields`: those of the
+    operator's own that it has."""
     try:
-        return _build(page, page.key, using)
+        return _build(page, page.key, using, fields)
     except UnicodeEncodeError:  # a lone surrogate: no decoded text has one, but a page must not stop the rest
         texts = {name: value for name, value in msgspec.structs.asdict(page).items() if isinstance(value, str)}
         clean = {name: analysis.encodable(value) for name, value in texts.items()}
-        return _build(msgspec.structs.replace(page, **clean), page.key, using)
+        return _build(msgspec.structs.replace(page, **clean), page.key, using, fields)
 
 
-def _build(page: IndexPage, key: int, using: Collection[str]) -> tantivy.Document:
+def _build(page: IndexPage, key: int, using: Collection[str], fields: CustomFields) -> tantivy.Document:
     site, lang = site_of(page.url), page.lang or ""
     document = tantivy.Document()
     text = document.add_text
@@ -128,12 +131,13 @@ def _build(page: IndexPage, key: int, using: Collection[str]) -> tantivy.Documen
         for number in numbers:
             document.add_integer(field, number)
     _add_numbers(document, page)
+    custom.add(document, page.fields, fields)
     shown = page.text if len(page.text) <= MAX_STORED else page.text[:MAX_STORED] + "…"
     stored = StoredDocument(
         page.url, page.title, shown, site, page.lang, page.date, page.fetched_at, kind, page.page_type, page.category,
-        page.author, alternates_of(page),
+        page.author, alternates_of(page), list(page.fields),
     )  # fmt: skip
-    document.add_bytes(schema.PAGE, _encode(stored))
+    document.add_bytes(schema.PAGE, schema.encode(stored))
     return document
 
 
@@ -157,19 +161,6 @@ def _add_numbers(document: tantivy.Document, page: IndexPage) -> None:
     # A page that was not compared is a cluster of its own; numbers of clusters are small, keys are not.
     number(schema.CLUSTER, page.key if page.cluster is None else page.cluster)
     number(schema.JOINED, int(page.joined))
-
-
-def date_seconds(date: str | None) -> int | None:
-    """Seconds since 1970 at which a date of any precision begins, UTC if it names no zone; None if it is none."""
-    found = _ISO.match(date or "")
-    if not found:
-        return None
-    year, month, day, time, zone = found.groups()
-    text = f"{year}-{month or '01'}-{day or '01'}T{time or '00:00'}{zone or '+00:00'}"
-    try:
-        return int(datetime.fromisoformat(text.replace(" ", "T")).timestamp())
-    except ValueError:
-        return None
 
 
 def depth(url: str) -> int:

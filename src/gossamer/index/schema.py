@@ -11,8 +11,14 @@ everything a result shows, since reading one is much cheaper than reading eight.
 
 from __future__ import annotations
 
+from threading import local
+
 import msgspec
 import tantivy
+import zstandard
+
+from gossamer.index import custom
+from gossamer.model.fields import FieldValue
 
 VERSION = 5
 
@@ -55,6 +61,12 @@ PAGE = "page"
 SCORED = (TITLE, BODY, ADDRESS, TITLE_STEMS, BODY_STEMS, HEADINGS, ANCHORS)
 """The fields that scores come from, in the order in which the schema numbers them."""
 
+TOO_LONG = 80
+"""Bytes of a word from which on the index leaves it out."""
+_LEVEL = 3
+"""Of zstd. 6 saves 4 % more of what is stored, for twice the time."""
+_MOST_BYTES = 16_000_000
+"""Bytes that a stored value can have at most: its text is cut at 100,000 characters."""
 _SURFACE = "gossamer_surface"
 _CUT = "gossamer_cut"
 
@@ -75,9 +87,22 @@ class StoredDocument(msgspec.Struct, array_like=True):
     author: str = ""
     alternates: list[tuple[str, str]] = []
     """Language and URL of the page in other languages."""
+    fields: list[FieldValue] = []
+    """Values of the operator's own fields."""
 
 
+_encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(StoredDocument).decode
+_mine = local()
+
+
+def encode(page: StoredDocument) -> bytes:
+    """The stored value of a page. The library packs stored values with lz4, some at once; zstd packs each by itself, so
+    that one is read without the others, and takes a fifth less room."""
+    pack: zstandard.ZstdCompressor | None = getattr(_mine, "pack", None)
+    if pack is None:  # one for each thread: they are not safe to share
+        pack = _mine.pack = zstandard.ZstdCompressor(level=_LEVEL)
+    return pack.compress(_encode(page))
 
 
 def decode(document: tantivy.Document) -> StoredDocument:
@@ -85,7 +110,15 @@ def decode(document: tantivy.Document) -> StoredDocument:
     page = document.get_first(PAGE)
     if not isinstance(page, bytes):  # a flipped bit in the type of a field
         raise ValueError("a document is stored without its page")
-    return _decode(page)
+    unpack: zstandard.ZstdDecompressor | None = getattr(_mine, "unpack", None)
+    if unpack is None:
+        unpack = _mine.unpack = zstandard.ZstdDecompressor()
+    try:
+        if zstandard.frame_content_size(page) > _MOST_BYTES:  # a flipped bit: the memory would be taken at once
+            raise ValueError("the page of a document is damaged: it cannot be so large")
+        return _decode(unpack.decompress(page, max_output_size=_MOST_BYTES))
+    except zstandard.ZstdError as error:
+        raise ValueError(f"the page of a document is damaged: {error}") from error
 
 
 def build() -> tantivy.Schema:
@@ -106,18 +139,19 @@ def build() -> tantivy.Schema:
     for name in (NAME, PART_NAME):
         builder.add_integer_field(name, indexed=True)
     builder.add_bytes_field(PAGE, stored=True)
+    custom.declare(builder)
     return builder.build()
 
 
 def surface_analyzer() -> tantivy.TextAnalyzer:
     """Cuts `analysis.surface` of a text into words, for the index and for phrases of a query."""
-    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.remove_long(80))
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.remove_long(TOO_LONG))
     return words.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build()
 
 
 def prepare(index: tantivy.Index) -> tantivy.Index:
     """Give an opened index its tokenizers, which are not stored with it."""
     index.register_tokenizer(_SURFACE, surface_analyzer())
-    cut = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.remove_long(80))
+    cut = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.remove_long(TOO_LONG))
     index.register_tokenizer(_CUT, cut.build())
     return index

@@ -18,9 +18,10 @@ from pathlib import Path
 import msgspec
 import tantivy
 
-from gossamer.index import commits, extras, schema
+from gossamer.index import commits, custom, extras, schema
 from gossamer.index.commits import Commit, Payload, Segment
 from gossamer.index.merging import merge, plan
+from gossamer.model.fields import CustomFields
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,21 @@ class IndexWriter:
         return extras.usable(self._commit.payload.extras)
 
     @property
+    def fields(self) -> CustomFields:
+        """The operator's own fields that the index has."""
+        return self._commit.payload.fields
+
+    def has_fields(self, wanted: CustomFields) -> bool:
+        """Give the index these fields of the operator's own; False if it has no room for them and must be rebuilt."""
+        payload = self._commit.payload
+        fields, slots = custom.assigned(wanted, payload.fields, payload.slots)
+        if slots > custom.SLOTS:
+            return False
+        if fields != payload.fields:
+            self._publish(self._commit.segments, msgspec.structs.replace(payload, fields=fields, slots=slots))
+        return True
+
+    @property
     def segments(self) -> int:
         """How many segments there are."""
         return len(self._commit.segments)
@@ -79,18 +95,27 @@ class IndexWriter:
             hits = searcher.search(query, len(keys), count=False).hits
             return [schema.decode(searcher.doc(address)) for _, address in hits]
 
+    def begin(self) -> Batch:
+        """Documents to be applied; the library indexes them while more come."""
+        return Batch(self._folder, self._new_scratch())
+
     def apply(
-        self, documents: Mapping[int, tantivy.Document], gone: Collection[int], position: int, now: float,
+        self, documents: Mapping[int, tantivy.Document] | Batch, gone: Collection[int], position: int, now: float,
         look: Callable[[tantivy.Index], object] = lambda index: None,
     ) -> None:  # fmt: skip
         """Add or replace documents by key, remove those `gone`, and note the position: all or nothing. `look` is called
         with an index of the new documents alone, if there are any, before any of it counts."""
-        added = self._write(list(documents.values()), look)
-        kept = self._without(self._commit.segments, {*documents, *gone}, self._folder)
+        batch = documents if isinstance(documents, Batch) else self.begin()
+        if not isinstance(documents, Batch):
+            for key, document in documents.items():
+                batch.add(key, document)
+        place = batch.finish(look)
+        added = self._take_in(place) if place is not None else []
+        kept = self._without(self._commit.segments, {*batch.keys, *gone}, self._folder)
         payload = msgspec.structs.replace(self._commit.payload, position=position, committed_at=now)
         self._publish([*kept, *added], payload)
         if self._merging is not None:
-            self._merging.deleted |= {*documents, *gone}
+            self._merging.deleted |= {*batch.keys, *gone}
         self.merge_some()
 
     def merge_some(self, wait: bool = False) -> bool:
@@ -107,22 +132,6 @@ class IndexWriter:
         """Stop; a running merge is awaited and thrown away."""
         self._threads.shutdown(wait=True)
         shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def _write(self, documents: Sequence[tantivy.Document], look: Callable[[tantivy.Index], object]) -> list[Segment]:
-        if not documents:
-            return []
-        place = self._new_scratch()
-        with commits.storing(self._folder):
-            place.mkdir()
-        with commits.checking(self._folder):
-            index = schema.prepare(tantivy.Index(schema.build(), str(place)))
-            writer = index.writer(_HEAP, 1)
-            for document in documents:
-                writer.add_document(document)
-            writer.commit()
-            writer.wait_merging_threads()
-        look(index)
-        return self._take_in(place)
 
     def _without(self, segments: Sequence[Segment], keys: Collection[int], source: Path) -> list[Segment]:
         """The segments with the documents of these keys deleted."""
@@ -202,6 +211,42 @@ class IndexWriter:
 
     def _new_scratch(self) -> Path:
         return self._scratch / str(next(self._numbers))
+
+
+class Batch:
+    """Documents of one commit, written as new segments in a scratch folder."""
+
+    def __init__(self, folder: Path, place: Path) -> None:
+        self._folder, self._place = folder, place
+        self._index: tantivy.Index | None = None
+        self._writer: tantivy.IndexWriter | None = None
+        self.keys: set[int] = set()
+
+    def add(self, key: int, document: tantivy.Document) -> None:
+        """Add a document, or replace the one with this key; returns before the library has indexed it."""
+        with commits.checking(self._folder):
+            writer = self._writer or self._open()
+            if key in self.keys:
+                writer.delete_documents_by_term(schema.KEY, key)
+            self.keys.add(key)
+            writer.add_document(document)
+
+    def finish(self, look: Callable[[tantivy.Index], object]) -> Path | None:
+        """The folder with all documents; None if there are none."""
+        if self._writer is None or self._index is None:
+            return None
+        with commits.checking(self._folder):
+            self._writer.commit()
+            self._writer.wait_merging_threads()
+        look(self._index)
+        return self._place
+
+    def _open(self) -> tantivy.IndexWriter:
+        with commits.storing(self._folder):
+            self._place.mkdir()
+        self._index = schema.prepare(tantivy.Index(schema.build(), str(self._place)))
+        self._writer = self._index.writer(_HEAP, 1)
+        return self._writer
 
 
 class _Merging:

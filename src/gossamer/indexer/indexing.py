@@ -24,6 +24,7 @@ import tantivy
 from gossamer.clock import Clock
 from gossamer.courtesy import return_memory
 from gossamer.data.classifier import categoriser
+from gossamer.data.crawl_settings import settings_of_crawl
 from gossamer.data.folder import DataFolder
 from gossamer.data.index_place import IndexPlace
 from gossamer.database.database import Database
@@ -38,9 +39,10 @@ from gossamer.index.anchors import AnchorStore
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import WHOLE, Cut
-from gossamer.index.writer import IndexWriter
+from gossamer.index.writer import Batch, IndexWriter
 from gossamer.indexer.stored_rows import StoredRows
 from gossamer.model.site import key64, site_of
+from gossamer.parse.fields.config import custom_fields
 from gossamer.settings import load as load_settings
 from gossamer.store.durable import SegmentMissingError
 from gossamer.tables import alerts, forgetting
@@ -53,6 +55,8 @@ log = logging.getLogger(__name__)
 
 _STEP_PAGES = 1_000
 """Stored visits of one commit: few enough for a commit a second on a slow machine."""
+_REBUILD_PAGES = 5_000
+"""The same where nobody waits for them: each commit costs some files, and its own copy of the most frequent words."""
 _LINKS_REMEMBERED = 10_000
 _LINKS_TRIED = 5
 """How often to look again for a segment that was merged meanwhile."""
@@ -83,6 +87,7 @@ class Indexer:
         self._gone_until = 0 if self._writer.position else changes.last_change(db)
         self._links_read: set[str] = set()
         self._search = load_settings(folder.root).search
+        self._has_room = self._writer.has_fields(custom_fields(settings_of_crawl(folder.root).fields))
 
     @classmethod
     def open(
@@ -100,7 +105,10 @@ class Indexer:
         generation = generations.current()
         if generation is not None:
             if _fits(generations, generation, db, place.cut):
-                return cls(folder, db, generations, generation, clock, place.cut)
+                indexer = cls(folder, db, generations, generation, clock, place.cut)
+                if indexer._has_room:
+                    return indexer
+                indexer.close()
             log.warning("the index in %s cannot be continued and is rebuilt", place.root)
         return cls.rebuild(folder, db, clock, progress, place)
 
@@ -119,7 +127,7 @@ class Indexer:
             total = stored_pages(db)
             done = 0
             while indexer.behind():
-                done += indexer.step()
+                done += indexer.step(_REBUILD_PAGES)
                 if progress is not None:
                     progress(done, max(done, total))
             indexer.finish_merges()
@@ -139,24 +147,26 @@ class Indexer:
         """How many changes of the crawl are not in the index yet."""
         return changes.last_change(self._db) - self._writer.position
 
-    def step(self) -> int:
-        """Bring some changes into the index; returns how many stored visits were read."""
+    def step(self, pages: int = 0) -> int:
+        """Bring some changes into the index; returns how many stored visits were read. `pages`: how many about, if not
+        as few as an index that follows a crawl takes."""
         start, last = self._writer.position, changes.last_change(self._db)
         if last <= start:
             self._writer.merge_some()
             return 0
         segments = changes.new_segments(self._db, start, last)
-        taken = _first(segments, _STEP_PAGES)
+        taken = _first(segments, pages or _STEP_PAGES)
         until = last if len(taken) == len(segments) else taken[-1].seq
         self._read_links(taken)
-        found: dict[int, tantivy.Document] = {}
+        found = self._writer.begin()
         brought_by: dict[int, int] = {}
-        places = []
+        places, using = [], self._writer.extras
         for segment in taken:
             for page in self._current_pages(segment):
-                found[page.key] = build(page, self._writer.extras)
-                brought_by[page.key] = segment.seq
-                places.append((key64(site_of(page.url)), page.key))
+                key = page.key
+                found.add(key, build(page, using, self._writer.fields))
+                brought_by[key] = segment.seq
+                places.append((key64(site_of(page.url)), key))
         # Departed pages go first, however many wait to come in: somebody may have asked for a takedown.
         departed = changes.departed(self._db, max(start, self._gone_until), last)
         if max(start, self._gone_until) < forgetting.forgotten(self._db):  # after the read: it may lack some
@@ -164,12 +174,12 @@ class Indexer:
                 f"the index in {self._generations.root} is too far behind: the database forgot which pages left; "
                 "the next start rebuilds it"
             )
-        gone = self._gone(departed) - found.keys()
+        gone = self._gone(departed) - found.keys
         began = self._clock.now()
         self._commit(found, gone, until, brought_by)
         self._gone_until = last
         fields = {"gone": len(gone), "change": until, "behind": last - until, "seconds": self._clock.now() - began}
-        log.info("indexed %d pages", len(found), extra={"pages": len(found), **fields})
+        log.info("indexed %d pages", len(found.keys), extra={"pages": len(found.keys), **fields})
         if news := announced(self._db, places):
             note_searchable(self._db, news, self._clock.now())
         return_memory()
@@ -181,8 +191,8 @@ class Indexer:
         if not stale:
             return 0
         urls = [stored.url for stored in self._writer.find(stale)]
-        pages = self._rows.newest(urls)
-        found = {page.key: build(self._completed(page), self._writer.extras) for page in pages}
+        pages = self._completed(self._rows.newest(urls))
+        found = {page.key: build(page, self._writer.extras, self._writer.fields) for page in pages}
         if found:
             self._writer.apply(found, (), self._writer.position, self._clock.now())
         self._anchors.indexed(stale)
@@ -197,13 +207,11 @@ class Indexer:
         self._writer.close()
         self._anchors.close()
 
-    def _commit(
-        self, found: dict[int, tantivy.Document], gone: set[int], until: int, brought_by: dict[int, int]
-    ) -> None:
+    def _commit(self, found: Batch, gone: set[int], until: int, brought_by: dict[int, int]) -> None:
         """`brought_by`: key → the change that brought the document."""
         tell = partial(self._tell_alerts, brought_by=brought_by, until=until)
         self._writer.apply(found, gone, until, self._clock.now(), tell)
-        self._anchors.indexed(list(found))
+        self._anchors.indexed(list(found.keys))
 
     def _tell_alerts(self, index: tantivy.Index, brought_by: dict[int, int], until: int) -> None:
         if alerts.active(self._db):
@@ -218,18 +226,19 @@ class Indexer:
 
     def _current_pages(self, segment: changes.NewSegment) -> list[IndexPage]:
         try:
-            return [self._completed(page) for page in self._rows.documents(segment) if self._cut.holds(page.key)]
+            return self._completed([page for page in self._rows.documents(segment) if self._holds(page.url)])
         except CorruptError as error:
             log.error("pages are missing from the index: %s", error)
             return []
 
-    def _completed(self, page: IndexPage) -> IndexPage:
-        """The page with the texts of links to it, and with a category if it was stored before there were any."""
-        texts = self._anchors.texts(page.key)
-        category = page.category or self._categorise(page.title, page.text)[0]
-        if not texts and category == page.category:
-            return page
-        return msgspec.structs.replace(page, anchors=texts or (), category=category)
+    def _completed(self, pages: Sequence[IndexPage]) -> list[IndexPage]:
+        """The pages with the texts of links to them, and with a category if they were stored before there were any."""
+        texts = self._anchors.texts_of([page.key for page in pages])
+        found = []
+        for page in pages:
+            category = page.category or self._categorise(page.title, page.text)[0]
+            found.append(msgspec.structs.replace(page, anchors=texts.get(page.key, ()), category=category))
+        return found
 
     def _gone(self, departed: Sequence[tuple[int, int]]) -> set[int]:
         """Of the URLs that left, those that did not come back."""

@@ -38,6 +38,7 @@ from gossamer.jobs.segment_input import (
     run_over_pages,
     segment_groups,
 )
+from gossamer.model.fields import CustomFields
 from gossamer.model.site import key64, site_of
 from gossamer.store.place import Place, PlaceMissing, open_place
 from gossamer.store.telling_links import telling_links
@@ -75,9 +76,11 @@ class _Sent(msgspec.Struct, frozen=True):
     unread: list[Unread]
 
 
-def build_shards(context: JobContext, shards: int, target: str, now: float, model: bytes = b"") -> IndexReport:
+def build_shards(
+    context: JobContext, shards: int, target: str, now: float, model: bytes = b"", fields: CustomFields = (),
+) -> IndexReport:  # fmt: skip
     """Build the index of all documents in so many shards, each in a folder of the target place; `model` is the
-    classifier for pages that were stored before there was one."""
+    classifier for pages that were stored before there was one, `fields` are those of the operator's own."""
     position = last_change(context.db)
     crawl = crawl_id(context.db)
     place = context.place
@@ -97,7 +100,7 @@ def build_shards(context: JobContext, shards: int, target: str, now: float, mode
     built = run_stage(
         context, "building shards", build_shard,
         [
-            ShardTask(context.work, target, Cut(shard, shards), pages, anchors, crawl, position, now)
+            ShardTask(context.work, target, Cut(shard, shards), pages, anchors, crawl, position, now, fields)
             for shard in range(1, shards + 1)
         ],
     )  # fmt: skip

@@ -25,6 +25,7 @@ from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut
 from gossamer.index.writer import IndexWriter
 from gossamer.jobs.context import numbered
+from gossamer.model.fields import CustomFields
 from gossamer.store.place import Place, open_place
 
 MODEL = "categories.model"
@@ -57,6 +58,8 @@ class ShardTask(msgspec.Struct, frozen=True):
     crawl: str
     position: int
     now: float
+    fields: CustomFields = ()
+    """The operator's own."""
 
 
 def shard_folder(cut: Cut) -> str:
@@ -85,15 +88,18 @@ def build_shard(task: ShardTask) -> BuiltShard:
 def _fill(task: ShardTask, work: Place, index: IndexFolder, name: str) -> int:
     anchors = AnchorStore(index.anchors(name))
     writer = IndexWriter(index.tantivy(name), index.scratch(name))
+    writer.has_fields(task.fields)
     try:
         part = task.cut.shard - 1
         for batch in read_part(work, task.links, part):
             anchors.add(zip(batch.column("target").to_pylist(), batch.column("anchor").to_pylist(), strict=True))
         model = model_of(work.get(MODEL))
         for some in _chunks(_page(row, anchors, model) for row in _rows(read_part(work, task.pages, part))):
-            found = {page.key: build(page, writer.extras) for page in some}
+            found = writer.begin()
+            for page in some:
+                found.add(page.key, build(page, writer.extras, writer.fields))
             writer.apply(found, (), task.position, task.now)
-            anchors.indexed(list(found))
+            anchors.indexed(list(found.keys))
         if writer.position < task.position:  # a shard without a document
             writer.apply({}, (), task.position, task.now)
         writer.merge_some(wait=True)

@@ -29,6 +29,7 @@ from gossamer.jobs.near_clusters import near_clusters
 from gossamer.jobs.prefix_statistics import prefix_statistics
 from gossamer.jobs.segment_input import Unread
 from gossamer.jobs.vocabulary import vocabulary
+from gossamer.model.fields import CustomFields
 from gossamer.store.place import Place, open_place
 
 _STALE = 3 * 86_400.0
@@ -49,6 +50,8 @@ class JobOptions(msgspec.Struct, frozen=True):
     """Where an index is built: a folder, or the URL of a place."""
     model: bytes = b""
     """The classifier for pages without a category."""
+    fields: CustomFields = ()
+    """The operator's own fields, for an index."""
 
 
 class JobResult(msgspec.Struct, frozen=True):
@@ -85,7 +88,7 @@ def _clusters(context: JobContext, options: JobOptions) -> JobResult:
 def _index(context: JobContext, options: JobOptions) -> JobResult:
     if not 1 <= options.shards <= MOST:
         raise UsageError(f"an index can have 1 to {MOST} shards, not {options.shards}")
-    return JobResult(build_shards(context, options.shards, options.target, options.now, options.model))
+    return JobResult(build_shards(context, options.shards, options.target, options.now, options.model, options.fields))
 
 
 JOBS = {

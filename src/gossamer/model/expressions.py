@@ -73,6 +73,28 @@ class Expressions:
         return self.first(text) is not None
 
 
+class Capture:
+    """An expression with one group, looked for anywhere in a text: what the group matches is the value."""
+
+    def __init__(self, pattern: str) -> None:
+        """`ExpressionError` where it is wrong, too large, or has no group or several."""
+        _size(pattern)
+        options = _options()
+        options.never_capture = False
+        self._expression = re2.compile(_as_re2(pattern), options)
+        groups = self._expression.groups
+        if groups != 1:
+            raise ExpressionError(
+                f"the expression has {groups or 'no'} groups: put the value, and only that, into (…); "
+                "other parentheses begin with (?:"
+            )
+
+    def find(self, text: str) -> str:
+        """What the group matches first; empty if nothing."""
+        found = self._expression.search(text)
+        return (found.group(1) or "") if found else ""
+
+
 def _sets(patterns: Sequence[str], from_start: bool) -> Iterator[tuple[int, re2.Set]]:
     """Sets of expressions in a row that are not too large, each with the place of its first."""
     sizes = [_size(pattern) for pattern in patterns]

@@ -12,6 +12,7 @@ from enum import Enum
 import msgspec
 
 from gossamer.model.decision import Decision
+from gossamer.model.fields import FieldValue
 from gossamer.model.outcome import Outcome
 
 LEVELS = 32
@@ -211,6 +212,8 @@ class Parsed(msgspec.Struct):
     """By the operator's rules or classifier, `""` where there is none."""
     category_source: str = ""
     """`rule` or the classifier's name."""
+    fields: list[FieldValue] = []
+    """Values of the operator's own fields."""
     canonical: str = ""
     """Target of rel=canonical, canonical form."""
     refresh: str = ""
@@ -312,3 +315,7 @@ class PageRow(msgspec.Struct):
     """What was decided by what was known of its site (`site.judgement`), encoded."""
     new: bool | None = None
     """Whether it was no document before this visit."""
+    fields: list[str] | None = None
+    """Values of the operator's own fields: name, type, value (`model.fields`)."""
+    field_sources: list[str] | None = None
+    """Where each of them was found."""

@@ -26,6 +26,7 @@ from gossamer.model.url import Canonicalizer, parse_base, resolve_base
 from gossamer.parse.charset import decode
 from gossamer.parse.clean import clean_line, clean_text
 from gossamer.parse.date import Dates, confidence_on, find_dates
+from gossamer.parse.fields.taking import Taker
 from gossamer.parse.html import Tree
 from gossamer.parse.kind import page_kind
 from gossamer.parse.language import page_language
@@ -60,6 +61,8 @@ class ParseContext(msgspec.Struct, frozen=True):
     """What references meant on earlier pages; None: each page works its own out."""
     rules: RuleBook | None = None
     """The operator's document rules."""
+    fields: Taker | None = None
+    """The operator's own fields."""
     view: PageView | None = None
     """The page as whoever knows its site sees it."""
     agent: str = "gossamer"
@@ -119,6 +122,8 @@ def complete(parsed: Parsed, job: ParseJob, context: ParseContext) -> Parsed:
     rule = context.rules.match(parsed.url) if context.rules is not None else None
     if rule is not None and rule.category:
         parsed.category, parsed.category_source = rule.category, "rule"
+    if context.fields is not None:
+        parsed.fields = context.fields.take(None, parsed.url, now)
     parsed.text = clean_text(parsed.text[: limits.max_text_chars])
     _fingerprint(parsed, context)
     _take_dates(parsed, _without_future(parsed, now))
@@ -143,6 +148,8 @@ def _parse_html(job: ParseJob, media: str, context: ParseContext) -> Parsed:
         own = Resolver(context.canonicalizer, parse_base(job.url))
         apply_headers(data, job.robots_headers, job.link_headers, own, context.agent)
     _take_metadata(parsed, data, context.now)
+    if context.fields is not None:
+        parsed.fields = context.fields.take(tree, job.url, context.now)
     _decide_targets(parsed, context)
     if not _cut_by_rule(parsed, tree, context):
         shown = visible_text(tree) if structured.body else ""

@@ -22,6 +22,7 @@ import msgspec
 
 from gossamer.index.analysis import Languages
 from gossamer.index.stemmers import script_of_language
+from gossamer.model.fields import CustomFields
 
 _LANGUAGES = 6
 """Languages of one script that a query's words are stemmed in."""
@@ -73,6 +74,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     position: int = 0
     committed_at: float = 0.0
     generation: str = ""
+    fields: CustomFields = ()
+    """The operator's own fields."""
 
 
 class Whole(msgspec.Struct, frozen=True):
@@ -85,6 +88,8 @@ class Whole(msgspec.Struct, frozen=True):
     """Field → words in it on the average."""
     has_copies: bool
     frequencies: Frequencies
+    fields: CustomFields = ()
+    """The operator's own, by what any shard says; their slots are each shard's own."""
 
     def pages(self, field: str, term: str) -> int:
         """How many pages have a term that was asked for."""
@@ -107,7 +112,13 @@ def whole_of(summaries: Sequence[Summary], frequencies: Iterable[Frequencies]) -
         lengths={field: count / max(written, 1) for field, count in tokens.items()},
         has_copies=any(one.has_copies for one in summaries),
         frequencies=added(frequencies),
+        fields=fields_of(summaries),
     )
+
+
+def fields_of(summaries: Iterable[Summary]) -> CustomFields:
+    """The operator's own fields that any shard has."""
+    return tuple({field.name: field for one in summaries for field in reversed(one.fields)}.values())[::-1]
 
 
 def added(several: Iterable[Frequencies]) -> Frequencies:

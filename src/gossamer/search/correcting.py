@@ -74,7 +74,7 @@ def respelled(
         if better.get(text, text) == text:
             corrected_parts = iter(instead([piece for piece in cut if _is_word(piece)]))
             better[text] = "".join(next(corrected_parts) if _is_word(piece) else piece for piece in cut)
-    changed = parse(render(_with(query, better)))
+    changed = parse(render(_with(query, better)), query.fields)
     return changed if render(changed) != render(query) else None
 
 

@@ -15,21 +15,25 @@ speak of more than one index: each shard names the clusters of its `joined` page
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import tantivy
 
 from gossamer.index import schema
+from gossamer.model.fields import CustomField, CustomFields
 from gossamer.search.crowd import Crowd
+from gossamer.search.custom.facets import MOST, aggregation, counts_of, facets_of, shown_facets
 from gossamer.search.ordering import Candidate
 from gossamer.search.query.operators import FACETS, Facet
-from gossamer.search.results import Count, Facets
+from gossamer.search.results import Count, Facets, FieldFacet
 from gossamer.search.view import View, any_of, count_of
 
 EXACT = 100
 """Joined pages up to which numbers are exact: each costs a look into every segment of the index."""
+_MANY = 10_000
+"""Groups that copies may have."""
 _VALUES = 500
 """Values of a facet that copies may have."""
 _GROUP = "group"
@@ -47,6 +51,8 @@ class Tally(msgspec.Struct, frozen=True):
     facets: Facets
     groups: dict[int, int] = {}
     """Number of a group that was asked for → its clusters."""
+    fields: tuple[FieldFacet, ...] = ()
+    """The operator's own."""
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -96,9 +102,9 @@ def tally(
     """Counts the `pages` that match a query, of which `hits` are the best, or all."""
     found = Joined()
     if collapsed and view.has_copies and not (len(hits) == pages and _are_different(view, hits)):
-        found = joined(view, query)
+        found = joined(view, query, hits if len(hits) == pages else ())
     counted = count(view, query, found.clusters, bool(pages) and with_facets, crowd=crowd)
-    return total(pages, [found], [counted], with_facets)
+    return total(pages, [found], [counted], with_facets, view.fields)
 
 
 def _are_different(view: View, hits: Sequence[Candidate]) -> bool:
@@ -128,50 +134,58 @@ def count(
 
     A value that is rare in each of several shards may be frequent in all of them: they list more than is shown."""
     facets, groups = _facets(view, query, shards, crowd) if with_facets else ({}, {})
-    groups |= {one: _pages_of(view, query, crowd.field, one) for one in crowd.numbers if one not in groups}
+    groups |= _pages_of(view, query, crowd.field, [one for one in crowd.numbers if one not in groups])
     if not clusters:
         return Counted(facets, groups=groups, grouped_by=crowd.field if crowd.largest and with_facets else "")
     theirs = any_of(view.schema, schema.CLUSTER, clusters)
     # All in one pass: to find these pages costs more than to count them.
     asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, theirs)])
-    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters)))
+    field = crowd.field if crowd.numbers else ""
+    own = facets_of(view.fields) if with_facets else {}
+    found = view.searcher.aggregate(asked, _plan(with_facets, len(clusters), field, own))
     members = {int(bucket["key"]): bucket["doc_count"] for bucket in found["joined"]["buckets"]}
     sharing = [
         Sharing(name, str(bucket["key"]), bucket["doc_count"], _keys(bucket["clusters"]["buckets"]))
-        for name in (FACETS if with_facets else ())
+        for name in ((*FACETS, *own) if with_facets else ())
         for bucket in found[name]["buckets"]
+        if bucket["doc_count"]
     ]
+    by_group = {int(bucket["key"]): bucket for bucket in found[_GROUP]["buckets"]} if field else {}
     for number in crowd.numbers:
-        theirs = Q.boolean_query([(_MUST, asked), (_MUST, _in_group(view, crowd.field, number))])
-        buckets = view.searcher.aggregate(theirs, _by_cluster(len(clusters)))["clusters"]["buckets"]
-        pages = sum(bucket["doc_count"] for bucket in buckets)
-        sharing.append(Sharing(_GROUP, str(number), pages, _keys(buckets)))
+        if (bucket := by_group.get(number)) is not None:
+            keys = _keys(bucket["clusters"]["buckets"])
+            sharing.append(Sharing(_GROUP, str(number), bucket["doc_count"], keys))
     return Counted(facets, sum(members.values()), members.get(1, 0), tuple(sharing), groups)
 
 
-def _pages_of(view: View, query: tantivy.Query, field: str, number: int) -> int:
-    asked = Q.boolean_query([(_MUST, _unordered(query)), (_MUST, _in_group(view, field, number))])
-    return count_of(view.searcher.search(asked, 1))
+def _pages_of(view: View, query: tantivy.Query, field: str, numbers: Sequence[int]) -> dict[int, int]:
+    """Group → pages; all in one pass."""
+    if not numbers:
+        return {}
+    asked = Q.boolean_query([(_MUST, query), (_MUST, any_of(view.schema, field, numbers))])
+    found = view.searcher.aggregate(asked, {_GROUP: {"terms": {"field": field, "size": len(numbers)}}})
+    pages = {int(bucket["key"]): bucket["doc_count"] for bucket in found[_GROUP]["buckets"]}
+    return {number: pages.get(number, 0) for number in numbers}
 
 
-def _in_group(view: View, field: str, number: int) -> tantivy.Query:
-    return Q.const_score_query(Q.term_query(view.schema, field, number), 0.0)
-
-
-def total(pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool) -> Tally:
-    """What all indexes counted, added up: clusters instead of pages."""
+def total(
+    pages: int, found: Sequence[Joined], counted: Sequence[Counted], with_facets: bool, fields: CustomFields = ()
+) -> Tally:  # fmt: skip
+    """What all indexes counted, added up: clusters instead of pages. `fields`: the operator's own."""
     number = sum(one.pages for one in found)
     estimated = any(one.pages > EXACT for one in found)
     clusters = {cluster for one in found for cluster in one.clusters}
     share = number / max(sum(one.joined for one in counted), 1) if estimated else 1.0
     surplus = share * (sum(one.members for one in counted) - len(clusters)) if clusters else 0.0
     by_value = _surplus_by_value([sharing for one in counted for sharing in one.sharing], share)
-    facets = _shown([one.facets for one in counted], by_value) if pages and with_facets else Facets()
+    several = [one.facets for one in counted]
+    facets = _shown(several, by_value) if pages and with_facets else Facets()
+    own = shown_facets(fields, several if pages and with_facets else (), by_value)
     groups: Counter[int] = Counter()
     for one in counted:
         groups.update(one.groups)
     by_group = {number: _less(count, by_value.get((_GROUP, str(number)), 0.0)) for number, count in groups.items()}
-    return Tally(_less(pages, surplus), estimated, facets, by_group)
+    return Tally(_less(pages, surplus), estimated, facets, by_group, own)
 
 
 def _surplus_by_value(sharing: Iterable[Sharing], share: float) -> dict[tuple[str, str], float]:
@@ -197,10 +211,16 @@ def _by_cluster(clusters: int) -> dict[str, Any]:
     return {"clusters": {"terms": {"field": schema.CLUSTER, "size": clusters}}}
 
 
-def _plan(with_facets: bool, clusters: int) -> dict[str, Any]:
+def _plan(with_facets: bool, clusters: int, groups: str, own: Mapping[str, CustomField]) -> dict[str, Any]:
+    """`groups`: the field by which pages are grouped; empty: they are not. `own`: facets of the operator's fields."""
     plan: dict[str, Any] = {"joined": {"terms": {"field": schema.JOINED}}}
+    by_cluster = _by_cluster(clusters)
+    for name, field in own.items():
+        plan[name] = aggregation(field, _VALUES) | {"aggs": by_cluster}
     for name, facet in FACETS.items() if with_facets else ():
-        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": _by_cluster(clusters)}
+        plan[name] = {"terms": {"field": facet.field, "size": _VALUES}, "aggs": by_cluster}
+    if groups:
+        plan[_GROUP] = {"terms": {"field": groups, "size": _MANY}, "aggs": by_cluster}
     return plan
 
 
@@ -213,14 +233,15 @@ def _facets(
         name: {"terms": {"field": facet.field, "size": facet.most if shards == 1 else _VALUES}}
         for name, facet in FACETS.items()
     }
+    own = facets_of(view.fields)
+    # More texts than are shown: spellings are put together.
+    plan |= {name: aggregation(field, 3 * MOST if shards == 1 else _VALUES) for name, field in own.items()}
     if crowd.field:
         plan[_GROUP] = {"terms": {"field": crowd.field, "size": _VALUES}}
     found = view.searcher.aggregate(query, plan)
-    counts = {name: {bucket["key"]: bucket["doc_count"] for bucket in found[name]["buckets"]} for name in plan}
-    largest = counts.get(_GROUP, {})
+    largest = {bucket["key"]: bucket["doc_count"] for bucket in found[_GROUP]["buckets"]} if crowd.field else {}
     groups = largest if crowd.largest else {one: largest[one] for one in crowd.numbers if one in largest}
-    facets = {name: {str(value): count for value, count in counts[name].items()} for name in FACETS}
-    return facets, groups
+    return {name: counts_of(found[name]) for name in (*FACETS, *own)}, groups
 
 
 def _shown(several: Sequence[dict[str, dict[str, int]]], surplus: dict[tuple[str, str], float]) -> Facets:

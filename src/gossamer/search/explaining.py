@@ -30,7 +30,8 @@ def explain(
     where it is among the results even without the words."""
     asked = [query for query in (built.strict, built.loose) if query is not None]
     if not is_found and not any(_matches(view, query, address) for query in asked):
-        return ScoreExplanation(url, False, 0.0, (), "the page has none of the words, or a filter excludes it")
+        why, values = "the page has none of the words, or a filter excludes it", tuple(view.stored(address).fields)
+        return ScoreExplanation(url, False, 0.0, (), why, values)
     factors = []
     for part in built.parts:
         value, detail = _value(view, part.query, address, lengths)
@@ -39,7 +40,8 @@ def explain(
     for name, (value,) in priors(view, [address], config, ranks, wish).items():
         if value:
             factors.append(Factor(name, value))
-    return ScoreExplanation(url, True, sum(factor.value for factor in factors), tuple(factors))
+    score, values = sum(factor.value for factor in factors), tuple(view.stored(address).fields)
+    return ScoreExplanation(url, True, score, tuple(factors), fields=values)
 
 
 def _matches(view: View, query: tantivy.Query, address: tantivy.DocAddress) -> bool:

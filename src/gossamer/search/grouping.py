@@ -50,7 +50,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 def limit(request: Request, query: Query, config: RankingConfig) -> int:
     """Results of one group that a page may have; 0: as many as there are."""
-    is_one_list = request.sort == "date" or query.newest or request.similar
+    is_one_list = request.sort != "relevance" or bool(query.order) or request.similar
     is_one_site = bool(request.site or query.values("site"))
     ranking = request.ranking or config.ranking
     return config.group if request.group and ranking == "web" and not (is_one_list or is_one_site) else 0

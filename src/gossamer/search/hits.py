@@ -31,6 +31,7 @@ def make_hit(view: View, hit: Candidate, copies: int, highlighter: Highlighter) 
         author=page.author,
         similar=copies,
         alternates=tuple(Alternate(lang, url) for lang, url in page.alternates),
+        fields=tuple(page.fields),
     )
 
 
@@ -41,8 +42,9 @@ def stored_page(view: View, url: str) -> StoredPage | None:
     if found is None or found.url != url:
         return None
     return StoredPage(
-        url=url, title=found.title, text=found.text, fetched_at=found.fetched_at, date=found.date, lang=found.lang
-    )
+        url=url, title=found.title, text=found.text, fetched_at=found.fetched_at, date=found.date, lang=found.lang,
+        fields=tuple(found.fields),
+    )  # fmt: skip
 
 
 def _after_title(text: str, title: str) -> str:

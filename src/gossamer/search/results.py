@@ -8,7 +8,10 @@ from typing import Literal
 
 import msgspec
 
-Sort = Literal["relevance", "date"]
+from gossamer.model.fields import CustomFields, FieldType, FieldValue
+
+Sort = str
+"""`relevance`, `date`, or an own field: `price`, `-price`."""
 Since = Literal["", "day", "week", "month", "year"]
 
 
@@ -33,6 +36,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Only pages of this category, as chosen from a facet."""
     collection: str = ""
     """Only pages of this collection of the search desk."""
+    fields: str = ""
+    """Only pages with these values of the operator's own fields, as in a query: `price:10..20 color:red`."""
     facets: bool = True
     """Whether to count sites, languages, dates, types and categories; costs time."""
     similar: bool = False
@@ -120,6 +125,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """At the last result of a group on a page, if the group has more."""
     team: Literal["", "with", "without"] = ""
     """In a trial: the order, with clicks of readers or without them, that brought it to its place."""
+    fields: tuple[FieldValue, ...] = ()
+    """Values of the operator's own fields."""
 
 
 class Count(msgspec.Struct, frozen=True, gc=False):
@@ -139,6 +146,28 @@ class Facets(msgspec.Struct, frozen=True):
     """Date histogram: a year each, in order of time."""
     page_types: tuple[Count, ...] = ()
     categories: tuple[Count, ...] = ()
+
+
+class FieldCount(msgspec.Struct, frozen=True):
+    """A value or range of an own field and how many results have it."""
+
+    value: str
+    """As a query names it."""
+    label: str
+    """For people."""
+    count: int
+
+
+class FieldFacet(msgspec.Struct, frozen=True):
+    """A field of the operator's own, and how results spread over its values."""
+
+    name: str
+    title: str
+    type: FieldType
+    sort: bool
+    """Whether results can be ordered by it."""
+    values: tuple[FieldCount, ...] = ()
+    """None where results are not counted by it."""
 
 
 class ShardsAnswered(msgspec.Struct, frozen=True):
@@ -182,6 +211,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     estimated: bool = False
     """Whether the total and the facets are estimates, within some per cent."""
     facets: Facets = Facets()
+    fields: tuple[FieldFacet, ...] = ()
+    """The operator's own fields."""
     did_you_mean: str = ""
     """Another query that finds more; empty where there is none."""
     notices: tuple[str, ...] = ()
@@ -220,6 +251,8 @@ class StoredPage(msgspec.Struct, frozen=True, kw_only=True):
     fetched_at: float
     date: str | None = None
     lang: str | None = None
+    fields: tuple[FieldValue, ...] = ()
+    """Values of the operator's own fields."""
 
 
 class Factor(msgspec.Struct, frozen=True):
@@ -240,6 +273,8 @@ class ScoreExplanation(msgspec.Struct, frozen=True):
     factors: tuple[Factor, ...] = ()
     reason: str = ""
     """Why it does not match, where it does not."""
+    fields: tuple[FieldValue, ...] = ()
+    """Values of the operator's own fields that the page has, and where they were found."""
 
 
 class IndexState(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,6 +286,8 @@ class IndexState(msgspec.Struct, frozen=True, kw_only=True):
     """Last change of the frontier database that the index holds."""
     committed_at: float
     generation: str
+    fields: CustomFields = ()
+    """The operator's own."""
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):

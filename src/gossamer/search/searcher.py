@@ -25,8 +25,9 @@ from gossamer.search.clicks.drafting import Team
 from gossamer.search.clicks.evidence import Choices
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
+from gossamer.search.custom.orders import is_ordered, order_of
 from gossamer.search.desk.acting import NO_RULES, DeskRules
-from gossamer.search.desk.asking import is_first, told
+from gossamer.search.desk.asking import is_first, part_of_crawl, told
 from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
@@ -163,15 +164,20 @@ class Searcher:
             copies = ordering.copies_of(view, hits, url)[:MAX_SIZE]
             return tuple(make_hit(view, hit, 0, highlighter) for hit in copies)
 
-    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
-        """How a query that is being typed may go on: words and titles of the index."""
+    def suggest(self, prefix: str, limit: int = 8, collection: str = "") -> list[str]:
+        """How a query that is being typed may go on: words and titles of the index, or of a collection."""
         prefix = prefix[:MAX_PREFIX].encode("utf-8", "replace").decode()
         words = surface_words(prefix)
         if not words or limit < 1:
             return []
         view = self._views.current()
+        rules = self._desk.current() if self._desk is not None else NO_RULES
+        chosen = rules.desk.collection_of(collection) if collection else None
+        if collection and chosen is None:
+            return []
         with commits.checking(view.folder):
-            terms, titles = continuations(view, words, limit, lambda word: self._beginning_nearly(view, word))
+            within = part_of_crawl(view, self._config, chosen.sites, chosen.filter) if chosen is not None else []
+            terms, titles = continuations(view, words, limit, lambda word: self._beginning_nearly(view, word), within)
         return complete(prefix, terms, [title for _, title in titles], limit)
 
     def page(self, url: str) -> StoredPage | None:
@@ -184,7 +190,7 @@ class Searcher:
         """The URLs of the best results, without excerpts."""
         view = self._views.current()
         with commits.checking(view.folder):
-            if parse(request.query).is_empty:
+            if parse(request.query, view.fields).is_empty:
                 return []
             hits = self._with_clicks(view, self._climb(view, request, limit).asked).hits
             return [view.stored(address).url for _, address in hits[:limit]]
@@ -213,7 +219,8 @@ class Searcher:
 
     def effects(self, request: Request) -> Effects:
         """What the rules of the desk make of a request."""
-        return self._effects(self._views.current(), parse(request.query), request)
+        view = self._views.current()
+        return self._effects(view, parse(request.query, view.fields), request)
 
     def state(self) -> IndexState:
         """How the index stands."""
@@ -224,6 +231,7 @@ class Searcher:
             position=view.commit.payload.position,
             committed_at=view.commit.payload.committed_at,
             generation=view.generation,
+            fields=view.fields,
         )
 
     def overview(self) -> Overview:
@@ -233,7 +241,7 @@ class Searcher:
             return overview([outline(view)], lambda query: self._search(view, example(query)).total > 0)
 
     def _search(self, view: View, request: Request) -> Results:
-        query = self._effects(view, parse(request.query), request).query
+        query = self._effects(view, parse(request.query, view.fields), request).query
         if query.is_empty:
             return Results(
                 request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
@@ -268,6 +276,7 @@ class Searcher:
             pages=span.pages(total),
             estimated=counted.estimated,
             facets=counted.facets,
+            fields=counted.fields,
             did_you_mean=climbed.correction() if not (total and found.effects.rules) else "",
             notices=tuple(dict.fromkeys((*query.notices, *notices, *span.notices(total)))),
             attempt=climbed.attempt,
@@ -278,7 +287,7 @@ class Searcher:
 
     def _climb(self, view: View, request: Request, needed: int = 0) -> _Climbed:
         """The query as it was typed, or the second attempt that finds more."""
-        query, needed = parse(request.query), needed or span_of(request).needed
+        query, needed = parse(request.query, view.fields), needed or span_of(request).needed
         is_plain = request.literal or query.is_empty
         first = self._ask(view, request, query, needed, is_plain)
         exact = first.built.exact
@@ -349,8 +358,8 @@ class Searcher:
         return found._replace(hits=moved.hits, teams=moved.teams) if moved is not None else found
 
     def _counts_clicks(self, found: _Asked) -> bool:
-        by_date = found.request.sort == "date" or found.query.newest
-        return self._config.clicks > 0 and not by_date and self._ranking(found.request) == "web"
+        in_order = found.request.sort != "relevance" or found.query.order
+        return self._config.clicks > 0 and not in_order and self._ranking(found.request) == "web"
 
     def _spelling(self, view: View) -> Callable[[Sequence[str]], Spelling]:
         return lambda words: self._views.vocabulary(view)
@@ -365,7 +374,7 @@ class Searcher:
 
     def _reason(self, view: View, query: Query, request: Request) -> Reason:
         def count(other: Request) -> int:
-            return self._ask(view, other, parse(other.query), 1).matching
+            return self._ask(view, other, parse(other.query, view.fields), 1).matching
 
         return reason(query, request, view.documents, lambda word: self._frequency(view, word), count)
 
@@ -400,7 +409,7 @@ class Searcher:
         self, view: View, built: Built, query: Query, request: Request, asked: tantivy.Query, hits: Sequence[Candidate]
     ) -> Mixture | None:
         """The hits mixed with those by meaning, where that is asked for."""
-        if self._meaning is None or self._ranking(request) != "web" or request.sort == "date" or query.newest:
+        if self._meaning is None or self._ranking(request) != "web" or is_ordered(query, request, view.fields):
             return None
         wish = ordering.wish_of(query, request, built, self._clock.now())
         priors = partial(ordering.add_priors, view, config=self._config, ranks=self._ranks, wish=wish)
@@ -439,10 +448,10 @@ class Searcher:
     ) -> tuple[tantivy.Query, int, list[Candidate]]:  # fmt: skip
         """How many pages match a query, and the best of them with their priors; these only if it matches `more_than` so
         many."""
-        by_date = request.sort == "date" or query.newest
+        order = order_of(query, request, view.fields)
         depth = max(depth_for(needed), self._meaning.candidates if self._meaning is not None else 0)
-        total, hits = ask_index(view, asked, depth, by_date)
-        if total > more_than and not by_date and self._ranking(request) == "web":
+        total, hits = ask_index(view, asked, depth, order)
+        if total > more_than and order is None and self._ranking(request) == "web":
             wish = ordering.wish_of(query, request, built, self._clock.now())
             best = ordering.add_priors(view, hits[:WINDOW], self._config, self._ranks, wish)
             hits = best + hits[WINDOW:]

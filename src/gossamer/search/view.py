@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,7 @@ from gossamer.index import commits, extras, schema
 from gossamer.index.analysis import Languages
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import WHOLE, Cut
+from gossamer.model.fields import CustomFields
 from gossamer.search.corpus import Summary, usual_languages
 from gossamer.search.suggest import Vocabulary
 
@@ -87,6 +89,11 @@ class View:
         """Pages with those that are deleted and still counted by the library."""
         return sum(segment.max_doc for segment in self.commit.segments)
 
+    @property
+    def fields(self) -> CustomFields:
+        """The operator's own fields."""
+        return self.commit.payload.fields
+
     @cached_property
     def _languages(self) -> dict[str, int]:
         counted = self.searcher.aggregate(
@@ -118,7 +125,7 @@ class View:
             extras=self.extras,
             tokens={field: length * self.written for field, length in self.lengths.items()},
             segments=len(self.commit.segments), position=payload.position, committed_at=payload.committed_at,
-            generation=self.generation,
+            generation=self.generation, fields=self.fields,
         )  # fmt: skip
 
     @cached_property
@@ -135,6 +142,10 @@ class View:
                 self._frequencies.clear()
             known = self._frequencies[field, term] = self.searcher.doc_freq(field, term)
         return known
+
+    def holds(self, field: str, number: int) -> bool:
+        """Whether a page here may have a number."""
+        return bool(self.searcher.doc_freq(field, number))
 
     def boost(self, field: str, terms: Sequence[str]) -> float:
         """The library's weights are right where the index holds everything."""
@@ -218,7 +229,7 @@ class Views:
 
     def _identity(self, path: Path) -> tuple[object, ...]:
         """What changes with every commit and every switch."""
-        return (path, *_stamp(self._folder.pointer), *_stamp(path / commits.META))
+        return (path, *_stamp(str(self._folder.pointer)), *_stamp(f"{path}/{commits.META}"))
 
     @property
     def has_vocabulary(self) -> bool:
@@ -279,9 +290,9 @@ class Views:
             return View(index, path, path.parent.name, commit, stand_in)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamp(path: str) -> tuple[int, int]:
     try:
-        stat = path.stat()
+        stat = os.stat(path)  # noqa: PTH116 - asked twice a search: a Path takes longer to make than to ask
     except OSError:
         return (0, 0)
     return (stat.st_ino, stat.st_mtime_ns)

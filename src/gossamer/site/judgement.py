@@ -58,6 +58,8 @@ class Judgement(msgspec.Struct, frozen=True, array_like=True):
     furniture: bytes = b""
     called: tuple[str, ...] = ()
     """What the page calls itself (`parse.title`)."""
+    fields: int = 0
+    """Tells which fields of the operator's own were taken out of it (`parse.fields.config.stamp`)."""
 
     def is_still_right(self, site: KnownSite) -> bool:
         """Whether the same blocks are furniture by what is known now."""

@@ -99,6 +99,10 @@ PAGES: tuple[Column, ...] = (
     Column("warc_length", pa.int64(), "how many bytes it takes there"),
     Column("judged", pa.binary(), "what was decided by what was known of its site; not exported"),
     Column("new", pa.bool_(), "whether the page was no document before this visit"),
+    Column(
+        "fields", _WORDS, "values of your own [fields](fields.md): name, type and value, with spaces between", few=True
+    ),
+    Column("field_sources", _WORDS, "where each of them was found, as your settings say it", few=True),
 )
 
 LINKS: tuple[Column, ...] = (
@@ -142,7 +146,7 @@ ADDED: dict[int, frozenset[str]] = {
     ),
     3: frozenset(("alternates",)),
     4: frozenset(("judged",)),
-    5: frozenset(("new",)),
+    5: frozenset(("new", "fields", "field_sources")),
 }
 """The columns of `pages` that files of an older version do not have: they are read as null."""
 

@@ -5,6 +5,7 @@
   sitemaps, which are read once more. What the new rules refuse is refused when its turn comes.
 - Allowed networks, addresses of hosts, contact: what an address kept us from is asked again.
 - Intervals: every planned visit is planned anew.
+- Fields: the stored pages are read again, without a request, for the values of the new fields.
 - Rendering: pages that showed next to nothing are fetched again where their sites are rendered now.
 
 All of it goes in handfuls. It is done before the new settings are noted: a crawl that is killed meanwhile does it once
@@ -28,12 +29,14 @@ from gossamer.database import meta
 from gossamer.database.database import Database
 from gossamer.dedup.mirrors import MIRROR_RULE
 from gossamer.frontier.contract import CrawlFrontier
+from gossamer.frontier.knowledge import judge_all_again
 from gossamer.frontier.steering.operate import recrawl_outcomes
 from gossamer.frontier.steering.refused import lists, redirect_targets, refused_urls
 from gossamer.frontier.views.site_urls import kept_places
 from gossamer.model.counts import counted
 from gossamer.model.outcome import Outcome
 from gossamer.model.records import Discovered
+from gossamer.parse.fields.config import stamp
 from gossamer.scope.chain import Chain
 from gossamer.settings import Settings
 
@@ -48,6 +51,7 @@ def rejudge(folder: DataFolder, frontier: CrawlFrontier, settings: Settings, now
         (_rules(before) != _rules(settings), _judge_anew),
         (_reachable(before) != _reachable(settings), _ask_addresses),
         (before.revisit != settings.revisit or before.feeds != settings.feeds, _plan_anew),
+        (stamp(before.fields) != stamp(settings.fields), _take_fields),
         (before.browser.mode != settings.browser.mode or before.sites != settings.sites, _render),
     ):
         if changed:
@@ -89,6 +93,11 @@ def _plan_anew(folder: DataFolder, frontier: CrawlFrontier, before: Settings, se
     plans = frontier.replan_visits(now) if before.revisit != settings.revisit else 0
     plans += frontier.replan_polls(now)
     return f"The intervals changed: planned {counted(plans, 'visit')} again." if plans else ""
+
+
+def _take_fields(folder: DataFolder, frontier: CrawlFrontier, before: Settings, settings: Settings, now: float) -> str:
+    sites = judge_all_again(frontier.db)
+    return f"The fields changed: the stored pages of {counted(sites, 'site')} are read again." if sites else ""
 
 
 # -- scope ------------------------------------------------------------------------------------------

@@ -253,11 +253,12 @@ class Supervisor:
 
     def _judge_again(self, watch: Watcher | None) -> None:
         """Let the first pages be as good as the last. Whoever stops a crawl waits for nothing that can wait."""
-        if self._stops or not self._settings.site.learn:
+        if self._stops or not (self._settings.site.learn or self._settings.fields):
             return
         for chore in self._chores:
             chore.kill()  # one that judges pages again, too, would be in the way
-        learn_the_rest(self._frontier.db, self._clock.now())
+        if self._settings.site.learn:
+            learn_the_rest(self._frontier.db, self._clock.now())
         if sites_to_judge_again(self._frontier.db):
             rereading = Child("judging of pages again", _REREADING, [str(self._folder.root)])
             rereading.watch()

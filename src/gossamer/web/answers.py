@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from gossamer.frontier.views.stories import Story
+from gossamer.model.fields import FieldValue
 from gossamer.model.moments import timestamp
 from gossamer.model.site import site_of
 from gossamer.search.results import (
@@ -15,6 +16,7 @@ from gossamer.search.results import (
     Attempt,
     Facets,
     Factor,
+    FieldFacet,
     Hit,
     IndexState,
     MoreFrom,
@@ -55,6 +57,10 @@ class ApiHit(Struct, frozen=True, kw_only=True, gc=False):
         tuple[Alternate, ...], Meta(description="The same page in other languages, as far as it is in the index.")
     ] = ()
     recommended: Annotated[bool, Meta(description="True if a best bet of the search desk put the page first.")] = False
+    fields: Annotated[
+        dict[str, list[str | float | bool]],
+        Meta(description="Values of your fields: texts, numbers, dates as ISO 8601, true or false."),
+    ] = {}
     group: Annotated[
         str | None,
         Meta(description="The site, or part of a site, whose results are limited on a page; null if none is."),
@@ -94,6 +100,12 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
     try_instead: Annotated[
         tuple[str, ...], Meta(description="Queries that find something, if this one finds nothing.")
     ] = ()
+    fields: Annotated[
+        tuple[FieldFacet, ...],
+        Meta(
+            description="Your fields, and how results spread over their values. Choose a value with fields=name:value."
+        ),
+    ] = ()
     grouped: Annotated[
         bool,
         Meta(description="True if each site, or part of a site, has a limit on a page. The parameter group=0 ends it."),
@@ -129,6 +141,14 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     fetched_at: Annotated[str | None, Meta(description="Time of the visit, RFC 3339, UTC.")]
 
 
+class ApiFieldValue(Struct, frozen=True):
+    """A value of one of your fields."""
+
+    name: str
+    value: str | float | bool
+    source: Annotated[str, Meta(description="Where the page states it, as in gossamer.toml.")]
+
+
 class ExplainAnswer(Struct, frozen=True, kw_only=True):
     """Why a page has its score."""
 
@@ -137,6 +157,9 @@ class ExplainAnswer(Struct, frozen=True, kw_only=True):
     score: float
     reason: Annotated[str, Meta(description="Why the page does not match; empty if it does.")]
     factors: Annotated[tuple[Factor, ...], Meta(description="The parts of the score. They add up to it.")]
+    fields: Annotated[
+        tuple[ApiFieldValue, ...], Meta(description="Values of your fields, and where the page states them.")
+    ] = ()
 
 
 class ApiStoryPage(Struct, frozen=True):
@@ -182,7 +205,7 @@ def hit_answer(hit: Hit) -> ApiHit:
         site=hit.site, type=hit.type, page_type=hit.page_type or None, category=hit.category or None,
         author=hit.author or None, fetched_at=timestamp(hit.fetched_at) or None, similar=hit.similar,
         highlights=Highlights(hit.title.marks, hit.excerpt.marks), alternates=hit.alternates,
-        recommended=hit.recommended, group=hit.group or None, more_from=hit.more_from,
+        recommended=hit.recommended, fields=_values(hit.fields), group=hit.group or None, more_from=hit.more_from,
     )  # fmt: skip
 
 
@@ -194,8 +217,15 @@ def search_answer(results: Results) -> SearchAnswer:
         hits=tuple(hit_answer(hit) for hit in results.hits), facets=results.facets,
         did_you_mean=results.did_you_mean or None, notices=results.notices, seconds=results.seconds,
         incomplete=results.incomplete, shards=results.shards, attempt=results.attempt, reason=results.reason or None,
-        try_instead=results.try_instead, grouped=results.grouped,
+        try_instead=results.try_instead, fields=results.fields, grouped=results.grouped,
     )  # fmt: skip
+
+
+def _values(found: Sequence[FieldValue]) -> dict[str, list[str | float | bool]]:
+    values: dict[str, list[str | float | bool]] = {}
+    for one in found:
+        values.setdefault(one.name, []).append(one.plain)
+    return values
 
 
 def page_answer(page: StoredPage, markdown: str | None = None) -> PageAnswer:
@@ -211,6 +241,7 @@ def explain_answer(why: ScoreExplanation) -> ExplainAnswer:
     """An explanation for a program."""
     return ExplainAnswer(
         url=why.url, matches=why.matches, score=why.score, reason=why.reason, factors=why.factors,
+        fields=tuple(ApiFieldValue(one.name, one.plain, one.source) for one in why.fields),
     )  # fmt: skip
 
 

@@ -17,11 +17,23 @@ from gossamer.search.results import Marked, Overview, Request
 from gossamer.web.clicks.today import Watch
 from gossamer.web.collections import PATH as COLLECTIONS
 from gossamer.web.collections import Collections
+from gossamer.web.custom import fields
 from gossamer.web.doors import searxng
 from gossamer.web.links import Links, kept
 from gossamer.web.marking import marker
 from gossamer.web.overviews import Overviews
-from gossamer.web.parameters import ADDRESS, COLLECTION, FILTERS, GROUP, QUERY, SIMILAR, SINCE, SORT, request_of
+from gossamer.web.parameters import (
+    ADDRESS,
+    COLLECTION,
+    FIELDS,
+    FILTERS,
+    GROUP,
+    QUERY,
+    SIMILAR,
+    SINCE,
+    SORT,
+    request_of,
+)
 from gossamer.web.pool import SearchPool
 from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import Renderer
@@ -164,7 +176,7 @@ class Pages:
             clicks=clicks,
             plain=Request(query=request.query, collection=request.collection),
             kept=kept(request),
-            chips=self._chips(request),
+            chips=[*self._chips(request), *fields.chips(request, results, self._links)],
             first=(request.page - 1) * request.size + 1,
             previous=request.page - 1 if results.hits else 0,
             following=request.page + 1 if results.hits and request.page < results.pages else 0,
@@ -173,6 +185,9 @@ class Pages:
             bars=bars(results.facets.years, request.query),
             since_labels=SINCE_LABELS,
             sort_labels=SORT_LABELS,
+            sections=fields.sections(request, results, self._links),
+            orders=fields.orders(request, results, self._links),
+            shown_values=fields.shown_values,
             **self._collections.values(request.collection),
         )
         page.headers["x-robots-tag"] = "noindex"
@@ -187,7 +202,7 @@ class Pages:
         return [
             (own.get(one.name) or value_words(value, one.name), self._links.search(request, **{one.name: one.default}))
             for one in FILTERS
-            if one is not SORT and (value := getattr(request, one.name)) != one.default
+            if one not in (SORT, FIELDS) and (value := getattr(request, one.name)) != one.default
         ]
 
     def _cached(self, http: HttpRequest, given: Mapping[str, str]) -> Response:

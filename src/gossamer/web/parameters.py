@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, get_args
 
 from gossamer.search.query import operators
 from gossamer.search.query.operators import NARROWING, OPERATORS, Chosen
-from gossamer.search.results import Facets, Request, Since, Sort
+from gossamer.search.results import Facets, Request, Since
 
 T = TypeVar("T")
 
@@ -151,6 +151,18 @@ class Choice(Parameter[Any]):
         return {"type": "string", "enum": list(self.values)}
 
 
+class Order(Name):
+    """One of a few words, or the name of one of the operator's own fields; the first word is the default."""
+
+    def __init__(self, name: str, sentence: str, values: tuple[str, ...]) -> None:
+        super().__init__(name, sentence, pattern="-?[A-Za-z][A-Za-z0-9_-]*", longest=31)
+        self.default, self.values = values[0], values
+
+    def parse(self, text: str) -> str:
+        """The word or name, in small letters."""
+        return super().parse(text) or self.default
+
+
 class Flag(Parameter[bool]):
     """Yes or no."""
 
@@ -187,7 +199,12 @@ QUERY = Text(
 PREFIX = Text("q", "The beginning of a query.", "roc", required=True)
 PAGE = Whole("page", "Page of results, from 1.", 1, 1, 1_000_000)
 SIZE = Whole("size", "Results per page.", 10, 1, 100)
-SORT = Choice("sort", "Order of the results.", get_args(Sort))
+SORT = Order(
+    "sort",
+    "Order of the results: relevance, date, or one of your fields: price for the smallest first, -price for the "
+    "largest.",
+    ("relevance", "date"),
+)
 SINCE = Choice("since", "Only pages dated within the last day, week, month or year.", get_args(Since))
 FACETS = Flag("facets", f"Also count {_listed()}.", True)
 SIMILAR = Flag("similar", "List near-duplicates instead of collapsing them under the best one.", False)
@@ -195,6 +212,9 @@ LITERAL = Flag(
     "literal",
     "Search only for the query as typed: no other spelling, no other forms of a phrase, no fewer words.",
     False,
+)
+FIELDS = Text(
+    "fields", "Only pages with these values of your fields, as in a query: price:10..20 color:red.", longest=1_000
 )
 COLLECTION = Name(
     "collection", "Only pages of this collection of the search desk.", pattern=r"[A-Za-z0-9-]+", longest=40
@@ -214,7 +234,7 @@ FORMAT = Choice("format", "Form of the text: text, a line for each block, or mar
 LIMIT = Whole("limit", "Maximum number of suggestions.", 8, 1, 20)
 
 FILTERS: tuple[Parameter[Any], ...] = (
-    SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), COLLECTION,
+    SORT, SINCE, *(_of_operator(operator.chosen) for operator in OPERATORS if operator.chosen), COLLECTION, FIELDS,
     GROUP, SIMILAR,
 )  # fmt: skip
 """What narrows or orders a search, beside the query."""

@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 import tantivy
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexing_kit import new_index, open_writer
 
 from gossamer.index import schema
-from gossamer.index.document import MAX_STORED, IndexPage, build, date_seconds, depth, place, type_of, within
+from gossamer.index.document import MAX_STORED, IndexPage, build, depth, place, type_of, within
+from gossamer.index.moments import date_seconds
 from gossamer.model.site import key64
 from gossamer.model.url import Canonicalizer
 
@@ -262,3 +264,19 @@ def test_no_page_is_an_error(title, text, texts, lang, date, media_type):
             media_type=media_type, author=title, category=title, page_type=title,
         )
     )  # fmt: skip
+
+
+def test_a_stored_page_is_packed_and_what_is_damaged_is_an_error() -> None:
+    page = schema.StoredDocument("http://site.test/", "Title", "the spider lets the thread drift " * 50, "site.test")
+    packed = schema.encode(page)
+    assert len(packed) < 200
+
+    def decoded(data: bytes) -> schema.StoredDocument:
+        document = tantivy.Document()
+        document.add_bytes(schema.PAGE, data)
+        return schema.decode(document)
+
+    assert decoded(packed) == page
+    for damaged in (packed[:-3], b"no frame", b"", zstandard.compress(b"\xc1"), zstandard.compress(b" " * 17_000_000)):
+        with pytest.raises(ValueError):
+            decoded(damaged)

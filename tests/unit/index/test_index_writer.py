@@ -26,6 +26,7 @@ from indexing_kit import (
 
 from gossamer.index import commits, extras
 from gossamer.index import writer as writer_module
+from gossamer.index.document import IndexPage, build
 from gossamer.index.merging import plan
 
 NUMBERS = st.sets(st.integers(0, 40), max_size=6)
@@ -237,3 +238,19 @@ def test_a_document_is_rewritten_as_often_as_it_is_merged(tmp_path):
     assert writer.rewritten == 16
     assert writer.segments == 1
     writer.close()
+
+
+def test_a_batch_takes_documents_one_by_one_and_the_last_of_a_key_counts(tmp_path: Path) -> None:
+    folder = new_index(tmp_path)
+    writer = open_writer(folder)
+    batch = writer.begin()
+    for text in ("first", "second"):
+        one = IndexPage(url="http://site.test/a", text=text)
+        batch.add(one.key, build(one))
+    other = IndexPage(url="http://site.test/b", text="third")
+    batch.add(other.key, build(other))
+    writer.apply(batch, (), 1, 0.0)
+    assert batch.keys == {one.key, other.key}
+    assert sorted(page.text for page in writer.find([one.key, other.key])) == ["second", "third"]
+    writer.apply(writer.begin(), [other.key], 2, 0.0)
+    assert [page.text for page in writer.find([one.key, other.key])] == ["second"] and writer.position == 2

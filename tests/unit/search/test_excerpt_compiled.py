@@ -55,6 +55,13 @@ def test_excerpts_and_titles_are_equal(query: str, text: str) -> None:
     assert compiled_ == python
 
 
+def test_every_character_is_made_comparable_alike() -> None:
+    everything = "".join(map(chr, range(0x110000)))
+    for text in (*everything, "ΣΑΣ", "İ\u0307I", f"{'é' * 3000}أ", f"{'é' * 3000}ł", "é“ł”"):
+        compiled_, python = both(lambda text=text: (matching.Folded(text).lower, matching.Folded(text).plain))
+        assert compiled_ == python, hex(ord(text[0]))
+
+
 def test_the_compiled_module_is_the_one_that_runs() -> None:
     assert matching._COMPILED is not None
     assert "excerpts" in compiled.running()

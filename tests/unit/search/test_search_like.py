@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from searcher_kit import NOW, SmallIndex, near, page
 
+from gossamer.index.document import IndexPage
 from gossamer.search.desk.acting import Rules
 from gossamer.search.desk.reading import read_desk
 from gossamer.search.like.telling import MOST_WORDS, said, spellings
@@ -17,7 +18,7 @@ from gossamer.testing import FakeClock
 FILLING = "People write about many things here, and every page of this place says so in some words."
 
 
-def texts(topic: str, words: str, count: int, lang: str = "en") -> list[object]:
+def texts(topic: str, words: str, count: int, lang: str = "en") -> list[IndexPage]:
     """Pages about one thing, each with most of its words."""
     spoken = words.split()
     return [
@@ -83,9 +84,9 @@ def test_a_page_without_words_of_its_own_is_like_none_and_the_answer_says_so(ind
 
 def test_near_copies_of_the_page_are_left_out(tmp_path: Path) -> None:
     first, *others = texts("rocket", ROCKETS, 6)
-    copies = near(7, first, page("http://copy.test/rocket", first.text, first.title, lang="en"))  # type: ignore[attr-defined]
+    copies = near(7, first, page("http://copy.test/rocket", first.text, first.title, lang="en"))
     rest = [page(f"/other/{n}", f"{FILLING} Something{n}.", lang="en") for n in range(30)]
-    index = SmallIndex(tmp_path, *copies, *others, *rest)  # type: ignore[arg-type]
+    index = SmallIndex(tmp_path, *copies, *others, *rest)
     assert index.found("like:http://site.test/rocket/0") == {f"/rocket/{n}" for n in range(1, 6)}
     assert index.found("like:http://copy.test/rocket", similar=True) == {f"/rocket/{n}" for n in range(1, 6)}
 
@@ -93,7 +94,7 @@ def test_near_copies_of_the_page_are_left_out(tmp_path: Path) -> None:
 def test_pages_are_in_the_language_of_the_page(tmp_path: Path) -> None:
     english, german = texts("rocket", ROCKETS, 6), texts("rakete", ROCKETS, 6, lang="de")
     rest = [page(f"/other/{n}", f"{FILLING} Something{n}.", lang="en") for n in range(30)]
-    index = SmallIndex(tmp_path, *english, *german, *rest)  # type: ignore[arg-type]
+    index = SmallIndex(tmp_path, *english, *german, *rest)
     assert index.found("like:http://site.test/rocket/0") == {f"/rocket/{n}" for n in range(1, 6)}
     assert index.found("like:http://site.test/rocket/0 lang:de") <= {f"/rakete/{n}" for n in range(6)}
     assert index.found("like:http://site.test/rocket/0 lang:de")
@@ -140,10 +141,17 @@ def test_characters_that_mean_something_in_a_query_may_stand_in_the_address(tmp_
     rockets = texts("rocket", ROCKETS, 6)
     odd = page("http://site.test/a|b(c)", " ".join(ROCKETS.split()[:9]), lang="en")
     rest = [page(f"/other/{n}", f"{FILLING} Something{n}.", lang="en") for n in range(30)]
-    index = SmallIndex(tmp_path, *rockets, odd, *rest)  # type: ignore[arg-type]
+    index = SmallIndex(tmp_path, *rockets, odd, *rest)
     assert index.found("like:http://site.test/a%7Cb%28c%29") == {f"/rocket/{n}" for n in range(6)}
 
 
 def test_few_spellings_of_an_address_are_tried() -> None:
     assert len(spellings("example.org/a")) <= 16
     assert spellings("https://example.org/a")[0] == "https://example.org/a"
+
+
+def test_a_title_cannot_turn_the_sentence_around(tmp_path: Path) -> None:
+    odd = page("/odd", " ".join(ROCKETS.split()[:9]), "\u202eodd\x1b[2J title", lang="en")
+    index = SmallIndex(tmp_path, *texts("rocket", ROCKETS, 6), odd, *texts("bread", BREAD, 8))
+    (notice,) = index.search("like:http://site.test/odd").notices
+    assert notice.isprintable() and "“odd [2J title”" in notice

@@ -30,7 +30,7 @@ def of_large(results: Results) -> list[tuple[int, object]]:
 def topics(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> DividedIndex:
     others = [page(f"/other/{n}", f"{FILLING} Something{n} else{n}.", f"Other {n}", lang="en") for n in range(30)]
     pages = [*texts("rocket", ROCKETS, 8), *texts("bread", BREAD, 8), *others]
-    return DividedIndex(tmp_path_factory.mktemp("index"), request.param, *pages)  # type: ignore[arg-type]
+    return DividedIndex(tmp_path_factory.mktemp("index"), request.param, *pages)
 
 
 @pytest.mark.parametrize(

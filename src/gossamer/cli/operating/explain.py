@@ -34,6 +34,7 @@ def _print(answer: Explanation) -> None:
         ("site", answer.known_site), ("copies", answer.copies), ("cluster", answer.cluster),
         ("removed", answer.removal), ("rests", answer.rests),
         *(("filter", one) for one in answer.filters),
+        *(("field", one) for one in answer.fields),
     )  # fmt: skip
     rows += [row for row in more if row[1]]
     record = answer.record

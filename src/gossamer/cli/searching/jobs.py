@@ -80,6 +80,7 @@ def run(
     """
     from gossamer.data.classifier import model_bytes
     from gossamer.jobs.run import JobOptions, job_named, save_files
+    from gossamer.parse.fields.config import custom_fields
 
     job = job_named(name)
     if parts < 0:
@@ -89,7 +90,7 @@ def run(
     settings, folder = settings_of_crawl(data), DataFolder(data)
     near = method or (settings.dedup.near if settings.dedup.near != "none" else "minhash")
     target = output if "://" in output else str(Path(output).absolute())
-    options = JobOptions(SystemClock().now(), near, shards, target, model_bytes(folder))
+    options = JobOptions(SystemClock().now(), near, shards, target, model_bytes(folder), custom_fields(settings.fields))
     started = time.monotonic()
     with _Stages(enabled=not json) as stages, job_context(name, data, stages.tell, parts) as context:
         result = job.run(context, options)

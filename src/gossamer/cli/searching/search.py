@@ -14,6 +14,7 @@ from gossamer.compose.search import open_front_end, open_searcher
 from gossamer.errors import UsageError
 from gossamer.model.counts import counted
 from gossamer.search.like.values import as_value
+from gossamer.search.query.custom import order_named
 from gossamer.search.query.language import parse
 from gossamer.search.query.operators import NARROWING
 from gossamer.search.ranking import NAMES
@@ -55,7 +56,8 @@ def command(
     page
         Which page of results to show.
     sort
-        relevance: best first; date: newest first.
+        relevance: best first; date: newest first; or one of your fields: price, lowest first, or -price (write
+        --sort=-price).
     since
         Only pages of the last day, week, month or year.
     ranking
@@ -98,6 +100,8 @@ def command(
         literal=literal,
         group=group,
     )
+    if sort not in ("relevance", "date") and order_named(searcher.state().fields, sort) is None:
+        raise UsageError(f"--sort {sort}: there is no such order: relevance, date, or a field with sort = true")
     if why:
         explained = searcher.explain(asked, why)
         print_json(explained) if json else _show_why(explained)
@@ -130,7 +134,10 @@ def _show(results: Results) -> None:
         kind = hit.page_type if hit.page_type != "article" else ""
         copies = f"{hit.similar} similar" if hit.similar else ""
         others = f"also in {', '.join(plain(one.lang) for one in hit.alternates)}" if hit.alternates else ""
-        details = "  ".join(filter(None, [(hit.date or "")[:10], plain(hit.author), hit.lang, kind, copies, others]))
+        values = plain(", ".join(f"{one.name} {one.value}" for one in hit.fields))
+        details = "  ".join(
+            filter(None, [values, (hit.date or "")[:10], plain(hit.author), hit.lang, kind, copies, others])
+        )
         out.print(Text(f"   {plain(hit.url)}", style="green") + Text(f"  {details}", style="dim"))
         out.print(Text("   ") + _marked(hit.excerpt, ""), soft_wrap=False)
         if hit.more_from:
@@ -155,6 +162,8 @@ def plain(text: str) -> str:
 
 
 def _show_why(explanation: ScoreExplanation) -> None:
+    for one in explanation.fields:
+        out.print(plain(f"{one.name}: {one.value} (from {one.source})"), markup=False)
     if not explanation.matches:
         out.print(explanation.reason, markup=False)
         return

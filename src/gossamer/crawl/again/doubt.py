@@ -2,6 +2,7 @@
 
 Three things of a page depend on its site: which of its blocks are no text (`site.judgement`), what belongs to its title
 and what to the site's name, and the language of a page that says too little. All that decides them is stored with it.
+A page is read again, too, if its fields were taken out by other settings.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ _COLUMNS = (
 _judgements = msgspec.msgpack.Decoder(Judgement)
 
 
-def doubtful_rows(file: TableFile, rows: Mapping[int, str], site: KnownSite) -> Iterator[int]:
-    """Those of some rows that must be parsed again; `rows`: the URL of each."""
+def doubtful_rows(file: TableFile, rows: Mapping[int, str], site: KnownSite, fields: int = 0) -> Iterator[int]:
+    """Those of some rows that must be parsed again; `rows`: the URL of each; `fields`: which fields are taken now."""
     for row, page in file.values(rows.keys(), _COLUMNS):
-        if page["url"] == rows[row] and _can_be_parsed(page) and _may_differ(page, site):
+        if page["url"] == rows[row] and _can_be_parsed(page) and _may_differ(page, site, fields):
             yield row
 
 
@@ -35,10 +36,12 @@ def _can_be_parsed(page: Mapping[str, Any]) -> bool:
     return page["warc_offset"] is not None and not (page["method"] or "").startswith(RENDERED)
 
 
-def _may_differ(page: Mapping[str, Any], site: KnownSite) -> bool:
+def _may_differ(page: Mapping[str, Any], site: KnownSite, fields: int) -> bool:
     if page["judged"] is None:
         return True  # an older version read it
     judged = _judgements.decode(page["judged"])
+    if judged.fields != fields:
+        return True
     return not judged.is_still_right(site) or _title(page, judged, site) != page["title"] or _speaks(page, site)
 
 

@@ -78,8 +78,9 @@ class _Read(msgspec.Struct):
     def is_changed(self) -> bool:
         """Whether it says something else than before."""
         old, new = self.row, self.parsed
-        return (old.text, old.title, old.page_type, old.lang) != (
-            new.text, new.title, new.page_type or None, new.language or None,
+        fields = [one.written for one in new.fields] or None
+        return (old.text, old.title, old.page_type, old.lang, old.fields) != (
+            new.text, new.title, new.page_type or None, new.language or None, fields,
         )  # fmt: skip
 
 
@@ -108,7 +109,7 @@ class Rereader:
         for batch, rows in self._batches(site_id, learning):
             if learning_of(self._db, site_id).version != learning.version:
                 break
-            if parsed >= _TRIED and written < _WORTH_IT * parsed:
+            if parsed >= _TRIED and written < _WORTH_IT * parsed and not self._parser.fields:
                 self._batch(site, learning.version, (), {})
                 break
             looked_at, parsed = looked_at + len(batch), parsed + len(rows)
@@ -139,7 +140,7 @@ class Rereader:
             urls = {row: one.task.url for row, one in rows.items()}
             try:
                 file = open_pages(self._folder.segments, segment)
-                found.update(rows[row].task.key for row in doubtful_rows(file, urls, known))
+                found.update(rows[row].task.key for row in doubtful_rows(file, urls, known, self._parser.fields))
             except GossamerError:
                 found.update(one.task.key for one in rows.values())  # whoever parses them finds out
         return found
@@ -278,7 +279,7 @@ def _row(read: _Read, verdict: Verdict, places: dict[int, tuple[int, int] | None
     fill_row(row, read.parsed)
     row.warc_offset, row.warc_length = places[read.stale.task.key] or (None, None)
     if verdict.outcome.meaning.forgets:
-        row.text = row.headings = row.description = row.judged = None
+        row.text = row.headings = row.description = row.judged = row.fields = row.field_sources = None
     return row
 
 

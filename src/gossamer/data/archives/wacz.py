@@ -29,6 +29,7 @@ from gossamer.data.archives.stored import Lost, stored_responses
 from gossamer.data.archives.warc import Bodies, file_info
 from gossamer.data.folder import DataFolder
 from gossamer.database.database import Database
+from gossamer.errors import OperationError
 from gossamer.model.site import key64
 
 VERSION = "1.1.1"
@@ -86,9 +87,15 @@ class _Writer:
         info = zipfile.ZipInfo(path, datetime.now(UTC).timetuple()[:6])
         info.compress_type = zipfile.ZIP_DEFLATED if is_packed else zipfile.ZIP_STORED
         info.external_attr = 0o644 << 16
-        with self._bundle.open(info, "w", force_zip64=True) as file:
-            member = _Member(file)
-            yield member
+        # Not with force_zip64: players do not expect the field that it writes before the file only.
+        try:
+            with self._bundle.open(info, "w") as file:
+                member = _Member(file)
+                yield member
+        except RuntimeError as error:
+            raise OperationError(
+                f"{path} is larger than 2 GiB, too large for one WACZ: use `gossamer export warc` and `cdxj`"
+            ) from error
         name = path.rpartition("/")[2]
         self._resources.append({"name": name, "path": path, "hash": member.hash, "bytes": member.bytes})
 

@@ -54,6 +54,8 @@ class Explanation(msgspec.Struct):
     """If it leads to another page: why that one could not be fetched."""
     nofollow_on: list[str] = []
     """For a URL that is in no table: pages with links to it that are not followed."""
+    fields: list[str] = []
+    """Your own fields: the value of each, and where the page states it."""
     found: bool = False
     verdict: str = ""
     """Whether readers can find it, and if not, why: one sentence. Only if the index was searched."""

@@ -42,6 +42,7 @@ from gossamer.robots.rules import Robots
 from gossamer.robots.verdict import Answer, RobotsState, verdict
 from gossamer.scope.automatic import SiteFilters
 from gossamer.scope.shape import path_shape
+from gossamer.search.results import StoredPage
 from gossamer.search.searcher import Searcher
 from gossamer.settings import Settings
 from gossamer.site.templates import SiteDocuments
@@ -67,7 +68,7 @@ def explain(db: Database, settings: Settings, text: str, now: float, folder: Dat
     _add_target(db, answer)
     if folder is not None:
         add_shy_links(folder, inspect.segment_ids(db), answer)
-        _add_index(db, folder, answer)
+        _add_index(db, folder, settings, answer)
         _add_reading(folder, answer)
     return answer
 
@@ -154,7 +155,7 @@ def _add_target(db: Database, answer: Explanation) -> None:
         answer.target_problem = target.reason or ""
 
 
-def _add_index(db: Database, folder: DataFolder, answer: Explanation) -> None:
+def _add_index(db: Database, folder: DataFolder, settings: Settings, answer: Explanation) -> None:
     searcher = Searcher(IndexFolder(folder.index))
     try:
         found = searcher.page(answer.url)
@@ -171,7 +172,15 @@ def _add_index(db: Database, folder: DataFolder, answer: Explanation) -> None:
     if found is not None:
         when = datetime.fromtimestamp(found.fetched_at, UTC).isoformat(timespec="seconds")
         answer.index = f"in the index, as fetched at {when}"
+        answer.fields = values_of(found, settings)
     conclude(answer, indexed)
+
+
+def values_of(page: StoredPage, settings: Settings) -> list[str]:
+    """The values of a page, and the fields of the settings that it has none of."""
+    values = [f"{one.name} = {one.value}, from {one.source}" for one in page.fields]
+    has = {one.name for one in page.fields}
+    return values + [f"{name}: the page states no value" for name in settings.fields if name not in has]
 
 
 def _add_reading(folder: DataFolder, answer: Explanation) -> None:

@@ -164,7 +164,7 @@ def _without_rarest(query: Query, frequency: Callable[[str], int]) -> Iterator[Q
 
 def _again(query: Query) -> Query:
     """The query as it is understood where it is written."""
-    return parse(render(query))
+    return parse(render(query), query.fields)
 
 
 def _step(query: Query, why: str, what: str = "") -> Step:

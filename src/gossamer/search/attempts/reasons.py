@@ -16,7 +16,7 @@ from gossamer.search.query.language import Query, render
 from gossamer.search.query.operators import CHOSEN
 from gossamer.search.results import Request
 
-_UNFILTERED = {"since": "", **dict.fromkeys(CHOSEN, "")}
+_UNFILTERED = {"since": "", "fields": "", **dict.fromkeys(CHOSEN, "")}
 _MOST_ALONE = 3
 """Words that are offered alone."""
 

@@ -226,7 +226,7 @@ def _pinned(ready: _Ready, whole: Sequence[Sequence[Word]], now: float) -> tuple
 
 def _is_bare(request: Request) -> bool:
     """Whether a reader chose nothing beside the words: whoever filters or sorts asks for something else."""
-    chosen = (request.since, request.site, request.lang, request.page_type, request.category)
+    chosen = (request.since, request.site, request.lang, request.page_type, request.category, request.fields)
     return request.sort == "relevance" and not any(chosen)
 
 

@@ -16,6 +16,7 @@ from gossamer.model.site import key64
 from gossamer.search.desk.effects import Barred, Boosted, Effects, covers
 from gossamer.search.query.building import Builder, Built, Part
 from gossamer.search.query.language import parse
+from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import ScoreExplanation
 from gossamer.search.view import View, any_of
 
@@ -122,11 +123,19 @@ def _barring(view: View, barred: Sequence[Barred]) -> list[_Clause]:
     return [(_NOT, any_of(view.schema, field, values)) for field, values in barring if values]
 
 
+def part_of_crawl(view: View, config: RankingConfig, sites: Sequence[str], filter: str) -> list[_Clause]:
+    """What keeps the pages of a collection."""
+    return _part_of_crawl(view, Builder(view, config), tuple(map(place, sites)), filter)
+
+
 def _part_of_crawl(view: View, builder: Builder, places: Sequence[str], filter: str) -> list[_Clause]:
     clauses: list[_Clause] = []
     if places:
         clauses.append((_MUST, any_of(view.schema, schema.WITHIN, places)))
-    clauses += builder.filters(parse(filter)) if filter else []
+    if filter:
+        query = parse(filter, view.fields)
+        # A field that the index does not have: better no page than all of them.
+        clauses += builder.filters(query) if not query.groups else [(_MUST, Q.empty_query())]
     if clauses and all(occur is _NOT for occur, _ in clauses):  # what is only excluded needs something to be left of
         clauses.insert(0, (_MUST, Q.const_score_query(Q.all_query(), 0.0)))
     return clauses

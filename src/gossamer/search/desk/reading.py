@@ -29,6 +29,7 @@ import msgspec
 from gossamer.errors import UsageError
 from gossamer.index.analysis import surface_words
 from gossamer.model.decision import Decision
+from gossamer.model.fields import CustomField, CustomFields
 from gossamer.model.meant import hint
 from gossamer.model.url import Canonicalizer
 from gossamer.search.desk.rules import KINDS, BestBet, Boost, Collection, Desk, Hidden, Rule, Synonym
@@ -53,6 +54,7 @@ TIMES = (0.1, 10.0)
 
 _LISTS = ("words", "finds", "queries", "sites")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_OWN = re.compile(r"(?:^|[ (-])([a-z][a-z0-9_-]{0,29}):(?=[^ /])")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
@@ -241,12 +243,18 @@ def _collection(rule: Collection, where: str) -> Collection:
         raise UsageError(f"{where}: title is one line of 80 characters at most")
     if rule.colour and not _COLOUR.fullmatch(rule.colour):
         raise UsageError(f"{where}: colour {rule.colour[:40]!r} is not a colour: write #0f6b62")
-    query = parse(rule.filter[:LONGEST])
+    query = parse(rule.filter[:LONGEST], _fields_in(rule.filter[:LONGEST]))
     if query.groups or query.excluded or query.newest or query.notices or len(rule.filter) > LONGEST:
         raise UsageError(f"{where}: filter {rule.filter[:80]!r} has only filters, such as lang:en -pagetype:listing")
     if not rule.sites and not query.filters:
         raise UsageError(f"{where}: name sites or a filter: which pages belong to it?")
     return msgspec.structs.replace(rule, sites=tuple(site(one, where, "sites") for one in rule.sites))
+
+
+def _fields_in(text: str) -> CustomFields:
+    """Operators of the operator's own fields, as far as can be told: only the index knows which there are."""
+    names = dict.fromkeys(name for name in _OWN.findall(text.lower()) if name not in BY_NAME)
+    return tuple(CustomField(name) for name in names)
 
 
 def site(text: str, where: str, key: str) -> str:

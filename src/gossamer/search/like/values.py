@@ -78,8 +78,8 @@ class Likeness(msgspec.Struct, frozen=True):
 
 
 def name_of(title: str, url: str) -> str:
-    """How sentences call a page."""
-    name = title or url
+    """How sentences call a page; what cannot be seen must not turn a sentence around."""
+    name = " ".join("".join(char if char.isprintable() else " " for char in title or url).split())
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1].rstrip()}…"
 
 

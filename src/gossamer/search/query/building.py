@@ -13,6 +13,7 @@ import tantivy
 from gossamer.index import analysis, schema
 from gossamer.index.names import numbers_asked, titles_in
 from gossamer.search.corpus import Corpus, Place, narrowed, rarity
+from gossamer.search.custom import narrowing
 from gossamer.search.desk.effects import Alternative
 from gossamer.search.like import asking as like_asking
 from gossamer.search.matching import Needle, Phrase
@@ -111,7 +112,7 @@ class Builder:
     ) -> None:  # fmt: skip
         """`corpus`: the numbers of all documents, where the index holds a part of them only; `others`: synonyms of
         groups of the query, by number."""
-        self._schema, self._config = view.schema, config
+        self._view, self._schema, self._config, self._fields = view, view.schema, config, view.fields
         self._corpus = corpus or view
         self._languages = self._corpus.languages
         """Of the pages that the query may find."""
@@ -154,8 +155,8 @@ class Builder:
         is_long = len(required) + len(self._slight) > self._config.all_of
         full = [(_MUST, _any(one.clauses)) for one in required] if not is_long else []
         helpful = [clause for one in plain if one not in required for clause in one.clauses] if full else any_word
-        named = self._named(query, built)
-        extra = [*_should(named), *_should(self._near(query, built))]
+        named, is_name = self._named(query, built)
+        extra = [*_should(named if is_name else ()), *_should(self._near(query, built))]
         complete = self._complete([*full, *firm], built)
         certain = extra + _should(self._certainly_complete(required if full else [], complete))
         extra += _should(complete)
@@ -185,18 +186,19 @@ class Builder:
         found = frozenset(word for word in words if is_function_word(word, languages))
         return found if len(found) < len(set(words)) else frozenset()
 
-    def _named(self, query: Query, built: Built) -> list[tantivy.Query]:
-        """Pages whose name is the query."""
+    def _named(self, query: Query, built: Built) -> tuple[list[tantivy.Query], bool]:
+        """Pages whose name is the query, and whether there are any."""
         if any(len(group) > 1 or group[0].field != "any" for group in query.groups):
-            return []
+            return [], False
         is_bare = not query.filters and not query.excluded
         numbers = numbers_asked(query.typed if is_bare else " ".join(group[0].text for group in query.groups))
         weights = ((schema.NAME, self._config.name), (schema.PART_NAME, self._config.part_name))
-        return [
+        fields = {field: weight for field, weight in weights if weight and numbers}
+        found = [
             self._bonus(_NAMES[field], any_of(self._schema, field, numbers), weight, built)
-            for field, weight in weights
-            if weight and numbers
+            for field, weight in fields.items()
         ]
+        return found, any(self._view.holds(field, number) for field in fields for number in numbers)
 
     def _near(self, query: Query, built: Built) -> list[tantivy.Query]:
         """Texts with neighbouring words of a short query side by side."""
@@ -402,6 +404,7 @@ class Builder:
         after, before = (next(map(date.fromisoformat, query.values(name)), None) for name in ("after", "before"))
         if after or before:
             filters.append((_MUST, self._dated(_midnight(after), _midnight(before))))
+        filters += narrowing.clauses(self._schema, query, self._fields)
         if query.values("like"):
             for name, clause in like_asking.clauses(self._schema, self._corpus, query.like):
                 filters.append(clause)
@@ -419,6 +422,7 @@ class Builder:
             for name, operator in CHOSEN.items()
             if (value := getattr(request, name))
         ]
+        filters += narrowing.clauses(self._schema, narrowing.chosen(request.fields, self._fields), self._fields)
         if request.since:
             # Most dates are days: the last day begins yesterday at midnight.
             start = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_DAYS[request.since])

@@ -77,7 +77,7 @@ def _other(term: Term, frequency: Callable[[str], int]) -> Iterator[Term]:
         return
     word = term.text.lower()
     cuts = [(word[:at], word[at:]) for at in range(_SHORTEST, len(word) - _SHORTEST + 1)]
-    known = {cut: min(map(frequency, cut)) for cut in cuts}
+    known = {(first, rest): frequency(first) and min(frequency(first), frequency(rest)) for first, rest in cuts}
     best = max(cuts, key=known.__getitem__, default=None)
     if best is not None and known[best]:
         yield Term(" ".join(best), phrase=True)

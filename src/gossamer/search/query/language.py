@@ -21,9 +21,12 @@ from unicodedata import category, normalize
 import msgspec
 
 from gossamer.index import analysis
+from gossamer.index.custom import named
 from gossamer.index.signs import OPERATORS as SIGNS
+from gossamer.model.fields import CustomField, CustomFields
 from gossamer.parse.clean import clean_line
 from gossamer.search.like.values import Likeness
+from gossamer.search.query import custom
 from gossamer.search.query.operators import BY_NAME, OPERATORS, Field, Kind
 from gossamer.search.query.phrases import Readings
 
@@ -39,7 +42,7 @@ _KEPT: dict[Kind, Callable[[list[str]], Iterable[str]]] = {
     "page": lambda values: values[:1],
     "from": lambda values: sorted(values)[-1:],
     "until": lambda values: sorted(values)[:1],
-    "order": lambda values: {"date"} & set(values),  # the other order is that of every query
+    "order": lambda values: [value for value in values if value != "relevance"][:1],  # that is the order of every query
 }
 """Of several values of one operator those that count."""
 _BETWEEN = re.compile(r"[ (]*")
@@ -69,7 +72,7 @@ class Filter(msgspec.Struct, frozen=True):
     """One value of an operator."""
 
     operator: str
-    """The name in `OPERATORS`, never an alias."""
+    """The name in `OPERATORS`, never an alias, or of a field of the operator's own."""
     value: str
     """In its one canonical form."""
     excluded: bool = False
@@ -84,22 +87,31 @@ class Query(msgspec.Struct, frozen=True):
     """A page should match a term of every group; the terms of a group were joined by OR."""
     excluded: tuple[Term, ...] = ()
     filters: tuple[Filter, ...] = ()
-    """In the order of `OPERATORS`, excluded ones after the others; those of one operator are alternatives."""
+    """In the order of `OPERATORS`, then of the own fields, excluded ones after the others; those of one operator are
+    alternatives."""
     notices: tuple[str, ...] = ()
     """Sentences for the reader: what was left out or taken differently."""
+    fields: CustomFields = ()
+    """The operator's own fields, by which it was understood."""
     like: Likeness | None = None
     """What the page of `like:` shares with those that are found; None until it was looked up in the index."""
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was asked: no words, wanted or not, and no filter."""
-        narrows = any(BY_NAME[one.operator].kind != "order" for one in self.filters)
+        narrows = any(one.operator != "sort" for one in self.filters)
         return not (self.groups or self.excluded or narrows)
 
     @property
     def newest(self) -> bool:
         """Whether the newest pages come first."""
-        return bool(self.values("sort"))
+        return self.order == "date"
+
+    @property
+    def order(self) -> str:
+        """What the pages are ordered by: `date`, or an own field, with a hyphen if the largest comes first; empty:
+        relevance."""
+        return next(iter(self.values("sort")), "")
 
     def values(self, operator: str, excluded: bool = False) -> tuple[str, ...]:
         """The values of one operator."""
@@ -122,15 +134,15 @@ class _Item(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=2_000)
-def parse(text: str) -> Query:
-    """The query in a text, whatever the text is."""
+def parse(text: str, fields: CustomFields = ()) -> Query:
+    """The query in a text, whatever the text is; `fields`: the operator's own, each of which is an operator here."""
     typed, cut = _clean(text)
-    items = list(_read(typed))
+    items = list(_read(typed, fields))
     used = _within(items, MAX_TERMS)
-    query = _assemble(typed, used)
+    query = _assemble(typed, used, fields)
     while len(render(query)) > MAX_CHARS:  # an encoded host is longer than it was, and render must be readable
         used.pop()
-        query = _assemble(typed, used)
+        query = _assemble(typed, used, fields)
     notices = [item.notice for item in used if item.notice] + list(query.notices)
     if cut:
         notices.append(f"The query is too long: only its first {MAX_CHARS:,} characters were used.")
@@ -167,7 +179,8 @@ def render(query: Query) -> str:
 
 
 def _render_filter(one: Filter) -> str:
-    value = f'"{one.value}"' if " " in one.value else one.value
+    quoted = " " in one.value or (one.operator not in BY_NAME and custom.in_quotes(one.value))
+    value = f'"{one.value}"' if quoted else one.value
     return f"{'-' * one.excluded}{one.operator}:{value}"
 
 
@@ -186,19 +199,20 @@ def _clean(text: str) -> tuple[str, bool]:
     return _LOOSE_JOINERS.sub("", line), cut or len(seen) > 2 * MAX_CHARS
 
 
-def _read(text: str) -> Iterator[_Item]:
+def _read(text: str, fields: CustomFields = ()) -> Iterator[_Item]:
     """The pieces in the order typed, without those that have no word."""
     at = 0
     joined = False
+    own = custom.pattern(fields)
     while (at := _skip(_BETWEEN, text, at)) < len(text):
         if text[at] == "|":
             at, joined = at + 1, True
             continue
         at, negated = _read_not(text, at)
-        operator = _OPERATOR.match(text, at)
+        operator = _OPERATOR.match(text, at) or (own.match(text, at) if own is not None else None)
         value, phrase, at = _read_value(text, operator.end() if operator else at, bool(operator))
         if operator:
-            yield _understand(operator[1], value, phrase, negated, joined)
+            yield _understand(operator[1], value, phrase, negated, joined, fields)
             joined = False
         elif value == "OR" and not phrase and not negated:
             joined = True
@@ -255,9 +269,15 @@ def _has_word(text: str) -> bool:
     return text in SIGNS or any(char.isalnum() or category(char) == "So" for char in text)  # So: emoji
 
 
-def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool) -> _Item:
+def _understand(
+    name: str, value: str, phrase: bool, negated: bool, joined: bool, fields: CustomFields = ()
+) -> _Item:  # fmt: skip
     """The piece made of an operator and its value, or the words of it."""
     typed = f"{name}:{value}"
+    if name.lower() not in BY_NAME:
+        field = named(fields, name.lower())
+        assert field is not None
+        return _of_field(field, value, phrase, negated, joined, typed)
     operator = BY_NAME[name.lower()]
     if operator.kind == "words" and _has_word(value):
         return _Item(Term(value, phrase, operator.words_in), negated, joined)
@@ -266,12 +286,27 @@ def _understand(name: str, value: str, phrase: bool, negated: bool, joined: bool
     else:
         complaint = f"is not {operator.noun}"
         understood = operator.read(value) if "|" not in value and (operator.takes_spaces or " " not in value) else None
+        if operator.kind == "order" and understood is None:
+            understood = custom.order_named(fields, value)
         if understood and (operator.kind == "value" or not negated):
             return _Item(Filter(operator.name, understood, negated), negated, joined)
         if understood:
             complaint = "cannot be excluded"
+    return _as_words(typed, complaint, phrase and bool(value), negated, joined)
+
+
+def _of_field(field: CustomField, value: str, phrase: bool, negated: bool, joined: bool, typed: str) -> _Item:
+    """The piece made of an own field and its value, or the words of it."""
+    understood = custom.understood(field, value) if value else None
+    if understood:
+        return _Item(Filter(field.name, understood, negated), negated, joined)
+    complaint = f"is not {custom.SAMPLE[field.type]}" if value else "has no value after the colon"
+    return _as_words(typed, complaint, phrase and bool(value), negated, joined)
+
+
+def _as_words(typed: str, complaint: str, phrase: bool, negated: bool, joined: bool) -> _Item:
     notice = f"“{typed if len(typed) <= 40 else typed[:39] + '…'}” {complaint}, so it counts as plain words."
-    return _Item(Term(typed, phrase and bool(value)), negated, joined, notice)
+    return _Item(Term(typed, phrase), negated, joined, notice)
 
 
 def _within(items: list[_Item], most: int) -> list[_Item]:
@@ -302,14 +337,15 @@ def _shortened(item: _Item, most: int) -> _Item:
     return msgspec.structs.replace(item, value=msgspec.structs.replace(term, text=text[:end].rstrip()))
 
 
-def _assemble(typed: str, items: list[_Item]) -> Query:
+def _assemble(typed: str, items: list[_Item], fields: CustomFields = ()) -> Query:
     """The pieces put together by what they are."""
     excluded = [item.value for item in items if item.negated]
     query = Query(
         typed=typed,
         groups=_groups(items),
         excluded=tuple(dict.fromkeys(term for term in excluded if isinstance(term, Term))),
-        filters=tuple(_filters([item.value for item in items if isinstance(item.value, Filter)])),
+        filters=tuple(_filters([item.value for item in items if isinstance(item.value, Filter)], fields)),
+        fields=fields,
     )
     notices = ["OR works only between words and phrases. It was ignored elsewhere."] if _has_idle_or(items) else []
     after, before = query.values("after"), query.values("before")
@@ -318,12 +354,14 @@ def _assemble(typed: str, items: list[_Item]) -> Query:
     return msgspec.structs.replace(query, notices=tuple(notices))
 
 
-def _filters(given: list[Filter]) -> Iterator[Filter]:
-    for operator in OPERATORS:
+def _filters(given: list[Filter], fields: CustomFields) -> Iterator[Filter]:
+    kept = [(operator.name, _KEPT.get(operator.kind, dict.fromkeys)) for operator in OPERATORS]
+    kept += [(field.name, _KEPT["value"]) for field in fields]
+    for name, keep in kept:
         for excluded in (False, True):
-            values = [one.value for one in given if one.operator == operator.name and one.excluded is excluded]
+            values = [one.value for one in given if one.operator == name and one.excluded is excluded]
             if values:
-                yield from (Filter(operator.name, value, excluded) for value in _KEPT[operator.kind](values))
+                yield from (Filter(name, value, excluded) for value in keep(values))
 
 
 def _has_loose_phrases(query: Query) -> bool:

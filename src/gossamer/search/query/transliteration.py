@@ -53,16 +53,22 @@ def readings(word: str) -> list[str]:
 def _read(word: str, ways: _Ways) -> Iterator[str]:
     """The readings in order of their cost."""
     heap: list[tuple[int, int, str]] = [(0, 0, "")]
+    from_here = [tuple(_next(word, at, ways)) for at in range(len(word))]
     while heap:
         cost, at, read = heapq.heappop(heap)
-        at = -at
-        if at == len(word):
+        if -at == len(word):
             yield read
             continue
-        for size in range(1, _LONGEST_KEY + 1):
-            # Letters that are usually read together cost more when they are read one by one.
-            apart = 2 * any(word[at : at + more] in ways for more in range(size + 1, _LONGEST_KEY + 1))
-            for extra, letters in enumerate(ways.get(word[at : at + size], ()) if at + size <= len(word) else ()):
-                heapq.heappush(heap, (cost + extra + apart, -(at + size), read + letters))
-                if letters[-1:] in _SOFT and word[at + size : at + size + 1] not in tuple("aeiouy'"):
-                    heapq.heappush(heap, (cost + extra + apart + 1, -(at + size), read + letters + "ь"))
+        for more, end, letters in from_here[-at]:
+            heapq.heappush(heap, (cost + more, -end, read + letters))
+
+
+def _next(word: str, at: int, ways: _Ways) -> Iterator[tuple[int, int, str]]:
+    """What the next letters may be read as: its cost, where they end, and the reading."""
+    for size in range(1, _LONGEST_KEY + 1):
+        # Letters that are usually read together cost more when they are read one by one.
+        apart = 2 * any(word[at : at + more] in ways for more in range(size + 1, _LONGEST_KEY + 1))
+        for extra, letters in enumerate(ways.get(word[at : at + size], ()) if at + size <= len(word) else ()):
+            yield extra + apart, at + size, letters
+            if letters[-1:] in _SOFT and word[at + size : at + size + 1] not in tuple("aeiouy'"):
+                yield extra + apart + 1, at + size, letters + "ь"

@@ -73,7 +73,6 @@ class _WideBuilder(Builder):
 
     def __init__(self, view: View, config: RankingConfig, corpus: Corpus) -> None:
         super().__init__(view, config, corpus)
-        self._view = view
         self._left = _MOST
 
     def _phrase(self, where: Field, words: Sequence[str], built: Built | None) -> tantivy.Query | None:

@@ -23,7 +23,8 @@ from gossamer.search.asking import ask_index, continuations
 from gossamer.search.corpus import SharedCorpus
 from gossamer.search.counting import NOBODY, Joined, count, joined
 from gossamer.search.crowd import Crowd
-from gossamer.search.desk.asking import told
+from gossamer.search.custom.orders import Order, order_of
+from gossamer.search.desk.asking import part_of_crawl, told
 from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
@@ -35,6 +36,7 @@ from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
 from gossamer.search.query.building import Built, plain
 from gossamer.search.query.widening import build
+from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
 from gossamer.search.shards import merging
 from gossamer.search.shards.ballast import Balance
@@ -72,7 +74,6 @@ if TYPE_CHECKING:
 
 _READING = 0.5
 """Seconds that a front end waits for the vocabulary of an index that was opened just now."""
-_UNDATED = -(2.0**63)
 
 
 OPERATIONS: dict[str, type[msgspec.Struct]] = {
@@ -154,7 +155,10 @@ class ShardSearcher:
         if not words or ask.limit < 1:
             return Suggested()
         with self._view() as view:
-            terms, titles = continuations(view, words, ask.limit, lambda word: self._beginning_nearly(view, word))
+            within = part_of_crawl(view, RankingConfig(), ask.sites, ask.filter) if ask.sites or ask.filter else []
+            terms, titles = continuations(
+                view, words, ask.limit, lambda word: self._beginning_nearly(view, word), within
+            )
             return Suggested(tuple(terms), tuple(titles))
 
     def _beginning_nearly(self, view: View, word: str) -> list[tuple[str, int]]:
@@ -206,7 +210,7 @@ class ShardSearcher:
             asking = _Asking(view, ask.question)
             query = asking.query(ask.loose)
             looked = None
-            if self._meaning is not None and asking.ranking == "web" and not asking.by_date:
+            if self._meaning is not None and asking.ranking == "web" and asking.order is None:
                 query_asked, request = ask.question.query, ask.question.request
                 looked = self._meaning.looked(view, asking.built, query_asked, request, ask.keys)
             if looked is None:
@@ -225,7 +229,7 @@ class ShardSearcher:
         finding = loose if loose is not None and is_loose else found.strict
         # As one of several: then the front end orders equal scores in its own way.
         several = [finding.sightings] if self.cut.is_whole else [finding.sightings, ()]
-        ordered = merging.merged(several, asking.ranking, asking.by_date)
+        ordered = merging.merged(several, asking.ranking, asking.order is not None)
         line = merging.one_page(ordered, Span(0, ask.ahead), self._leading, asking.collapses, 0)
         has_limit = grouping.limit(asking.question.request, asking.question.query, asking.question.config)
         crowd = Crowd(schema.OWNER, largest=True) if has_limit else NOBODY
@@ -240,7 +244,8 @@ class ShardSearcher:
         """Results as readers see them."""
         highlighter = Highlighter(asking.built.needles)
         hits = {one.key: hit for one in showings if (hit := _shown(asking.view, one, highlighter)) is not None}
-        return Shown(hits, count(asking.view, query, clusters, facets, self.cut.shards, crowd))
+        bare = asking.built.bare(query)
+        return Shown(hits, count(asking.view, bare, clusters, facets, self.cut.shards, crowd))
 
     @contextmanager
     def _view(self) -> Iterator[View]:
@@ -256,17 +261,15 @@ class ShardSearcher:
 
     def _finding(self, asking: _Asking, query: tantivy.Query, ask: FindAsk) -> Finding:
         view = asking.view
-        pages, hits = ask_index(view, query, ask.depth, asking.by_date)
-        sightings = self._by_date(view, hits) if asking.by_date else self._by_score(asking, query, hits, ask.needed)
+        pages, hits = ask_index(view, query, ask.depth, asking.order)
+        in_order = asking.order
+        sightings = (
+            self._by_score(asking, query, hits, ask.needed) if in_order is None else _ordered(view, hits, in_order)
+        )
         known = hits if len(hits) == pages else ()
-        copies = joined(view, query, known) if pages and asking.collapses and view.has_copies else Joined()
+        has_copies = pages and asking.collapses and view.has_copies
+        copies = joined(view, asking.built.bare(query), known) if has_copies else Joined()
         return Finding(pages, sightings, copies)
-
-    def _by_date(self, view: View, hits: Sequence[Candidate]) -> tuple[Sighting, ...]:
-        addresses = [address for _, address in hits]
-        dates = view.searcher.fast_field_values(schema.DATE, addresses)
-        orders = [_UNDATED if date is None else float(date) for date in dates]
-        return _sightings(view, addresses, orders, [0.0] * len(hits))
 
     def _by_score(
         self, asking: _Asking, query: tantivy.Query, hits: Sequence[Candidate], needed: int
@@ -298,7 +301,7 @@ class _Asking:
         corpus = SharedCorpus(view, view.written, question.whole)
         self.built: Built = build(view, config, corpus, effects or Effects(query), request, question.now)
         self.ranking = request.ranking or config.ranking
-        self.by_date = request.sort == "date" or query.newest
+        self.order = order_of(query, request, view.fields)
         self.collapses = not request.similar and self.ranking == "web"
         self.wish = ordering.wish_of(query, request, self.built, question.now)
         self.lengths = Lengths(view.lengths, question.whole.lengths)
@@ -309,6 +312,11 @@ class _Asking:
     def query(self, loose: bool) -> tantivy.Query:
         """One of the two queries."""
         return self.loose if loose and self.loose is not None else self.strict
+
+
+def _ordered(view: View, hits: Sequence[Candidate], order: Order) -> tuple[Sighting, ...]:
+    addresses = [address for _, address in hits]
+    return _sightings(view, addresses, order.places(view.searcher, addresses), [0.0] * len(hits))
 
 
 def _sightings(

@@ -30,9 +30,10 @@ from gossamer.search import counting, grouping
 from gossamer.search.attempts.ladder import Standing, Step, climb, steps
 from gossamer.search.attempts.reasons import Reason, of_empty, reason
 from gossamer.search.attempts.wording import explained
-from gossamer.search.corpus import Place, Whole, narrowed
+from gossamer.search.corpus import Place, Whole, fields_of, narrowed
 from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.crowd import Crowd
+from gossamer.search.custom.orders import is_ordered
 from gossamer.search.desk.acting import NO_RULES, DeskRules
 from gossamer.search.desk.asking import is_first
 from gossamer.search.desk.effects import Effects
@@ -113,12 +114,13 @@ class ShardedSearcher:
     def search(self, request: Request) -> Results:
         """The results of a request."""
         started = self._clock.now()
-        query = parse(request.query)
+        rounds = self._rounds()
+        query = self._parsed(request.query, rounds)
         if query.is_empty:
             return Results(
                 request=request, total=0, hits=(), pages=0, notices=query.notices, reason=of_empty(query).sentence
             )
-        climbed = self._climb(request, query, self._rounds(), ahead=True)
+        climbed = self._climb(request, query, rounds, ahead=True)
         results = climbed.search.results()
         why = Reason() if results.total else self._reason(request, query, climbed.first)
         return msgspec.structs.replace(
@@ -134,14 +136,23 @@ class ShardedSearcher:
 
     def similar(self, request: Request, url: str) -> tuple[Hit, ...]:
         """The near copies that are collapsed under a hit of the request, best first."""
-        return self._climb(request, parse(request.query), self._rounds()).search.similar(key64(url))
+        rounds = self._rounds()
+        query = self._parsed(request.query, rounds)
+        return self._climb(request, query, rounds).search.similar(key64(url))
 
-    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
-        """How a query that is being typed may go on: words and titles of all shards."""
+    def suggest(self, prefix: str, limit: int = 8, collection: str = "") -> list[str]:
+        """How a query that is being typed may go on: words and titles of all shards, or of a collection in them."""
         prefix = prefix[:MAX_PREFIX].encode("utf-8", "replace").decode()
         if not prefix.strip() or limit < 1:
             return []
-        found = self._rounds().ask_all("suggest", SuggestAsk(prefix, limit), Suggested)
+        ask = SuggestAsk(prefix, limit)
+        if collection:
+            rules = self._desk.current() if self._desk is not None else NO_RULES
+            chosen = rules.desk.collection_of(collection)
+            if chosen is None:
+                return []
+            ask = SuggestAsk(prefix, limit, tuple(chosen.sites), chosen.filter)
+        found = self._rounds().ask_all("suggest", ask, Suggested)
         return merging.completed(prefix, list(found.values()), limit)
 
     def page(self, url: str) -> StoredPage | None:
@@ -151,7 +162,7 @@ class ShardedSearcher:
     def explain(self, request: Request, url: str) -> ScoreExplanation:
         """Why a page has the score it has for a request."""
         rounds = self._rounds()
-        search = self._climb(request, parse(request.query), rounds).search
+        search = self._climb(request, self._parsed(request.query, rounds), rounds).search
         mixed, key = search.mixed(), key64(url)
         ask = ExplainAsk(search.question, url, mixed is not None and key in mixed.meanings)
         why = self._ask_holder(url, "explain", ask, ScoreExplanation, rounds)
@@ -168,12 +179,18 @@ class ShardedSearcher:
             position=min(one.position for one in summaries),
             committed_at=max(one.committed_at for one in summaries),
             generation="+".join(one.generation for one in summaries),
+            fields=fields_of(summaries),
         )
 
     def overview(self) -> Overview:
         """What can be searched, as far as shards answer; those of an older version know no overview."""
         outlines = self._rounds().ask_willing("overview", OverviewAsk(), Outline)
         return overview(outlines, lambda query: self.search(example(query)).total > 0)
+
+    def _parsed(self, text: str, rounds: Rounds) -> Query:
+        """A query; shards are asked which fields there are only where it may name one."""
+        may_name = ":" in text or "：" in text
+        return parse(text, self._tallies.fields(rounds) if may_name else ())
 
     def _rounds(self) -> Rounds:
         return Rounds(self._nodes, self._deadline)
@@ -215,7 +232,7 @@ class ShardedSearcher:
 
     def _reason(self, request: Request, query: Query, first: _Search) -> Reason:
         def count(other: Request) -> int:
-            return self._begin(other, parse(other.query), first.rounds).standing().total
+            return self._begin(other, self._parsed(other.query, first.rounds), first.rounds).standing().total
 
         return reason(first.question.query, request, first.documents, first.frequency, count)
 
@@ -284,7 +301,7 @@ class _Search:
         self._notices: list[str] = []
         self._ranking = self._request.ranking or question.config.ranking
         self._collapses = not self._request.similar and self._ranking == "web"
-        self._by_date = self._request.sort == "date" or query.newest
+        self._ordered = is_ordered(query, self._request, self._whole.fields)
         self._most = grouping.limit(self._request, query, question.config)
         self._loose = False
         self._ahead = ahead
@@ -329,7 +346,7 @@ class _Search:
         joined = self._joined(findings, found, matching)
         crowd = grouping.crowd(line.field, line.groups, self._most)
         hits, counted = self._show(line.showings, joined, bool(matching) and self._request.facets, crowd)
-        tally = counting.total(matching, joined, counted, self._request.facets)
+        tally = counting.total(matching, joined, counted, self._request.facets, self._whole.fields)
         hits = linked(hits, self._held, self._collapses)
         answered = self.rounds.answered()
         return Results(
@@ -339,6 +356,7 @@ class _Search:
             pages=self._span.pages(tally.total),
             estimated=tally.estimated,
             facets=tally.facets,
+            fields=tally.fields,
             notices=(
                 *explained(self._notices, self._query, self.frequency),
                 *filter(None, [self._query.like.sentence if tally.total and self._query.like is not None else ""]),
@@ -371,7 +389,7 @@ class _Search:
             if relaxed_notice(strict) not in self._notices:
                 self._notices.append(relaxed_notice(strict))
         self._made = {shard: one.ahead for shard, one in answers.items() if one.ahead and self._is_asked(one)}
-        found = merging.merged([one.sightings for one in findings.values()], self._ranking, self._by_date)
+        found = merging.merged([one.sightings for one in findings.values()], self._ranking, self._ordered)
         return findings, found[:DEPTH]
 
     def _likely(self) -> int:
@@ -399,7 +417,7 @@ class _Search:
 
     def _mixed(self, found: Sequence[Sighting]) -> Mixed | None:
         weight = self.question.config.semantic
-        if not weight or self._ranking != "web" or self._by_date:
+        if not weight or self._ranking != "web" or self._ordered:
             return None
         ask = MeaningAsk(self.question, self._loose, tuple(one.key for one in found[:CANDIDATES]))
         return merging.mixed(found, self.rounds.ask_willing("meaning", ask, Meant), weight)

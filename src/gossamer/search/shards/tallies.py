@@ -14,6 +14,7 @@ from threading import Lock
 import msgspec
 
 from gossamer.index.analysis import Languages
+from gossamer.model.fields import CustomFields
 from gossamer.search.corpus import Frequencies, Place, Summary, Whole, added, whole_of
 from gossamer.search.shards.rounds import Rounds
 from gossamer.search.shards.values import Statistics, StatisticsAsk
@@ -54,6 +55,7 @@ class Tallies:
         self._lock = Lock()
         self._known: dict[int, _Known] = {}
         self._languages: Languages | None = None
+        self._fields: CustomFields = ()
         self._sums: tuple[tuple[Summary, ...], Whole] | None = None
         """The last summaries and their sums: languages and lengths are the same for all queries."""
 
@@ -78,6 +80,12 @@ class Tallies:
         """What all shards that answer say of themselves now."""
         return [one.summary for one in self._ask(rounds, ()).values()]
 
+    def fields(self, rounds: Rounds) -> CustomFields:
+        """The operator's own fields; of shards that were asked before, by what they said then."""
+        if self._languages is None:
+            self._ask(rounds, ())
+        return self._fields
+
     def note(self, positions: Mapping[int, int]) -> None:
         """Shards said how far their indexes are: what is known of another state is forgotten."""
         with self._lock:
@@ -101,7 +109,8 @@ class Tallies:
             for shard in rounds.missing:
                 self._known.pop(shard, None)
             known = {shard: self._take(shard, told, now) for shard, told in answers.items()}
-            self._languages = self._sum(tuple(one.summary for one in known.values())).languages
+            sums = self._sum(tuple(one.summary for one in known.values()))
+            self._languages, self._fields = sums.languages, sums.fields
         return known
 
     def _take(self, shard: int, told: Statistics, now: float) -> _Known:

@@ -63,7 +63,7 @@ class Question(msgspec.Struct, frozen=True):
     @property
     def query(self) -> Query:
         """The query as it is asked."""
-        return self.effects.query if self.effects is not None else parse(self.request.query)
+        return self.effects.query if self.effects is not None else parse(self.request.query, self.whole.fields)
 
 
 class FindAsk(msgspec.Struct, frozen=True):
@@ -181,6 +181,9 @@ class SuggestAsk(msgspec.Struct, frozen=True):
 
     prefix: str
     limit: int
+    sites: tuple[str, ...] = ()
+    """Only what stands on pages of these sites, and with this filter: a collection."""
+    filter: str = ""
 
 
 class Suggested(msgspec.Struct, frozen=True):

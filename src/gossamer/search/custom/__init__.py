@@ -1,0 +1,1 @@
+"""Fields of the operator's own in a search: filters, orders, counts."""

@@ -1,0 +1,1 @@
+"""Fields of the operator's own on the pages of results."""
