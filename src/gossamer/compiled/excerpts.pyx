@@ -24,7 +24,7 @@ cdef enum:
     YO = 0x451
     YE = 0x435
 
-LAYOUT = (MAX_OCCURRENCES, MAX_TRIES, MAX_ENDING, SAMPLE)
+LAYOUT = ("Finder", MAX_OCCURRENCES, MAX_TRIES, MAX_ENDING, SAMPLE)
 """What the twins must agree in."""
 
 
@@ -79,12 +79,43 @@ def plain(str lower, const unsigned char[::1] latin):
         free(made)
 
 
-def find(
-    str prefix, str word, dict known, judged, joined, with_rest, str lower, str source, Py_ssize_t start,
-    Py_ssize_t stop,
-):
-    """The matches of a word of writing with spaces, in order. `judged`, `joined`, `with_rest`: what the twin asks of a
-    word, of the character before it, and of one that has marks behind it."""
+cdef class Finder:
+    """Finds a word of writing with spaces."""
+
+    cdef str prefix, word
+    cdef bint is_plain
+    cdef dict known
+    cdef object judged, joined, with_rest
+
+    def __init__(self, str prefix, str word, bint is_plain, dict known, judged, joined, with_rest):
+        """`is_plain`: it is looked for among letters without accents; `judged`, `joined`, `with_rest`: what the twin asks
+        of a word, of the character before it, and of one that has marks behind it."""
+        self.prefix, self.word, self.is_plain, self.known = prefix, word, is_plain, known
+        self.judged, self.joined, self.with_rest = judged, joined, with_rest
+
+    def find(self, str lower, str source, Py_ssize_t start, Py_ssize_t stop):
+        """The matches that begin between two places, in order."""
+        return _find(self, lower, source, start, stop)
+
+
+def places(list finders, text):
+    """The matches of several words in a text: start, end, the number of the word, whether it is the very word."""
+    cdef list found = []
+    cdef str lower = text.lower
+    cdef Finder finder
+    cdef Py_ssize_t number, size = len(lower)
+    for number in range(len(finders)):
+        finder = finders[number]
+        for start, end, exact in _find(finder, lower, <str>text.plain if finder.is_plain else lower, 0, size):
+            found.append((start, end, number, exact))
+    found.sort()
+    return found
+
+
+cdef list _find(Finder finder, str lower, str source, Py_ssize_t start, Py_ssize_t stop):
+    cdef str prefix = finder.prefix, word = finder.word
+    cdef dict known = finder.known
+    cdef object judged = finder.judged, joined = finder.joined, with_rest = finder.with_rest
     cdef list found = []
     cdef Py_ssize_t size = len(prefix), length = len(lower), at, end, limit, judged_length
     cdef int kind = PyUnicode_KIND(lower), tries

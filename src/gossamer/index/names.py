@@ -58,7 +58,7 @@ def names(title: str, headings: Sequence[str], url: str) -> tuple[list[int], lis
 
 
 def _numbers(texts: Sequence[str]) -> list[int]:
-    return [number for number in dict.fromkeys(number_of(text) for text in texts) if number]
+    return [number for number in dict.fromkeys(number_of(text) for text in dict.fromkeys(texts)) if number]
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -98,7 +98,7 @@ _mine = local()
 
 def encode(page: StoredDocument) -> bytes:
     """The stored value of a page. The library packs stored values with lz4, some at once; zstd packs each by itself, so
-    that one is read without the others, and takes a quarter less room."""
+    that one is read without the others, and takes a fifth less room."""
     pack: zstandard.ZstdCompressor | None = getattr(_mine, "pack", None)
     if pack is None:  # one for each thread: they are not safe to share
         pack = _mine.pack = zstandard.ZstdCompressor(level=_LEVEL)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from gossamer.compiled import twin
 from gossamer.search.fragment import Fragment, fragment
-from gossamer.search.matching import LAYOUT, Folded, Matcher, Needle, Phrase, matchers, ranges
+from gossamer.search.matching import LAYOUT, Matcher, Needle, Phrase, Place, matchers, places, ranges
 from gossamer.search.results import Marked
 
 __all__ = ["MAX_SCAN", "Highlighter", "Needle", "Phrase"]
@@ -62,9 +62,6 @@ _LOOSE_END = " \t\r\n,;:([{«“‘、，；：（【《「『·|/-–—"
 
 _COMPILED = twin("excerpts", LAYOUT)
 
-_Place = tuple[int, int, int, bool]
-"""A match: start, end, which matcher, and whether it is the very word. Plain tuples, since there may be hundreds."""
-
 
 class _Window(NamedTuple):
     """Places that fit into the length, from the start of the first to the end of the last."""
@@ -93,7 +90,7 @@ class Highlighter:
     def excerpt(self, text: str, length: int = 240) -> Marked:
         """The part of a text that shows the most of what is sought; its beginning where nothing is found."""
         text = text[:MAX_SCAN]
-        places: list[_Place] = []
+        places: list[Place] = []
         for reach in _SCANS:
             if reach == MAX_SCAN and not self._pay(text):
                 break
@@ -113,11 +110,8 @@ class Highlighter:
         self._work -= cost
         return True
 
-    def _places(self, text: str) -> list[_Place]:
-        comparable = Folded(text)
-        return sorted(
-            (start, end, n, exact) for n, one in enumerate(self._deciding) for start, end, exact in one.find(comparable)
-        )
+    def _places(self, text: str) -> list[Place]:
+        return places(text, self._deciding)
 
 
 def _budget(text: str, near: int, length: int) -> int:
@@ -129,7 +123,7 @@ def _budget(text: str, near: int, length: int) -> int:
     return length - length * wide // (2 * max(1, len(sample)))
 
 
-def _windows(places: list[_Place], sought: Sequence[Matcher], budget: int) -> list[tuple[int, int]]:
+def _windows(places: list[Place], sought: Sequence[Matcher], budget: int) -> list[tuple[int, int]]:
     """One or two parts of the text to show, in order."""
     worth = [max(1, round(matcher.worth * _FORM)) for matcher in sought]
     bonus = [round(matcher.worth * _EXACT) for matcher in sought]
@@ -146,7 +140,7 @@ def _windows(places: list[_Place], sought: Sequence[Matcher], budget: int) -> li
     return [(window.start, window.end) for window in chosen]
 
 
-def _best(places: list[_Place], worth: list[int], bonus: list[int], budget: int) -> _Window:
+def _best(places: list[Place], worth: list[int], bonus: list[int], budget: int) -> _Window:
     """The best window: each place enters it once and leaves it once."""
     if _COMPILED is not None:
         most, first, last = _COMPILED.best_window(places, worth, bonus, budget)
@@ -178,7 +172,7 @@ def _best(places: list[_Place], worth: list[int], bonus: list[int], budget: int)
     return _window(best, places[best_left : best_right + 1])
 
 
-def _window(worth: int, chosen: list[_Place]) -> _Window:
+def _window(worth: int, chosen: list[Place]) -> _Window:
     return _Window(worth, chosen[0][0], chosen[-1][1], frozenset(place[2] for place in chosen))
 
 

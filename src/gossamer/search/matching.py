@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 from unicodedata import category
 
 import msgspec
@@ -44,7 +45,7 @@ _SAMPLE = 2_000
 """Characters in which an accent beyond Western Europe must stand for all of them to be removed: a Polish or Vietnamese
 text has one, and to look through a text for a class of characters takes longer than all the rest."""
 
-LAYOUT = (MAX_OCCURRENCES, MAX_TRIES, MAX_ENDING, _SAMPLE)
+LAYOUT = ("Finder", MAX_OCCURRENCES, MAX_TRIES, MAX_ENDING, _SAMPLE)
 """What the compiled twin must agree in."""
 _COMPILED = twin("excerpts", LAYOUT)
 
@@ -128,7 +129,7 @@ def _without_accents(lower: str) -> str:
 class WordMatcher:
     """Finds one needle; remembers its verdicts about words, so that a stemmer is asked once for each."""
 
-    __slots__ = ("_forms", "_inside", "_known", "_led", "_plain", "_prefix", "_size", "_word", "worth")
+    __slots__ = ("_inside", "_judged", "_known", "_led", "_plain", "_prefix", "_size", "_word", "finder", "worth")
 
     def __init__(self, needle: Needle) -> None:
         prefix = _lower(needle.prefix)
@@ -138,11 +139,17 @@ class WordMatcher:
         self._prefix = plain if self._plain else prefix
         self._size = len(self._prefix)
         self._word = _lower(needle.word)
-        self._forms = needle.forms
         self._inside = needle.inside
         self._led = needle.led
+        self._judged = _judge(self._word, self._size, needle.forms)
         self._known: dict[str, int] = {}
         self.worth = needle.weight
+        self.finder: Any = None
+        """The compiled twin, if there is one for this kind of word."""
+        if _COMPILED is not None and self._prefix and not (self._led or self._inside):
+            self.finder = _COMPILED.Finder(
+                self._prefix, self._word, self._plain, self._known, self._judged, _joined, _with_rest
+            )
 
     def find(self, text: Folded, start: int = 0, stop: int | None = None) -> list[Match]:
         """The matches that begin between two places, in order."""
@@ -153,10 +160,8 @@ class WordMatcher:
         word, end_of, is_led = self._word, self._end, self._led
         source = text.plain if self._plain else lower
         stop = len(lower) if stop is None else stop + self._size
-        if _COMPILED is not None and not (is_led or self._inside):
-            matches: list[Match] = _COMPILED.find(
-                prefix, word, self._known, self._judged, _joined, _with_rest, lower, source, start, stop
-            )
+        if self.finder is not None:
+            matches: list[Match] = self.finder.find(lower, source, start, stop)
             return matches
         find = source.find
         at = find(prefix, start, stop)
@@ -204,12 +209,17 @@ class WordMatcher:
             length = self._known[word] = self._judged(word) if end < limit else 0
         return begin + length if length else 0
 
-    def _judged(self, word: str) -> int:
-        """How much of this is a form of the word: up to where writing without spaces begins, or nothing."""
+
+def _judge(needle: str, least: int, forms: Callable[[str], bool]) -> Callable[[str], int]:
+    """What says how much of a word of the text is a form of the needle: up to where writing without spaces begins, or
+    nothing. `least`: letters that the word begins with in any case."""
+
+    def judged(word: str) -> int:
         if not word.isascii() and is_spaceless(word):
-            least = len(self._prefix)
             word = word[: next((at for at in range(least, len(word)) if is_spaceless(word[at])), len(word))]
-        return len(word) if word == self._word or self._forms(word) else 0
+        return len(word) if word == needle or forms(word) else 0
+
+    return judged
 
 
 class PhraseMatcher:
@@ -249,8 +259,15 @@ class PhraseMatcher:
             before = word
         return end
 
+    @property
+    def finder(self) -> None:
+        """Phrases have no compiled twin."""
+
 
 Matcher = WordMatcher | PhraseMatcher
+Place = tuple[int, int, int, bool]
+"""A match of one of several matchers: start, end, which of them, and whether it is the very word. Plain tuples, since
+there may be hundreds."""
 
 
 def matchers(needles: Sequence[Needle | Phrase]) -> list[Matcher]:
@@ -258,11 +275,19 @@ def matchers(needles: Sequence[Needle | Phrase]) -> list[Matcher]:
     return [PhraseMatcher(needle) if isinstance(needle, Phrase) else WordMatcher(needle) for needle in needles]
 
 
+def places(text: str, sought: Sequence[Matcher]) -> list[Place]:
+    """The matches of all that is sought, in order."""
+    comparable, finders = Folded(text), [one.finder for one in sought]
+    if _COMPILED is not None and None not in finders:
+        found: list[Place] = _COMPILED.places(finders, comparable)
+        return found
+    return sorted((start, end, n, exact) for n, one in enumerate(sought) for start, end, exact in one.find(comparable))
+
+
 def ranges(text: str, sought: Sequence[Matcher]) -> tuple[tuple[int, int], ...]:
     """Every place of a short text that is found, in order; what overlaps or touches is one."""
-    comparable = Folded(text)
     merged: list[tuple[int, int]] = []
-    for start, end in sorted(match[:2] for matcher in sought for match in matcher.find(comparable)):
+    for start, end, _, _ in places(text, sought):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(merged[-1][1], end)
         else:

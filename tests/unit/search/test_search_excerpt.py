@@ -208,8 +208,8 @@ def test_only_the_first_part_of_an_endless_text_is_searched():
 def test_many_words_in_many_long_texts_are_looked_for_within_a_bound(monkeypatch):
     """128 words in 100 long texts would be six seconds of looking for what is not there."""
     searched = []
-    folded = excerpts.Folded
-    monkeypatch.setattr(excerpts, "Folded", lambda text: searched.append(len(text)) or folded(text))
+    places = excerpts.places
+    monkeypatch.setattr(excerpts, "places", lambda text, sought: searched.append(len(text)) or places(text, sought))
     many = Highlighter([exact(f"word{number}") for number in range(128)])
     found = [many.excerpt("x " * (MAX_SCAN // 2)) for _ in range(100)]
     assert len(found) == 100 and not any(map(marked, found))

@@ -19,7 +19,7 @@ from gossamer.index.shards import Cut
 from gossamer.search.corpus import Whole
 from gossamer.search.query.language import parse
 from gossamer.search.results import Request, Results
-from gossamer.search.shards.ballast import WANTED, weigh
+from gossamer.search.shards.ballast import WANTED, Balance, weigh
 from gossamer.search.shards.rounds import ShardsMissingError
 
 WORDS = "silk thread spider orb wheel garden moon rocket паук нить 蜘蛛 图书馆".split()
@@ -232,12 +232,46 @@ def test_ballast_is_made_after_some_searches_and_again_after_a_commit(tmp_path: 
     index = DividedIndex(tmp_path, 2, *pages())
     request = Request(query="spider", size=100)
     for _ in range(2):
+        for node in index.nodes.nodes.values():
+            node._balance._rest_until = 0.0
         for _ in range(WANTED):
             same(index.single.search(request), index.divided.search(request))
         wait_for(lambda: all(node._balance._view is not None for node in index.nodes.nodes.values()))
         same(index.single.search(request), index.divided.search(request))
         index.put(page("/more", "spider spider " * 30, "spider"))
         index.divided.search(request)  # learns that the indexes have moved on
+
+
+def test_ballast_is_used_again_as_long_as_it_fits_and_no_other_is_made_at_once(tmp_path: Path) -> None:
+    index = DividedIndex(tmp_path, 2, *pages())
+    request, now = Request(query="spider", size=100), 1000.0
+    node = index.nodes.nodes[1]
+    balance = node._balance = Balance(lambda: now)
+
+    def whole() -> Whole:
+        index.divided._tallies.note({1: -1, 2: -1})
+        return index.divided._question(request, parse("spider"), index.divided._rounds()).whole
+
+    balance.view(node._views.current(), whole())
+    balance._make(node._views.current(), whole())
+    first = balance._ballast
+    assert first is not None and balance.view(node._views.current(), whole()) is balance._view is not None
+    index.put()  # another commit of the same pages
+    assert node._views.current() is not balance._of
+    balance.view(node._views.current(), whole())
+    balance._make(node._views.current(), whole())
+    assert balance._ballast is first and balance._view is not None
+    same(index.single.search(request), index.divided.search(request))
+    index.put(page("/long", "spider thread " * 500, "spider"))
+    balance.view(node._views.current(), whole())
+    balance._rest_until = now + 1
+    balance._make(node._views.current(), whole())
+    assert balance._ballast is first and balance._view is None
+    same(index.single.search(request), index.divided.search(request))
+    now += 2
+    balance._make(node._views.current(), whole())
+    assert balance._ballast is not first and balance._view is not None
+    same(index.single.search(request), index.divided.search(request))
 
 
 def test_a_shard_too_unlike_the_others_gets_no_ballast() -> None:

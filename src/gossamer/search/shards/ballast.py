@@ -5,15 +5,16 @@ its segments state. So a shard opens its index with one segment more, the *balla
 that nobody can ask for, as many and as long as it takes for the averages to become those of all documents. Then every
 score is right as the library calculates it.
 
-A ballast takes a moment to make. It is made aside, once several searches of one state of the index wanted it; until
-then, and whenever the averages have moved since, the best hits are corrected one by one (`lengths.py`).
+A ballast takes a moment to make. It is made aside, once several searches of one state of the index wanted it, and used
+again for the next states as long as it fits; until it is there, the best hits are corrected one by one (`lengths.py`).
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
@@ -37,6 +38,8 @@ WORD = "_"
 _MOST_WORDS = 50_000_000
 """Words of a ballast; a shard that would need more, because it is so unlike the others, is corrected hit by hit."""
 _HEAP = 50_000_000
+_REST = 20.0
+"""How many times as long as it took to make a ballast no other is made: an index may change all the time."""
 
 
 class Weight(NamedTuple):
@@ -46,16 +49,38 @@ class Weight(NamedTuple):
     words: Mapping[str, int]
     """Field → words in all its documents together."""
 
+    def fits(self, view: View, whole: Whole) -> bool:
+        """Whether it makes the averages of an index those of all documents."""
+        written = view.written + self.documents
+        here = {
+            field: (length * view.written + self.words.get(field, 0)) / written
+            for field, length in view.lengths.items()
+        }
+        return Lengths(here, whole.lengths).are_alike
+
+
+class Ballast:
+    """A segment of ballast in a folder of its own."""
+
+    def __init__(self, weight: Weight, form: tantivy.Schema) -> None:
+        self.weight = weight
+        self._folder = TemporaryDirectory(prefix="gossamer-ballast-", ignore_cleanup_errors=True)
+        self.path = Path(self._folder.name)
+        _write(self.path, weight, form)
+
 
 class Balance:
     """Opens one index with ballast; safe to share between threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._now = monotonic
         self._lock = Lock()
         self._of: View | None = None
         self._view: View | None = None
+        self._ballast: Ballast | None = None
         self._wanted = 0
         self._making = False
+        self._rest_until = 0.0
 
     def view(self, plain: View, whole: Whole) -> View:
         """The same state of the index with the averages of all documents; as it is where there is no such view yet."""
@@ -75,7 +100,7 @@ class Balance:
     def _make(self, plain: View, whole: Whole) -> None:
         view = None
         try:
-            view = balanced(plain, whole)
+            view = self._balanced(plain, whole)
         except (GossamerError, OSError, ValueError) as error:  # the files are gone: there is a newer state by now
             log.info("no ballast for the index in %s: %s", plain.folder, error)
         with self._lock:
@@ -83,15 +108,16 @@ class Balance:
             if self._of is plain and view is not None:
                 self._view = view
 
-
-def balanced(plain: View, whole: Whole) -> View | None:
-    """A view with ballast; None where it would be too heavy."""
-    weight = weigh(plain.written, plain.lengths, whole)
-    if weight is None:
-        return None
-    with TemporaryDirectory(prefix="gossamer-ballast-", ignore_cleanup_errors=True) as made:
-        _write(Path(made), weight)
-        return _opened(plain, Path(made))
+    def _balanced(self, plain: View, whole: Whole) -> View | None:
+        """A view with ballast; None where it would be too heavy, or where the last one was made just now."""
+        if self._ballast is None or not self._ballast.weight.fits(plain, whole):
+            started = self._now()
+            weight = weigh(plain.written, plain.lengths, whole)
+            if weight is None or started < self._rest_until:
+                return None
+            self._ballast = Ballast(weight, plain.schema)
+            self._rest_until = self._now() + _REST * (self._now() - started)
+        return _opened(plain, self._ballast.path)
 
 
 def weigh(written: int, lengths: Mapping[str, float], whole: Whole) -> Weight | None:
@@ -108,9 +134,9 @@ def weigh(written: int, lengths: Mapping[str, float], whole: Whole) -> Weight | 
     return Weight(documents, added) if sum(added.values()) + documents <= _MOST_WORDS else None
 
 
-def _write(folder: Path, weight: Weight) -> None:
-    """An index of nothing but ballast."""
-    index = schema.prepare(tantivy.Index(schema.build(), str(folder)))
+def _write(folder: Path, weight: Weight, form: tantivy.Schema) -> None:
+    """An index of nothing but ballast, with the fields of the index that it is for."""
+    index = schema.prepare(tantivy.Index(form, str(folder)))
     writer = index.writer(_HEAP, 1)
     document = tantivy.Document()
     for field, count in weight.words.items():
