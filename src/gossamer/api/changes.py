@@ -14,7 +14,7 @@ import asyncio
 import re
 import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any, Literal, NamedTuple
@@ -121,6 +121,8 @@ class Entry(NamedTuple):
 
     position: Position
     change: Change
+    row: Mapping[str, Any] | None = None
+    """The columns of the page that were asked for; None if it was removed."""
 
 
 class Look(NamedTuple):
@@ -131,18 +133,34 @@ class Look(NamedTuple):
     """Where the next look begins."""
 
 
-def look(store: Store, after: Position, once: bool = False) -> Look:
+def look(store: Store, after: Position, once: bool = False, columns: Sequence[str] = _READ) -> Look:
     """The next entries behind a point, if there are any yet. `once`: a page comes with the visit that brought it, as it
-    reads now; that the crawl read it again from its stored response is no change then."""
+    reads now; that the crawl read it again from its stored response is no change then. `columns`: of the stored pages;
+    at least those that a `Page` needs."""
     with store.database() as db:
-        reader = _Reader(store, db, once)
+        reader = _Reader(store, db, once, columns)
         found = list(islice(reader.read(after), _AT_ONCE))
     return Look(found, found[-1].position if len(found) == _AT_ONCE else reader.end)
 
 
+def looks(store: Store, since: int | str, follow: bool, columns: Sequence[str] = _READ) -> Iterator[Look]:
+    """One look after the other, from a point to the end; `follow`: wait for further changes. Only what was new since
+    the look before: entries, or changes without any."""
+    position, pause = position_of(since), threading.Event()
+    while True:
+        found = look(store, position, columns=columns)
+        if found.behind != position:
+            yield found
+            position = found.behind
+        elif not follow:
+            return
+        else:
+            pause.wait(_LOOK)
+
+
 class _Reader:
-    def __init__(self, store: Store, db: Database, once: bool) -> None:
-        self._store, self._db, self._once = store, db, once
+    def __init__(self, store: Store, db: Database, once: bool, columns: Sequence[str]) -> None:
+        self._store, self._db, self._once, self._columns = store, db, once, columns
         self._out, self._base = covered(db), 0
         self.end = Position(1, 0)
         """Behind all that is there."""
@@ -194,7 +212,7 @@ class _Reader:
             position = Position(segment.seq, before + row + 1, self._base)
             kind: Literal["new", "changed"] = "changed" if values["new"] is False else "new"
             page = self._store.page(values, name)
-            yield Entry(position, Change(segment.seq, kind, page.url, page, str(position)))
+            yield Entry(position, Change(segment.seq, kind, page.url, page, str(position)), values)
 
     def _rows(self, segment: changes.NewSegment, skip: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """The pages of a segment from a row on, as it was written: row, where its page is now, and what it says."""
@@ -220,7 +238,7 @@ class _Reader:
         place = place_of(self._db, *written)
         if place is None:
             return None
-        for _, values in open_pages(self._store.folder.segments, place[0]).values([place[1]], _READ):
+        for _, values in open_pages(self._store.folder.segments, place[0]).values([place[1]], self._columns):
             return place[0], values
         return None
 
@@ -229,7 +247,7 @@ class _Reader:
         for group, start in enumerate(file.starts[:-1]):
             low, high = max(start, first), min(file.starts[group + 1], end)
             if low < high:
-                yield low, file.read_group(group, _READ).slice(low - start, high - low)
+                yield low, file.read_group(group, self._columns).slice(low - start, high - low)
 
     def _documents(self, urls: Iterable[tuple[int, int]]) -> dict[int, tuple[str, int]]:
         """Those of some URLs, by site and key, that are documents now, with the place where they were written."""

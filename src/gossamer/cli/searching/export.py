@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from cyclopts import Parameter
 
 from gossamer.cli.common import DEFAULT_DATA, Data, Debug
+from gossamer.cli.searching.changes_out import write_changes
 from gossamer.data import exporting
 from gossamer.data.archives.cdxj import cdxj
 from gossamer.data.archives.wacz import write_wacz
@@ -36,6 +37,8 @@ def command(
     format: Literal["jsonl", "parquet", "csv"] | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     markdown: Annotated[bool, Parameter(negative="")] = False,
+    since: str | None = None,
+    follow: Annotated[bool, Parameter(negative="")] = False,
     debug: Debug = False,
 ) -> None:
     """Export the documents, the links, the whole URL table, or the raw responses as a web archive.
@@ -52,7 +55,17 @@ def command(
         The file to write; default: standard output.
     markdown
         Add a column markdown to pages: the main text with headings, lists, tables, code and links.
+    since
+        Only pages that came, changed or left after this change, in order, each line with its position (docs/sync.md).
+        Give the position of the last line that you have, or 0 for all pages.
+    follow
+        Do not end: write each further change when it happens.
     """
+    if since is not None or follow:
+        if what != "pages" or format not in (None, "jsonl") or output is not None:
+            raise UsageError("--since and --follow write pages to standard output as JSON lines: leave out the rest")
+        write_changes(sys.stdout.buffer, data, since or "0", follow, markdown)
+        return
     if markdown and what != "pages":
         raise UsageError(f"--markdown is for pages: {what} have no text")
     if format and what in _ARCHIVES:
