@@ -42,6 +42,7 @@ from gossamer.errors import UsageError
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.url import CanonicalRules
 from gossamer.parse.date.forms import days_in, read_date
+from gossamer.parse.document_types import TYPES as DOCUMENT_TYPES
 from gossamer.parse.html import Tree
 from gossamer.parse.limits import ParseLimits
 from gossamer.parse.rules import DocumentRule, RuleBook
@@ -59,7 +60,10 @@ LIMIT = 1.0
 NOW = 1_790_000_000.0
 LATEST = date(2026, 9, 22)
 URL = "https://site.example/2024/05/03/a-page.html?id=7"
-TYPES = ("text/html", "text/html; charset=windows-1251", "text/plain", "application/pdf", "application/xhtml+xml", "")
+TYPES = (
+    "text/html", "text/html; charset=windows-1251", "text/plain", "application/pdf", "application/xhtml+xml", "",
+    *(one.media[0] for one in DOCUMENT_TYPES if one.converter),
+)  # fmt: skip
 FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json", "text/xml", "text/html", "")
 FEED_LIMITS = FeedLimits(entries=50, unpacked_bytes=1 << 20, mended_bytes=1 << 18)
 LONGEST_URL = TrapLimits().url_length
@@ -101,7 +105,7 @@ def pages(data: bytes) -> None:
         assert not _CONTROL.search(text), f"{text!r} holds control characters"
     assert 0 <= parsed.date_confidence <= 1 and 0 <= parsed.updated_confidence <= 1
     for day in (parsed.date, parsed.updated):
-        assert not day or "1990" <= day[:4] <= "9999"
+        assert not day or "1900" <= day[:4] <= "9999"  # books are older than the web
     assert len(parsed.fingerprint) <= 1280 and len(parsed.near_keys) <= 10  # 408 bytes and 6 keys, and those of a post
 
 

@@ -67,6 +67,8 @@ class Point(Generic[T]):
 
     def get(self, name: str) -> T:
         """The thing with this name; `UsageError` where there is none or it cannot be loaded."""
+        if name.startswith(OF_PROGRAM) and name in self._built_in:  # this is the program
+            return self._built_in[name]
         if name in (carried := self._carried()):
             return carried[name]
         if name.startswith(OF_PROGRAM):

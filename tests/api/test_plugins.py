@@ -83,6 +83,7 @@ def test_the_source_of_plug_ins_makes_them_once_more(tmp_path: Path) -> None:
         "import re as expressions\nimport gossamer\nfrom gossamer import filter as rule\nprint('the script runs')\n"
         "WORDS = ('forum', 'shop')\nPATTERN = expressions.compile('/(forum|shop)/')\nbroken = open(__file__)\n"
         "def found(url):\n    return PATTERN.search(url)\n"
+        "url = word = broken\n"
         "class Names:\n    def of(self, url):\n        return [word for word in WORDS if word in url]\n"
         "@rule\ndef no_shops(url):\n    broken = found(url) and ', '.join(Names().of(url))\n    return broken or None\n"
         "@gossamer.filter\ndef bad(url):\n    return broken.read()\n"
@@ -115,6 +116,22 @@ def test_wrong_plug_ins_are_errors_that_say_so(tmp_path: Path) -> None:
         gossamer.crawl("http://127.0.0.1/", folder=tmp_path, readers=[is_forum]).run()  # type: ignore[list-item]  # so
     with pytest.raises(UsageError, match="a part of the program that crawled"):
         RULES.get("@somebody's")
+
+
+def test_a_plug_in_that_was_edited_counts_for_the_next_crawl(tmp_path: Path) -> None:
+    """As in a notebook: the cell with the function runs again, then the one with the crawl."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pathlib, gossamer\nfrom gossamer.api.carrying import carry\n"
+        "from gossamer.data.folder import DataFolder\n"
+        "from gossamer.plugins import RULES\nfolder = DataFolder(pathlib.Path('data'))\n"
+        "@gossamer.filter\ndef first(url):\n    return 'one'\n"
+        "carry([first], folder)\nprint(RULES.get('@first')(''), '@first' in RULES.names())\n"
+        "@gossamer.filter\ndef first(url):\n    return 'two'\n"
+        "@gossamer.filter\ndef second(url):\n    return 'three'\n"
+        "carry([first, second], folder)\nprint(RULES.get('@first')(''), RULES.get('@second')(''))\n"
+    )
+    assert run(script, cwd=tmp_path) == "one True\ntwo three\n"
 
 
 @pytest.fixture(scope="module")

@@ -55,3 +55,13 @@ def test_a_page_becomes_a_row_of_a_table() -> None:
     row = gossamer.read_page(HTML, URL).as_dict(markdown=True)
     assert (row["url"], row["headings"][0]) == (URL, "Rockets over the town")
     assert "What comes next" in row["markdown"] and "more" not in row
+
+
+def test_documents_of_other_types_are_read_as_in_a_crawl() -> None:
+    body = (
+        b"From: ann@example.org\r\nSubject: A rocket\r\nDate: Thu, 19 Nov 2026 08:30:00 +0000\r\n"
+        b"Content-Type: text/plain; charset=utf-8\r\n\r\nThe rocket stands at the harbour, and it starts tomorrow.\r\n"
+    )
+    page = gossamer.read_page(body, "https://www.example.org/letter.eml", content_type="message/rfc822")
+    assert (page.title, page.date[:10], page.html) == ("A rocket", "2026-11-19", None)
+    assert "stands at the harbour" in page.text and "stands at the harbour" in page.markdown

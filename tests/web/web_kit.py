@@ -177,7 +177,7 @@ class MemoryService:
         found = self._found(request)
         return tuple(self._hit(doc, request, found) for doc in found if doc.copy == url)
 
-    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
+    def suggest(self, prefix: str, limit: int = 8, collection: str = "") -> list[str]:
         self._called()
         start = prefix.casefold()
         titles = (doc.title for doc in self.documents if doc.title and doc not in HOSTILE)

@@ -9,6 +9,7 @@ import msgspec
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
 from gossamer.fetch.guard import AddressPolicy
+from gossamer.model.fields import CustomFields
 from gossamer.notify.channel import check_channel, is_mail, target_of
 from gossamer.notify.config import AlertConfig
 from gossamer.notify.message import one_line
@@ -24,11 +25,11 @@ _FILTERS = {one.chosen.name: one.chosen.label for one in OPERATORS if one.chosen
 
 def save_query(
     db: Database, config: AlertConfig, name: str, request: Request, channels: Sequence[str], made_by: str, now: float,
-    again: bool = False,
+    again: bool = False, fields: CustomFields = (),
 ) -> tuple[Alert, tuple[str, ...]]:  # fmt: skip
     """Save a query; what it finds from now on goes to the channels, and into its feed. With it come sentences about
-    how the query was understood. A `UsageError` where something cannot be meant."""
-    query = parse(request.query)
+    how the query was understood. A `UsageError` where something cannot be meant. `fields`: the operator's own."""
+    query = parse(request.query, fields)
     if query.is_empty:
         raise UsageError("the query is empty: enter words, or a filter such as site:example.org")
     given = [check_channel(channel) for channel in channels]

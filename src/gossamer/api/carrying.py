@@ -12,11 +12,13 @@ code.
 from __future__ import annotations
 
 import ast
+import itertools
 import linecache
 import os
 import re
+import symtable
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -27,6 +29,7 @@ from gossamer.errors import StorageError, UsageError
 from gossamer.plugins import CARRIED, HOOKS, PARSERS, RULES, STRATEGIES
 
 _POINTS: dict[str, Any] = {point.name: point for point in (RULES, STRATEGIES, PARSERS, HOOKS)}
+_count = itertools.count(1)
 _CONSTANTS = (str, bytes, int, float, complex, bool, type(None), type(...))
 _HEAD = '''"""The plug-ins of the program that runs this crawl: Gossamer wrote them out for its processes."""
 
@@ -59,7 +62,8 @@ def carry(plugins: Sequence[Plugin], folder: DataFolder) -> None:
             raise UsageError(f"{plugin!r} is no plug-in: decorate it with gossamer.filter, strategy, hook or reader")
     source = source_of(plugins)
     folder.create_run()
-    path = folder.run / f"plugins-{os.getpid()}.py"
+    # A name of its own for each crawl: processes read a file once.
+    path = folder.run / f"plugins-{os.getpid()}-{next(_count)}.py"
     try:
         path.write_text(source, encoding="utf-8")
     except OSError as error:
@@ -134,8 +138,7 @@ class _Writer:
                 raise UsageError(
                     f"{name} uses {other} of the function around it: define it at the top of the script, or in a module"
                 )
-            is_local = code is not None and other in code.co_varnames
-            if other in world and other != name and not is_local:
+            if other in world and other != name:
                 self.need(world[other], other, name)
         self.parts.append(f"\n\n{ast.unparse(tree)}\n")
 
@@ -179,6 +182,13 @@ def _code_of(made: FunctionType | type) -> CodeType | None:
 
 
 def _names_in(tree: ast.stmt) -> list[str]:
-    """The names that a definition reads, its decorators and annotations among them."""
-    found = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-    return list(dict.fromkeys(found))
+    """The names of its surroundings that a definition uses, its decorators among them."""
+    table = symtable.symtable(f"from __future__ import annotations\n{ast.unparse(tree)}", "", "exec")
+    return list(dict.fromkeys(_outer_names(table)))
+
+
+def _outer_names(table: symtable.SymbolTable) -> Iterator[str]:
+    is_top = table.get_type() == "module"
+    yield from (one.get_name() for one in table.get_symbols() if one.is_global() or (is_top and one.is_referenced()))
+    for inner in table.get_children():
+        yield from _outer_names(inner)

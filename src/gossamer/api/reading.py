@@ -28,7 +28,7 @@ def read_page(html: str | bytes, url: str, *, content_type: str = "") -> Page:
     """Read one page: title, main text, Markdown, date, language, links. Nothing is fetched or stored.
 
     `html` is the page as text, or the body of a response as bytes; then `content_type` may say what its header said.
-    PDF files and plain text are read, too. `url` is where the page comes from: relative links need it.
+    PDF, office and book files and plain text are read, too. `url` is where the page comes from: relative links need it.
 
     Raises `gossamer.errors.UsageError` if the URL is none, or the body is of a type that Gossamer does not read.
     """

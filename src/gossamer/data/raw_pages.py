@@ -24,9 +24,10 @@ from gossamer.frontier.views.sites import site_domains
 from gossamer.model.records import Kind, ParseJob
 from gossamer.model.site import host_of, site_of
 from gossamer.parse.charset import decode as decode_charset
+from gossamer.parse.document_types import of_media
 from gossamer.parse.documents.reading import document_html
 from gossamer.parse.limits import ParseLimits
-from gossamer.parse.sniff import Parser, choose_parser, media_type
+from gossamer.parse.sniff import Parser, choose_parser, media_type, true_type
 from gossamer.store.archive import StoredResponse
 from gossamer.store.durable import SegmentMissingError
 from gossamer.store.segments import open_pages, read_response
@@ -96,12 +97,16 @@ def _read(folder: DataFolder, segment: str, rows: list[int]) -> list[StoredPage]
 
 
 def html_of(folder: DataFolder, page: StoredPage, limits: ParseLimits) -> str | None:
-    """The HTML of a stored page; None if it is not in the archive or cannot be decoded."""
+    """The HTML of a stored page; None if it is not in the archive, cannot be decoded, or is a file without any."""
     if page.offset is None:
         return None
     response = read_response(folder.segments, page.segment, page.offset, page.length)
     try:
-        return _decoded(response, limits)
+        body = _body(response, limits)
+        kind = of_media(true_type(media_type(response.header("content-type")), body, response.url))
+        if kind is not None and kind.is_own:
+            return document_html_of(response, limits) or None
+        return _text(response, body)
     except Trouble:
         return None
 

@@ -20,7 +20,7 @@ _LONGEST = 500_000
 
 OPERATORS = frozenset(
     ":= == === != !== <> <= >= <=> << >> <<= >>= <- -> => += -= *= /= %= **= ** && || &= |= ^= ~= =~ !~ :: |> <| &^ "
-    "<-> ~> <~".split()
+    "<-> ~> <~ ..= ..<".split()
 )
 """What is found without a word beside it."""
 _TELLING = "=<>&|*~"
@@ -29,7 +29,9 @@ _MOST_PLACES = 64
 """Places of each of them that are looked at."""
 _BEFORE = frozenset(["", *" \t\n\r\"'`“”‘’«»(),["])
 _AFTER = _BEFORE | frozenset(".:;!?)]")
-_OPERATING = frozenset("".join(OPERATORS))
+_OPERATING = frozenset("".join(OPERATORS)) - {"."}
+_DOTS = ".."
+"""What an operator may begin with, though it often ends a sentence."""
 _LONGEST_OPERATOR = 3
 _PLUS = re.compile(r"\+\+|#")
 _NAME = re.compile(r"(?<![\w+#])[a-z][a-z0-9]{0,15}\Z", re.ASCII | re.IGNORECASE)
@@ -69,6 +71,8 @@ def _operators(text: str, hint: str) -> Iterator[str]:
             start -= 1
         while end < len(text) and end - at < _LONGEST_OPERATOR and text[end] in _OPERATING:
             end += 1
+        if text.endswith(_DOTS, 0, start):
+            start -= len(_DOTS)
         sign = text[start:end]
         if sign in OPERATORS and text[max(0, start - 1) : start] in _BEFORE and text[end : end + 1] in _AFTER:
             yield sign

@@ -31,7 +31,7 @@ from gossamer.parse.html import Tree
 from gossamer.parse.kind import page_kind
 from gossamer.parse.language import page_language
 from gossamer.parse.limits import ParseLimits
-from gossamer.parse.links import ReferenceMemory, Resolver, collect_links, followable
+from gossamer.parse.links import ReferenceMemory, Resolver, collect_links, followable, written_links
 from gossamer.parse.metadata import Metadata, apply_headers, read_metadata
 from gossamer.parse.naming import title_of
 from gossamer.parse.rules import RuleBook
@@ -96,6 +96,7 @@ def _parse_plain(job: ParseJob, media: str, context: ParseContext) -> Parsed:
     text = clean_text(decoded.text[: context.limits.max_text_chars])
     parsed = Parsed(job.url, media_type=media or "text/plain", charset=decoded.charset, text=text, method="plain")
     parsed.title = title_of(text, job.url)
+    parsed.links = written_links(text, context.limits.max_links)
     return complete(parsed, job, context)
 
 

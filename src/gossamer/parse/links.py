@@ -10,6 +10,7 @@ characters read for anchor texts are budgeted; links beyond the budget have none
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from gossamer.model.records import Link
@@ -23,6 +24,11 @@ MAX_REFERENCE = 4096
 """Longest reference resolved; what is longer is data or a trap."""
 _ANCHOR_BUDGET = 1_000_000
 """Characters read for all anchor texts of a page."""
+_WRITTEN = re.compile(r"\bhttps?://[^\s<>\"'`{}|\\^\[\]]{3,2000}", re.IGNORECASE)
+_AFTER = ".,;:!?*_~…，。；：！？、）」》"
+"""Signs that end a sentence or emphasis, and no URL."""
+_TEMPLATE = ("{", "[", "\\", "^", "|")
+"""What follows the beginning of a URL that is a pattern: `https://a.example/{id}`."""
 _OTHER_SCHEMES = ("javascript:", "mailto:", "tel:", "data:", "about:", "blob:", "sms:", "callto:", "skype:")
 
 
@@ -98,6 +104,20 @@ def collect_links(tree: Tree, resolve: Resolver, max_links: int) -> list[Link]:
         if len(links) >= max_links:
             break
     return links
+
+
+def written_links(text: str, most: int) -> list[Link]:
+    """The URLs that a text without markup writes out, as they are written, each once."""
+    found: dict[str, Link] = {}
+    for match in _WRITTEN.finditer(text):
+        if len(found) >= most:
+            break
+        url = match[0].rstrip(_AFTER)
+        while url.endswith(")") and url.count("(") < url.count(")"):
+            url = url[:-1].rstrip(_AFTER)
+        if text[match.end() : match.end() + 1] not in _TEMPLATE:
+            found.setdefault(url, Link(url))
+    return list(found.values())
 
 
 def followable(links: Iterable[Link], own_url: str) -> list[str]:

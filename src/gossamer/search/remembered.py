@@ -133,18 +133,18 @@ class RememberingSearcher(Searcher):
             return None
         return msgspec.structs.replace(found, seconds=self._clock.now() - started, remembered=True)
 
-    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
-        """How a query that is being typed may go on: words and titles of the index."""
+    def suggest(self, prefix: str, limit: int = 8, collection: str = "") -> list[str]:
+        """How a query that is being typed may go on: words and titles of the index, or of a collection."""
         started = self._clock.now()
         state = self._state(started)
-        found: list[str] | None = self._answers.get(state, (prefix, limit), started)
+        found: list[str] | None = self._answers.get(state, (prefix, limit, collection), started)
         if found is not None:
             return found
         can_correct = self._views.has_vocabulary
-        suggestions = super().suggest(prefix, limit)
+        suggestions = super().suggest(prefix, limit, collection)
         if can_correct:  # later there may be more
             size = _ANSWER + sum(map(getsizeof, [prefix, *suggestions]))
-            self._answers.put(state, (prefix, limit), suggestions, size, started, KEPT)
+            self._answers.put(state, (prefix, limit, collection), suggestions, size, started, KEPT)
         return suggestions
 
     def _state(self, now: float) -> _State:

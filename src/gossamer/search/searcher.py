@@ -27,7 +27,7 @@ from gossamer.search.correcting import frequency_of, respelled
 from gossamer.search.counting import tally
 from gossamer.search.custom.orders import is_ordered, order_of
 from gossamer.search.desk.acting import NO_RULES, DeskRules
-from gossamer.search.desk.asking import is_first, told
+from gossamer.search.desk.asking import is_first, part_of_crawl, told
 from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
@@ -164,15 +164,20 @@ class Searcher:
             copies = ordering.copies_of(view, hits, url)[:MAX_SIZE]
             return tuple(make_hit(view, hit, 0, highlighter) for hit in copies)
 
-    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
-        """How a query that is being typed may go on: words and titles of the index."""
+    def suggest(self, prefix: str, limit: int = 8, collection: str = "") -> list[str]:
+        """How a query that is being typed may go on: words and titles of the index, or of a collection."""
         prefix = prefix[:MAX_PREFIX].encode("utf-8", "replace").decode()
         words = surface_words(prefix)
         if not words or limit < 1:
             return []
         view = self._views.current()
+        rules = self._desk.current() if self._desk is not None else NO_RULES
+        chosen = rules.desk.collection_of(collection) if collection else None
+        if collection and chosen is None:
+            return []
         with commits.checking(view.folder):
-            terms, titles = continuations(view, words, limit, lambda word: self._beginning_nearly(view, word))
+            within = part_of_crawl(view, self._config, chosen.sites, chosen.filter) if chosen is not None else []
+            terms, titles = continuations(view, words, limit, lambda word: self._beginning_nearly(view, word), within)
         return complete(prefix, terms, [title for _, title in titles], limit)
 
     def page(self, url: str) -> StoredPage | None:

@@ -45,6 +45,8 @@ _WITHOUT_SPACES = re.compile(  # Thai, Lao, Burmese, Khmer, Hangul, Kana, Han
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
 _COMPLETIONS = 5
+_REMEMBERED = 2_000
+"""Words whose neighbours are remembered."""
 _MOST_LETTERS = 80
 """Letters of a script up to which each of them is tried."""
 _LAST = "\U0010ffff"
@@ -79,6 +81,8 @@ class Vocabulary:
         for word in self._counts:
             if _is_spelled(word):
                 self._by_length.setdefault((_is_latin(word), len(word)), []).append(word)
+        self._near: dict[str, tuple[tuple[int, str], ...]] = {}
+        """Neighbours of words that were asked for: many people make the same mistakes."""
         self._letters: dict[int, set[str]] = {}
         """Letters by the part of Unicode that they are of."""
         for words in self._by_length.values():
@@ -107,6 +111,14 @@ class Vocabulary:
         A mistake is a letter too many, missing, wrong, or swapped with the next; the first letter is no exception."""
         if not _may_be_near(word):
             return []
+        known = self._near.get(word)
+        if known is None:
+            if len(self._near) >= _REMEMBERED:
+                self._near.clear()
+            known = self._near[word] = tuple(self._looked_up(word))
+        return list(known)
+
+    def _looked_up(self, word: str) -> list[tuple[int, str]]:
         # To try every letter in every place takes a hundredth of the time that comparing all words does.
         letters = self._letters.get(_block(word), set())
         one_away = _edited(word, letters) & self._counts.keys() if len(letters) <= _MOST_LETTERS else set()

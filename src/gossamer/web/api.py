@@ -27,6 +27,7 @@ from gossamer.web.history_answers import HistoryAnswer, history_answer
 from gossamer.web.links import Links
 from gossamer.web.parameters import (
     ADDRESS,
+    COLLECTION,
     FACETS,
     FORMAT,
     GROUP,
@@ -107,8 +108,9 @@ def _like(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
 
 
 def _suggest(services: Services, given: Mapping[str, str]) -> msgspec.Struct:
-    prefix, limit = PREFIX.read_strictly(given), LIMIT.read_strictly(given)
-    found = services.search.suggest(prefix, limit) if prefix else []
+    prefix, limit, collection = PREFIX.read_strictly(given), LIMIT.read_strictly(given), COLLECTION.read_strictly(given)
+    Collections(services.desk, Links("")).check(Request(query=prefix, collection=collection))
+    found = services.search.suggest(prefix, limit, collection) if prefix else []
     return answers.SuggestAnswer(prefix, tuple(found))
 
 
@@ -168,7 +170,9 @@ OPERATIONS = (
         "like", "List pages that are like a page of the index.",
         (ADDRESS, WORDS, *(one for one in SEARCH if one not in (QUERY, LITERAL))), answers.SearchAnswer, _like,
     ),
-    Operation("suggest", "Suggest completions of a query.", (PREFIX, LIMIT), answers.SuggestAnswer, _suggest),
+    Operation(
+        "suggest", "Suggest completions of a query.", (PREFIX, LIMIT, COLLECTION), answers.SuggestAnswer, _suggest
+    ),
     Operation(
         "page", "Return the stored text of a page.", (ADDRESS, FORMAT), answers.PageAnswer, _page, may_miss=True
     ),

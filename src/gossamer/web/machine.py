@@ -14,7 +14,7 @@ from gossamer.errors import GossamerError
 from gossamer.model.counts import counted
 from gossamer.web import feeds
 from gossamer.web.links import Links
-from gossamer.web.parameters import PREFIX, request_of
+from gossamer.web.parameters import COLLECTION, PREFIX, request_of
 from gossamer.web.pool import SearchPool
 from gossamer.web.reasons import public_reason
 from gossamer.web.rendering import json_response
@@ -61,7 +61,8 @@ class MachinePages:
     async def suggest(self, http: HttpRequest) -> Response:
         """Suggestions as OpenSearch wants them: the prefix, and how it may go on."""
         prefix = PREFIX.read(http.query_params)
-        found = await self._pool.run(self._service.suggest, prefix) if prefix else []
+        collection = COLLECTION.read(http.query_params)
+        found = await self._pool.run(self._service.suggest, prefix, 8, collection) if prefix else []
         return json_response([prefix, found], media_type="application/x-suggestions+json")
 
     async def atom(self, http: HttpRequest) -> Response:

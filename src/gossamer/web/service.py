@@ -27,8 +27,8 @@ class SearchService(Protocol):
         """The near copies that are collapsed under this hit of the request, best first."""
         ...
 
-    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
-        """Queries that begin so, best first."""
+    def suggest(self, prefix: str, limit: int = 8, collection: str = "") -> list[str]:
+        """Queries that begin so, best first; of words of a collection if one is named."""
         ...
 
     def page(self, url: str) -> StoredPage | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gossamer.alerts.alerting import Alerting
@@ -13,6 +14,7 @@ from gossamer.data.folder import DataFolder
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.writer import IndexWriter
+from gossamer.model.fields import CustomField, FieldValue
 from gossamer.notify.config import AlertConfig
 from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Request
@@ -41,13 +43,17 @@ class Crawl:
             table.add(self.db, "ann", NOW, "", rules)
 
     def save(self, query: str, **more: str) -> str:
-        alert, _ = save_query(self.db, AlertConfig(), query, Request(query=query, **more), [], "ann", NOW)
+        request, fields = Request(query=query, **more), self._writer.fields
+        alert, _ = save_query(self.db, AlertConfig(), query, request, [], "ann", NOW, fields=fields)
         return alert.id
+
+    def name_fields(self, *fields: CustomField) -> None:
+        assert self._writer.has_fields(fields)
 
     def bring(self, *pages: IndexPage) -> None:
         """Index new pages, and tell the saved queries of them first."""
         self._change += 1
-        found = {page.key: build(page) for page in pages}
+        found = {page.key: build(page, (), self._writer.fields) for page in pages}
         match = partial(self._alerting.match, brought_by=dict.fromkeys(found, self._change), until=self._change)
         self._writer.apply(found, (), self._change, NOW, lambda index: match(index))
 
@@ -128,3 +134,15 @@ def test_a_query_for_pages_like_another_is_told_of_those(crawl: Crawl) -> None:
     alert = crawl.save("like:http://site.test/rocket/0")
     crawl.bring(page("/rocket/3", texts[3]), BIKES[0])
     assert crawl.told(alert) == {"/rocket/3"}
+
+
+def test_a_query_may_name_fields_of_ones_own(crawl: Crawl) -> None:
+    crawl.name_fields(CustomField("price", "number"), CustomField("room"))
+    alert = crawl.save('bike room:"living room" price:..20')
+
+    def priced(path: str, price: str, room: str) -> IndexPage:
+        values = [FieldValue("price", "number", price), FieldValue("room", "text", room)]
+        return msgspec.structs.replace(page(path, "A bike"), fields=values)
+
+    crawl.bring(priced("/a", "15", "Living room"), priced("/b", "25", "Living room"), priced("/c", "15", "Cellar"))
+    assert crawl.told(alert) == {"/a"}

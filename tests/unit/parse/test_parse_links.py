@@ -1,8 +1,11 @@
 """Links come out canonical, with their words; what may be followed is decided once per target."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from parse_kit import URL, ParseLimits, parse
+
+from gossamer.parse.links import written_links
 
 
 def _urls(html, **more):
@@ -89,3 +92,17 @@ def test_text_read_for_anchors_has_a_budget():
 def test_any_reference_can_be_met(reference):
     page = parse(f'<a href="{reference}">x</a><a href=/sure>y</a>'.encode("utf-8", "surrogatepass"))
     assert page.ok, page.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("See http://b.test/x, or (https://c.test/y_(z)) and <http://d.test/?q=1#f>.", [
+            "http://b.test/x", "https://c.test/y_(z)", "http://d.test/?q=1#f"]),
+        ("HTTP://B.test/a\nHTTP://B.test/a 见 http://e.test/文。", ["HTTP://B.test/a", "http://e.test/文"]),
+        ("curl https://api.test/{id} and http://x.test/[a-z]+ and https://", []),
+    ],
+)  # fmt: skip
+def test_urls_that_a_plain_text_writes_out_are_links(text: str, urls: list[str]) -> None:
+    assert [link.url for link in written_links(text, 10)] == urls
+    assert [link.url for link in written_links(text, 1)] == urls[:1]

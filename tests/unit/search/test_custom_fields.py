@@ -218,6 +218,10 @@ def test_a_collection_may_be_a_part_of_the_crawl_by_a_field(tmp_path: Path) -> N
     found = searcher.search(Request(query="lamp", collection="cheap")).hits
     assert {hit.url.rpartition("/")[2] for hit in found} == {"cheap", "fair", "odd"}
     assert not searcher.search(Request(query="lamp", collection="lost")).hits
+    assert searcher.suggest("unk") == ["unknown"] and searcher.suggest("unk", collection="cheap") == []
+    assert "Lamp three" not in searcher.suggest("lamp t", collection="cheap") and searcher.suggest("l", 8, "no") == []
+    assert {"Lamp two", "Lamp three"} <= set(searcher.suggest("lamp t"))
+    assert "Lamp two" in searcher.suggest("lamp t", collection="cheap")
 
 
 # -- the index ------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from gossamer.database.database import Database, open_database
 from gossamer.errors import OperationError, UsageError
 from gossamer.model.counts import counted
 from gossamer.notify.channel import check_channel, check_mail, check_webhook
+from gossamer.parse.fields.config import custom_fields
 from gossamer.search.results import Request, Since
 from gossamer.tables import alarms, alerts, audit, outbox
 from gossamer.tables.alerts import Alert, Found
@@ -107,9 +108,10 @@ def add(
     """
     request = Request(query=query, site=site, lang=lang, page_type=page_type, category=category, since=since)
     channels = [*map(check_mail, mail or ()), *map(check_webhook, webhook or ())]
-    config, now = settings_of_crawl(data).alerts, SystemClock().now()
+    settings, now = settings_of_crawl(data), SystemClock().now()
+    fields = custom_fields(settings.fields)
     with _writing(data) as db:
-        alert, notices = save_query(db, config, name, request, channels, operator_name(), now, changes)
+        alert, notices = save_query(db, settings.alerts, name, request, channels, operator_name(), now, changes, fields)
         audit.note(db, now, operator_name(), "add alert", alert.name, described(request_of(alert)))
     if json:
         print_json(_as_json(alert, Found()))

@@ -16,6 +16,7 @@ from gossamer.console.alert_feeds import feed_path
 from gossamer.console.context import Asked, Console, Done
 from gossamer.database.database import Database
 from gossamer.errors import UsageError
+from gossamer.parse.fields.config import custom_fields
 from gossamer.search.results import Request
 from gossamer.tables import alarms, alerts, outbox
 from gossamer.tables.alerts import Alert, Found
@@ -61,10 +62,11 @@ class _Page:
             query=form.get("query", ""), site=form.get("site", "").strip(), lang=form.get("lang", "").strip()
         )
         channels = [word for name in ("mail", "webhook") for word in re.split(r"[\s,;]+", form.get(name, "")) if word]
-        config, now, who = self._crawl.settings().alerts, self._crawl.clock.now(), asked.visitor.name
+        settings, now, who = self._crawl.settings(), self._crawl.clock.now(), asked.visitor.name
+        config, fields = settings.alerts, custom_fields(settings.fields)
         again = bool(form.get("changes"))
         alert, notices = self._crawl.change(
-            lambda db: save_query(db, config, form.get("name", ""), request, channels, who, now, again)
+            lambda db: save_query(db, config, form.get("name", ""), request, channels, who, now, again, fields)
         )
         sentence = " ".join([f"Saved: {alert.name}. Gossamer notifies you of pages that match from now on.", *notices])
         return Done("add alert", alert.name, sentence, PATH, described(request_of(alert)))

@@ -20,6 +20,7 @@ from gossamer.parse.clean import clean_line
 from gossamer.parse.documents.html_part import add_html
 from gossamer.parse.documents.limits import Bomb, Budget, Unreadable
 from gossamer.parse.documents.writer import Writer
+from gossamer.parse.links import written_links
 
 _HEADER_CHARS = 2_000
 """Characters of a header that are read."""
@@ -135,6 +136,7 @@ class _Mail:
         else:
             paragraphs = escape(text.replace("\r\n", "\n"), quote=False).split("\n\n")
             shown = [part.strip().replace("\n", "<br>") for part in paragraphs if part.strip()]
+            writer.links += written_links(text, writer.limits.max_links - len(writer.links))
             writer.add_page("".join(f"<p>{part}</p>\n" for part in shown), text)
 
 

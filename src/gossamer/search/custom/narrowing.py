@@ -11,6 +11,7 @@ from gossamer.index.custom import alike_place, number_column, term_of
 from gossamer.model.fields import CustomField, CustomFields
 from gossamer.search.query.custom import bounds
 from gossamer.search.query.language import Query, parse
+from gossamer.search.view import any_of
 
 Q = tantivy.Query
 _MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
@@ -36,10 +37,9 @@ def chosen(typed: str, fields: CustomFields) -> Query:
 
 def _one_of(form: tantivy.Schema, field: CustomField, values: Sequence[str]) -> tantivy.Query:
     if field.type == "text":
-        found = Q.term_set_query(form, alike_place(field.name), [term_of(value) for value in values])
-    else:
-        spans = [_span(form, field, value) for value in values]
-        found = spans[0] if len(spans) == 1 else Q.boolean_query([(_SHOULD, one) for one in spans])
+        return any_of(form, alike_place(field.name), [term_of(value) for value in values])
+    spans = [_span(form, field, value) for value in values]
+    found = spans[0] if len(spans) == 1 else Q.boolean_query([(_SHOULD, one) for one in spans])
     return Q.const_score_query(found, 0.0)
 
 

@@ -16,6 +16,7 @@ from gossamer.model.site import key64
 from gossamer.search.desk.effects import Barred, Boosted, Effects, covers
 from gossamer.search.query.building import Builder, Built, Part
 from gossamer.search.query.language import parse
+from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import ScoreExplanation
 from gossamer.search.view import View, any_of
 
@@ -120,6 +121,11 @@ def _barring(view: View, barred: Sequence[Barred]) -> list[_Clause]:
     places = [one.place for one in barred if one.place]
     barring = (schema.KEY, keys), (schema.WITHIN, places)
     return [(_NOT, any_of(view.schema, field, values)) for field, values in barring if values]
+
+
+def part_of_crawl(view: View, config: RankingConfig, sites: Sequence[str], filter: str) -> list[_Clause]:
+    """What keeps the pages of a collection."""
+    return _part_of_crawl(view, Builder(view, config), tuple(map(place, sites)), filter)
 
 
 def _part_of_crawl(view: View, builder: Builder, places: Sequence[str], filter: str) -> list[_Clause]:

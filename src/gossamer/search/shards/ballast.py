@@ -62,11 +62,11 @@ class Weight(NamedTuple):
 class Ballast:
     """A segment of ballast in a folder of its own."""
 
-    def __init__(self, weight: Weight) -> None:
+    def __init__(self, weight: Weight, form: tantivy.Schema) -> None:
         self.weight = weight
         self._folder = TemporaryDirectory(prefix="gossamer-ballast-", ignore_cleanup_errors=True)
         self.path = Path(self._folder.name)
-        _write(self.path, weight)
+        _write(self.path, weight, form)
 
 
 class Balance:
@@ -115,7 +115,7 @@ class Balance:
             weight = weigh(plain.written, plain.lengths, whole)
             if weight is None or started < self._rest_until:
                 return None
-            self._ballast = Ballast(weight)
+            self._ballast = Ballast(weight, plain.schema)
             self._rest_until = self._now() + _REST * (self._now() - started)
         return _opened(plain, self._ballast.path)
 
@@ -134,9 +134,9 @@ def weigh(written: int, lengths: Mapping[str, float], whole: Whole) -> Weight | 
     return Weight(documents, added) if sum(added.values()) + documents <= _MOST_WORDS else None
 
 
-def _write(folder: Path, weight: Weight) -> None:
-    """An index of nothing but ballast."""
-    index = schema.prepare(tantivy.Index(schema.build(), str(folder)))
+def _write(folder: Path, weight: Weight, form: tantivy.Schema) -> None:
+    """An index of nothing but ballast, with the fields of the index that it is for."""
+    index = schema.prepare(tantivy.Index(form, str(folder)))
     writer = index.writer(_HEAP, 1)
     document = tantivy.Document()
     for field, count in weight.words.items():

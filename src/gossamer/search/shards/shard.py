@@ -24,7 +24,7 @@ from gossamer.search.corpus import SharedCorpus
 from gossamer.search.counting import NOBODY, Joined, count, joined
 from gossamer.search.crowd import Crowd
 from gossamer.search.custom.orders import Order, order_of
-from gossamer.search.desk.asking import told
+from gossamer.search.desk.asking import part_of_crawl, told
 from gossamer.search.desk.effects import Effects
 from gossamer.search.excerpt import Highlighter
 from gossamer.search.explaining import explain
@@ -36,6 +36,7 @@ from gossamer.search.ordering import Candidate, Leaders, Ranks
 from gossamer.search.overview import Outline, outline
 from gossamer.search.query.building import Built, plain
 from gossamer.search.query.widening import build
+from gossamer.search.ranking import RankingConfig
 from gossamer.search.results import Hit, ScoreExplanation, StoredPage
 from gossamer.search.shards import merging
 from gossamer.search.shards.ballast import Balance
@@ -154,7 +155,10 @@ class ShardSearcher:
         if not words or ask.limit < 1:
             return Suggested()
         with self._view() as view:
-            terms, titles = continuations(view, words, ask.limit, lambda word: self._beginning_nearly(view, word))
+            within = part_of_crawl(view, RankingConfig(), ask.sites, ask.filter) if ask.sites or ask.filter else []
+            terms, titles = continuations(
+                view, words, ask.limit, lambda word: self._beginning_nearly(view, word), within
+            )
             return Suggested(tuple(terms), tuple(titles))
 
     def _beginning_nearly(self, view: View, word: str) -> list[tuple[str, int]]:

@@ -140,12 +140,19 @@ class ShardedSearcher:
         query = self._parsed(request.query, rounds)
         return self._climb(request, query, rounds).search.similar(key64(url))
 
-    def suggest(self, prefix: str, limit: int = 8) -> list[str]:
-        """How a query that is being typed may go on: words and titles of all shards."""
+    def suggest(self, prefix: str, limit: int = 8, collection: str = "") -> list[str]:
+        """How a query that is being typed may go on: words and titles of all shards, or of a collection in them."""
         prefix = prefix[:MAX_PREFIX].encode("utf-8", "replace").decode()
         if not prefix.strip() or limit < 1:
             return []
-        found = self._rounds().ask_all("suggest", SuggestAsk(prefix, limit), Suggested)
+        ask = SuggestAsk(prefix, limit)
+        if collection:
+            rules = self._desk.current() if self._desk is not None else NO_RULES
+            chosen = rules.desk.collection_of(collection)
+            if chosen is None:
+                return []
+            ask = SuggestAsk(prefix, limit, tuple(chosen.sites), chosen.filter)
+        found = self._rounds().ask_all("suggest", ask, Suggested)
         return merging.completed(prefix, list(found.values()), limit)
 
     def page(self, url: str) -> StoredPage | None:

@@ -181,6 +181,9 @@ class SuggestAsk(msgspec.Struct, frozen=True):
 
     prefix: str
     limit: int
+    sites: tuple[str, ...] = ()
+    """Only what stands on pages of these sites, and with this filter: a collection."""
+    filter: str = ""
 
 
 class Suggested(msgspec.Struct, frozen=True):

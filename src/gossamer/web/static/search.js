@@ -72,7 +72,7 @@ function combobox(form) {
   async function ask() {
     waiting = new AbortController();
     try {
-      const address = `${form.dataset.suggest}?${new URLSearchParams({ q: typed })}`;
+      const address = `${form.dataset.suggest}${form.dataset.suggest.includes("?") ? "&" : "?"}${new URLSearchParams({ q: typed })}`;
       const answer = await fetch(address, { signal: waiting.signal });
       const [query, suggestions] = answer.ok ? await answer.json() : [typed, []];
       if (query === typed.trim() && document.activeElement === input) {
