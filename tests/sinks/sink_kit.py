@@ -68,12 +68,12 @@ class Crawls(NamedTuple):
     after: Path
 
 
-def sync(target: str, data: Path) -> None:
-    raise SystemExit(main(["sync", target, "--data", str(data)]))
+def sync(target: str, data: Path, *options: str) -> None:
+    raise SystemExit(main(["sync", target, "--data", str(data), *options]))
 
 
-def started(target: str, data: Path) -> Any:
-    process = PROCESSES.Process(target=sync, args=(target, data))
+def started(target: str, data: Path, *options: str) -> Any:
+    process = PROCESSES.Process(target=sync, args=(target, data, *options))
     process.start()
     return process
 

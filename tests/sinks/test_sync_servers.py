@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 from engines import Engines
-from sink_kit import KILLS, Crawls, Killer, expected
+from sink_kit import KILLS, Crawls, Killer, expected, started
 
 from gossamer.cli.main import main
 from kit.postgres import PostgresServer, has_postgres
@@ -68,3 +69,36 @@ def test_an_engine_that_is_busy_gets_the_pages_at_the_next_run(crawls: Crawls, t
         assert main(["sync", target, "--data", str(data)]) == 0
         assert {one["url"] for one in engines.documents.values()} == expected(data).keys()
         assert engines.keys == {"Basic bWU6c2VjcmV0"}
+
+
+def test_who_follows_waits_for_an_engine_and_hears_of_a_takedown(crawls: Crawls, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(crawls.before, data, ignore=shutil.ignore_patterns("sync"))
+    with Engines() as engines:
+        engines.refuse = True
+        process = started(f"elasticsearch:{engines.url}/pages", data, "--follow")
+        try:
+            assert until(lambda: engines.keys)
+            engines.refuse = False
+            assert until(lambda: urls(engines) == expected(data).keys())
+            gone = min(urls(engines))
+            assert main(["remove", gone, "--reason", "a court said so", "--data", str(data)]) == 0
+            assert until(lambda: urls(engines) == expected(data).keys())
+            assert gone not in urls(engines)
+            assert main(["sync", f"elasticsearch:{engines.url}/pages", "--data", str(data)]) == 1  # one at a time
+        finally:
+            process.kill()
+            process.join()
+
+
+def urls(engines: Engines) -> set[str]:
+    with engines.lock:
+        return {one["url"] for one in engines.documents.values()}
+
+
+def until(is_so: Callable[[], object]) -> bool:
+    """Whether it becomes so; a busy machine gets minutes."""
+    end = time.monotonic() + 120
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.1)
+    return bool(is_so())
