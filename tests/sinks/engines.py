@@ -112,6 +112,10 @@ class _Handler(BaseHTTPRequestHandler):
             case ("PUT", ["pages"]):
                 engines.mappings = json.loads(body)["mappings"]
                 return 200, {"acknowledged": True}
+            case ("GET", ["pages", "_count"]):
+                return (200, {"count": len(engines.documents)}) if engines.mappings else (404, {})
+            case ("GET", ["indexes", "pages", "stats"]):
+                return (200, {"numberOfDocuments": len(engines.documents)}) if engines.tasks else (404, {})
             case ("POST", ["pages", "_bulk"]):
                 assert body.endswith(b"\n")
                 return 200, engines.bulk(body.splitlines())

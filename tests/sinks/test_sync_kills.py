@@ -5,15 +5,20 @@ from __future__ import annotations
 import hmac
 import json
 import shutil
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from sink_kit import KILLS, PAGES, Crawls, Killer, expected, synced
 
 import gossamer
+from gossamer.api.changes import Change
 from gossamer.cli.main import main
 from gossamer.data.folder import DataFolder
-from gossamer.sinks.markdown_folder import name_of, pages_in
+from gossamer.sinks.contract import Mark
+from gossamer.sinks.markdown_folder import MarkdownFolder, name_of, pages_in
+from gossamer.sinks.syncing import sync
 from gossamer.tables import forgetting
 from kit.receiver import Receiver, ReceiverManners
 
@@ -110,3 +115,16 @@ def test_a_target_that_is_too_far_behind_is_told_to_start_over(
     assert f"too far behind: the crawl remembers for seven days which pages left: delete {folder}" in (
         " ".join(capsys.readouterr().err.split())
     )
+
+
+def test_a_page_that_leaves_after_a_kill_in_the_first_part_leaves_the_target(crawls: Crawls, tmp_path: Path) -> None:
+    class CutFolder(MarkdownFolder):
+        def take(self, changes: Sequence[Change], mark: Mark) -> None:
+            super().take(changes, self.mark() or mark)
+            if changes:
+                raise KeyboardInterrupt
+
+    for data, kind in zip(crawls, (CutFolder, MarkdownFolder), strict=True):
+        with closing(kind(tmp_path / "pages")) as sink, suppress(KeyboardInterrupt):
+            sync(data, sink)
+    assert files(tmp_path / "pages").keys() == {str(name_of(url)) for url in expected(crawls.after)}

@@ -69,6 +69,8 @@ def test_an_engine_that_is_busy_gets_the_pages_at_the_next_run(crawls: Crawls, t
         assert main(["sync", target, "--data", str(data)]) == 0
         assert {one["url"] for one in engines.documents.values()} == expected(data).keys()
         assert engines.keys == {"Basic bWU6c2VjcmV0"}
+        shutil.rmtree(data / "sync")  # as after a restore
+        assert main(["sync", target, "--data", str(data)]) == 2
 
 
 def test_who_follows_waits_for_an_engine_and_hears_of_a_takedown(crawls: Crawls, tmp_path: Path) -> None:

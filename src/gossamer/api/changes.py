@@ -79,6 +79,11 @@ class Position(NamedTuple):
         return f"{self.number}.{self.entries}{base}"
 
 
+def beginning(db: Database) -> Position:
+    """The point before all entries, for who begins now: what leaves from now on, they hear of."""
+    return Position(1, 0, changes.last_change(db))
+
+
 def position_of(since: int | str) -> Position:
     """What a program says: the number of a change that it has seen whole, or the position of an entry."""
     found = _POSITION.fullmatch(str(since).strip())
@@ -172,7 +177,7 @@ class _Reader:
     def read(self, after: Position) -> Iterator[Entry]:
         last = changes.last_change(self._db)
         start = after.number - 1
-        self._base = after.base if start or after.entries else last
+        self._base = after.base if start or after.entries or after.base else last
         self.end = Position(max(last, start) + 1, 0, self._base) if last > start else after
         while start < last:
             step = changes.new_segments(self._db, start, last, _AT_ONCE)

@@ -8,6 +8,7 @@ cache/           copies of segments that lie far away, and those that are being 
 index/           what is searched
 categories.model the classifier of `gossamer categories train`, where there is one
 qrank.model      the model of `gossamer qrank train`, where there is one
+sync/            how far other systems are that `gossamer sync` keeps in step
 run/             locks: one for `crawl`, one for `run`, one for the indexer, one per worker; when what is done
                  every so often was done last
 """

@@ -70,6 +70,12 @@ class HttpApi:
         return kind(self._at.hostname or "", self._at.port, timeout=_PATIENCE)
 
 
+def check_empty(documents: int, name: str, to_start_over: str) -> None:
+    """An index that holds something although nothing was brought to it: another program's, or from before a restore."""
+    if documents:
+        raise UsageError(f"{name} holds {documents:,} documents of others: name another index, or {to_start_over}")
+
+
 def _address(url: str) -> SplitResult:
     try:
         at = urlsplit(url)

@@ -14,7 +14,7 @@ import orjson
 
 from gossamer.api.changes import Change
 from gossamer.sinks.contract import Mark, SinkError, document_of, id_of
-from gossamer.sinks.http_api import HttpApi
+from gossamer.sinks.http_api import HttpApi, check_empty
 from gossamer.sinks.mark_file import MarkFile
 
 _FIRST_LOOK, _LONGEST_LOOK = 0.02, 1.0
@@ -33,7 +33,11 @@ class Meilisearch:
 
     def mark(self) -> Mark | None:
         """How far it is."""
-        return self._marks.read()
+        mark = self._marks.read()
+        if mark is None:
+            status, answer = self._api.ask("GET", f"/indexes/{self._api.index}/stats", good=(404,))
+            check_empty(answer["numberOfDocuments"] if status == 200 else 0, self._api.name, self.to_start_over)
+        return mark
 
     def take(self, changes: Sequence[Change], mark: Mark) -> None:
         """Index new and changed pages, delete those that left."""

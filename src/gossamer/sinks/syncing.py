@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from gossamer.api.changes import Change, ForgottenError, Look, looks, position_of
+from gossamer.api.changes import Change, ForgottenError, Look, beginning, looks, position_of
 from gossamer.api.stored import Store
 from gossamer.database.meta import crawl_id
 from gossamer.errors import UsageError
@@ -16,6 +17,7 @@ from gossamer.frontier import changes
 from gossamer.sinks.contract import Mark, Sink, SinkError
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _TEXT = 4_000_000
 """Characters of text after which a part ends."""
@@ -33,7 +35,7 @@ class Done(NamedTuple):
 def sync(data: Path, sink: Sink, follow: bool = False) -> Done:
     """Bring a sink up to the crawl. `follow`: keep it there, and wait for a sink that cannot take pages now."""
     store = Store(data)
-    crawl, since = _since(store, sink)
+    crawl, since = _patiently(lambda: _since(store, sink), follow)
     try:
         return _sync(store, sink, crawl, since, follow)
     except ForgottenError as error:
@@ -47,7 +49,7 @@ def _sync(store: Store, sink: Sink, crawl: str, since: str, follow: bool) -> Don
     done = Done()
     for found in looks(store, since, follow):
         for part, position in _parts(found, sink.at_once):
-            _bring(sink, part, Mark(crawl, position), follow)
+            _patiently(partial(sink.take, part, Mark(crawl, position)), follow)
             removed = sum(change.page is None for change in part)
             done = Done(done.pages + len(part) - removed, done.removed + removed)
     return done
@@ -57,9 +59,11 @@ def _since(store: Store, sink: Sink) -> tuple[str, str]:
     """The crawl, and where the sink goes on in it."""
     mark = sink.mark()
     with store.database() as db:
-        crawl, last = crawl_id(db), changes.last_change(db)
+        crawl, last, first = crawl_id(db), changes.last_change(db), str(beginning(db))
     if mark is None:
-        return crawl, "0"
+        # Kept before the first page is brought: of one that leaves from now on, the sink must hear.
+        sink.take([], Mark(crawl, first))
+        return crawl, first
     if mark.crawl != crawl:
         raise UsageError(f"the target holds the pages of another crawl: {sink.to_start_over}, or name another target")
     if position_of(mark.position).number > last + 1:
@@ -85,11 +89,12 @@ def _parts(found: Look, most: int) -> Iterator[tuple[list[Change], str]]:
     yield list(part.values()), str(found.behind)
 
 
-def _bring(sink: Sink, part: list[Change], mark: Mark, patient: bool) -> None:
+def _patiently(act: Callable[[], T], patient: bool) -> T:
+    """Do something with a sink; `patient`: until it works."""
     pause = _FIRST_PAUSE
     while True:
         try:
-            return sink.take(part, mark)
+            return act()
         except SinkError as error:
             if not patient:
                 raise
