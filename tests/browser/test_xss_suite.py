@@ -76,13 +76,13 @@ LOOK = """
 }
 """
 DATA = {
-    "/alerts/{id}.{kind}", "/api/v1/explain", "/api/v1/history", "/api/v1/openapi.json", "/api/v1/page",
-    "/api/v1/search", "/api/v1/similar", "/api/v1/status", "/api/v1/story", "/api/v1/suggest",
+    "/alerts/{id}.{kind}", "/api/v1/explain", "/api/v1/history", "/api/v1/like", "/api/v1/openapi.json",
+    "/api/v1/page", "/api/v1/search", "/api/v1/similar", "/api/v1/status", "/api/v1/story", "/api/v1/suggest",
     "/c/{name}/colours.css", "/console/desk/history.json", "/console/desk/standing.json", "/console/desk/try.json",
     "/console/evaluations/chart.json", "/console/overview.json", "/console/overview/chart.json",
-    "/console/searches/chart.json", "/console/site.json", "/console/site/extraction.json", "/favicon.svg",
-    "/feed.atom", "/feed.rss", "/healthz", "/metrics", "/opensearch.xml", "/readyz", "/robots.txt", "/static/{name}",
-    "/suggest",
+    "/console/searches/chart.json", "/console/site.json", "/console/site/extraction.json", "/customsearch/v1",
+    "/customsearch/v1/siterestrict", "/favicon.svg", "/feed.atom", "/feed.rss", "/healthz", "/metrics",
+    "/opensearch.xml", "/readyz", "/robots.txt", "/static/{name}", "/suggest",
 }  # fmt: skip
 """Routes whose answers are no pages."""
 OTHER_SITE = "xn--e1afmkfd.xn--80akhbyknj4f"
@@ -435,7 +435,9 @@ def test_json_parses_and_holds_what_is_hostile_as_text(operator: httpx.Client, h
     page = page_with(hostile, 1)
     asked: dict[str, dict[str, str]] = {
         "/api/v1/search": {"q": "silk"}, "/api/v1/page": {"url": page}, "/api/v1/explain": {"url": page, "q": ALL},
-        "/api/v1/similar": {"url": page, "q": "silk"}, "/api/v1/story": {"url": page},
+        "/api/v1/like": {"url": page}, "/customsearch/v1": {"q": "silk"},
+        "/customsearch/v1/siterestrict": {"q": "silk"}, "/api/v1/similar": {"url": page, "q": "silk"},
+        "/api/v1/story": {"url": page},
         "/api/v1/history": {"url": page}, "/api/v1/suggest": {"q": "<scr"}, "/api/v1/status": {},
         "/api/v1/openapi.json": {}, "/suggest": {"q": "<scr"}, "/console/evaluations/chart.json": {"set": ALL,
         "ranking": SHORT}, "/console/overview.json": {}, "/console/overview/chart.json": {"name": "speed"},

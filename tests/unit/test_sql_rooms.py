@@ -13,7 +13,7 @@ import gossamer
 
 PACKAGE = Path(gossamer.__file__).parent
 SQL_ROOMS = {"database", "frontier", "tables", "testing"}
-OWN_TABLES = {"index/anchors.py"}
+OWN_TABLES = {"index/anchors.py", "sinks/postgres_table.py"}
 """Modules with a database of their own."""
 STUDIES = "lab/studies/"
 """Studies make up tables by the million, and compare ways to write them."""

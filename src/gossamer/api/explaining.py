@@ -25,7 +25,7 @@ class Explanation:
     verdict: str
     """Whether a search can find it, and if not, why: one sentence."""
     details: dict[str, Any]
-    """All that `gossamer explain --json` says: the rules one by one, robots.txt, the factors of its priority, …"""
+    """All that `gossamer explain URL --json` says: the rules one by one, robots.txt, the factors of its priority, …"""
 
     def __str__(self) -> str:
         return f"{self.url}: {self.state}, {self.reason}. {self.verdict}"

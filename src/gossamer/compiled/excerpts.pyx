@@ -93,7 +93,7 @@ cdef class Finder:
         self.prefix, self.word, self.is_plain, self.known = prefix, word, is_plain, known
         self.judged, self.joined, self.with_rest = judged, joined, with_rest
 
-    def find(self, str lower, str source, Py_ssize_t start, Py_ssize_t stop):
+    def matches(self, str lower, str source, Py_ssize_t start, Py_ssize_t stop):
         """The matches that begin between two places, in order."""
         return _find(self, lower, source, start, stop)
 

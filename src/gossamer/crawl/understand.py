@@ -27,6 +27,7 @@ from gossamer.model.site import host_of, key64, registrable_domain, site_of, unp
 from gossamer.model.url import Canonicalizer, parse_base
 from gossamer.scope.reach import LISTED_DEPTH, NO_SITEMAPS, Reach
 
+_DOCUMENT = Outcome.DOCUMENT.value
 _LISTS_DEPTH = 2
 """Links from a seed within which lists may name feeds of their own."""
 _COMMENTS = re.compile(r"\bcomments?\b")
@@ -303,7 +304,7 @@ def _row(site: str, task: Task, response: Response, worker: str) -> PageRow:
         outcome=response.outcome.value, status=response.status, reason=response.reason, depth=task.depth,
         size=len(response.body), duration=response.finished_at - response.started_at, address=response.address,
         etag=response.header("etag")[:512] or None, last_modified=response.header("last-modified")[:128] or None,
-        worker=worker, new=task.previous != Outcome.DOCUMENT.value,
+        worker=worker, new=task.previous != _DOCUMENT,
     )  # fmt: skip
 
 
@@ -327,8 +328,11 @@ def fill_row(row: PageRow, parsed: Parsed) -> None:
     row.links = len(parsed.links)
     row.ai_signals = parsed.ai_signals or None
     row.judged = parsed.judged or None
-    row.fields = [one.written for one in parsed.fields] or None
-    row.field_sources = [one.source for one in parsed.fields] or None
+    if parsed.fields:
+        row.fields = [one.written for one in parsed.fields]
+        row.field_sources = [one.source for one in parsed.fields]
+    else:
+        row.fields = row.field_sources = None
 
 
 def robots_sitemaps(urls: Sequence[str], origin: str, rules: Rules, now: float) -> list[Discovered]:

@@ -161,7 +161,7 @@ class WordMatcher:
         source = text.plain if self._plain else lower
         stop = len(lower) if stop is None else stop + self._size
         if self.finder is not None:
-            matches: list[Match] = self.finder.find(lower, source, start, stop)
+            matches: list[Match] = self.finder.matches(lower, source, start, stop)
             return matches
         find = source.find
         at = find(prefix, start, stop)

@@ -27,7 +27,7 @@ _HEADINGS = {
     404: "Not found", 405: "Not allowed", 414: "Address too long", 421: "Wrong server", 429: "Too many requests",
     503: "Search is not available",
 }  # fmt: skip
-_PROGRAMS = ("/api/", "/suggest")
+_PROGRAMS = ("/api/", "/customsearch/", "/suggest")
 """Paths whose readers are programs: errors are JSON there."""
 
 
