@@ -35,6 +35,8 @@ from _data import ARCHIVES
 from _nginx import Nginx
 from _sites import SOURCES, Served, Source, cache_folder
 from _sites import _folder as archive_folder
+from gossamer.index import commits
+from gossamer.index.folder import IndexFolder, IndexMissingError
 from gossamer.store.segment_folder import LocalSegments
 from gossamer.store.segments import iter_pages
 
@@ -143,7 +145,20 @@ def find_corpus(given: Path | None, cache: Path, quick: bool = False) -> Path:
             raise SystemExit("no small corpus could be made, see above: name a crawl with --data")
     if not (found / "frontier.db").exists():
         raise SystemExit(f"no corpus in {found}: make it with: python bench/_corpus.py, or name one with --data")
+    if not given:
+        _index_anew(found)
     return found
+
+
+def _index_anew(data: Path) -> None:
+    """An index in the cache may be of an older version of Gossamer, which no searcher opens."""
+    try:
+        commits.read(IndexFolder(data / "index").require())
+    except IndexMissingError:
+        return
+    except commits.IndexVersionError:
+        print(f"the index in {data} is of another version of Gossamer: indexing anew", flush=True)
+        subprocess.run([find_gossamer(""), "index", "--rebuild", "--data", str(data)], check=True)
 
 
 def iter_documents(data: Path) -> Iterator[Document]:

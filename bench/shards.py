@@ -43,6 +43,7 @@ from _crawlers import end_cleanly_when_told, find_gossamer
 from _figures import Figure, add_usual, conclude
 from _nginx import _cpu as process_cpu
 from _sites import cache_folder
+from gossamer.index import schema
 from gossamer.index.document import IndexPage, build
 from gossamer.index.folder import IndexFolder
 from gossamer.index.shards import Cut
@@ -106,7 +107,7 @@ def main() -> None:
     cache = cache_folder(options.cache)
     data = find_corpus(options.data, cache, options.quick)
     pages = options.pages or (800 if options.quick else 40_000)
-    root = _build(data, cache / NAME / f"shards-{data.resolve().name}-{pages}", pages)
+    root = _build(data, cache / NAME / f"shards-{data.resolve().name}-{pages}-v{schema.VERSION}", pages)
     queries_wanted = options.queries or (60 if options.quick else 500)
     whole = _place(root, Cut(1, 1))
     bare = _Bare(whole.require())
