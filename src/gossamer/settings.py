@@ -176,6 +176,9 @@ class ServeSettings(msgspec.Struct, frozen=True):
     """Requests that one IP address may make at once before the rate applies."""
     proxies: tuple[str, ...] = ()
     """Networks (CIDR) of reverse proxies whose X-Forwarded-For the server trusts."""
+    origins: tuple[str, ...] = ()
+    """Origins whose pages may ask the API, such as `https://www.example.org`, to show results themselves (see
+    docs/embed.md); `*`: all."""
     clicks: bool = False
     """Whether to count which results readers open, to visit those pages more often, and to move them up a little (see
     docs/clicks.md). Gossamer stores nothing about the reader."""

@@ -81,7 +81,7 @@ DATA = {
     "/c/{name}/colours.css", "/console/desk/history.json", "/console/desk/standing.json", "/console/desk/try.json",
     "/console/evaluations/chart.json", "/console/overview.json", "/console/overview/chart.json",
     "/console/searches/chart.json", "/console/site.json", "/console/site/extraction.json", "/customsearch/v1",
-    "/customsearch/v1/siterestrict", "/favicon.svg", "/feed.atom", "/feed.rss", "/healthz", "/metrics",
+    "/customsearch/v1/siterestrict", "/embed.js", "/favicon.svg", "/feed.atom", "/feed.rss", "/healthz", "/metrics",
     "/opensearch.xml", "/readyz", "/robots.txt", "/static/{name}", "/suggest",
 }  # fmt: skip
 """Routes whose answers are no pages."""

@@ -16,7 +16,11 @@ sys.path.append(str(Path(__file__).parents[1] / "unit" / "parse" / "documents"))
 from documents_kit import FILES, docx, paragraph, type_named
 from make_documents import TEXTS
 
+from gossamer.data.crawl_settings import settings_of_crawl
+from gossamer.data.folder import DataFolder
 from gossamer.parse.document_types import of_ending
+from gossamer.serving import stories
+from gossamer.serving.stories import StoredStories
 from gossamer.testing import FakeWeb, Site
 from gossamer.testing.web import Reply
 
@@ -134,6 +138,17 @@ def test_markdown_of_a_document_has_its_structure(crawled: Crawled) -> None:
     assert told["is_structured"]
     assert f"# {text.heading}\n" in told["text"] and f"  - {text.items[2]}" in told["text"]
     assert f"| {' | '.join(text.rows[1])} |" in told["text"]
+
+
+def test_readers_of_the_server_get_the_text_of_a_large_document_without_its_structure(
+    crawled: Crawled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, text = crawled.site.url(f"/files/{SERVED['odt']}"), TEXTS["ru"]
+    folder, settings = DataFolder(crawled.data), settings_of_crawl(crawled.data)
+    assert f"# {text.heading}\n" in (StoredStories(folder, settings=settings).markdown(url) or "")
+    monkeypatch.setattr(stories, "UNPACKED", 1_000)
+    plain = StoredStories(folder, settings=settings).markdown(url) or ""
+    assert text.paragraph in plain and f"# {text.heading}\n" not in plain
 
 
 def test_types_can_be_left_out(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from gossamer.clock import Clock, SystemClock
 from gossamer.data.connection import SharedConnection
 from gossamer.data.folder import DataFolder
@@ -28,6 +30,9 @@ from gossamer.store.visits import Comparison, History, PageVisit, newest_two
 
 _PATIENCE = 3.0
 """Seconds for which segments are looked through."""
+UNPACKED = 8 * 1024 * 1024
+"""Bytes that an office document may unpack to for its Markdown: a parser has seconds for it, a reader has not. Of a
+larger one readers get the text in paragraphs; `gossamer page` gives its structure, too."""
 _TRIES = 3
 """How often segments are looked for again that were merged into others while they were read."""
 
@@ -38,7 +43,9 @@ class StoredStories:
     """`web.service.StoryService` of a data folder; safe to share between threads."""
 
     def __init__(self, folder: DataFolder, clock: Clock | None = None, settings: Settings | None = None) -> None:
-        self._folder, self._settings = folder, settings or Settings()
+        settings = settings or Settings()
+        limits = replace(settings.parse, max_unpacked=min(settings.parse.max_unpacked, UNPACKED))
+        self._folder, self._settings = folder, replace(settings, parse=limits)
         self._reader = SharedConnection(folder.database)
         self._clock = clock or SystemClock()
         self._reading, self._making = Lock(), Lock()

@@ -26,6 +26,7 @@ from gossamer.web.clicks.telling import PATH as CLICK_PATH
 from gossamer.web.clicks.telling import ClickPages, ClickService
 from gossamer.web.clicks.today import ChoiceService, Today, Watch
 from gossamer.web.doors.google import GoogleDoor
+from gossamer.web.embedding import OtherOrigins, check_origins, script_route
 from gossamer.web.gate.clients import Clients
 from gossamer.web.gate.guard import Guard
 from gossamer.web.links import Links
@@ -77,6 +78,7 @@ def create_app(
     without `push` hubs find nothing here, without `clicks` nobody counts what readers open, without `choices` nobody
     counts for which query and at which place, without `desk` there are no collections."""
     check_base_url(settings.base_url)
+    check_origins(settings.origins)
     links, clients, clock = Links(settings.base_url), Clients(settings.proxies), clock or SystemClock()
     added = _together(extensions)
     assets = Assets(links, added.static)
@@ -105,11 +107,13 @@ def create_app(
             *GoogleDoor(services, pool, clock, settings.title).routes(),
             *_api_description(renderer, lambda request: document(settings.title, origin(request) + links.to(""))),
             *_static(assets, renderer),
+            script_route(assets, lambda request: renderer.refuse(request.scope, 404, _NOT_HERE)),
             *(ClickPages(clicks, clients, clock, settings.base_url, today).routes() if clicks is not None else []),
             *added.routes,
         ],
         middleware=[
             Middleware(Measured, metrics=metrics),
+            Middleware(OtherOrigins, origins=settings.origins),
             *([Middleware(PushDoor, service=push, pool=push_pool)] if push is not None else []),
             guard,
             Middleware(GZipMiddleware, minimum_size=1024, compresslevel=4),
